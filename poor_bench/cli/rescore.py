@@ -165,7 +165,7 @@ def _print_moves(changed: list[Rescored]) -> int:
 
 
 def _to_json(item: Rescored) -> dict[str, Any]:
-    return rescored_move_to_json(item.move()) | {"problem": item.problem}
+    return convert_move_to_json(item.move()) | {"problem": item.problem}
 
 
 def _track(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:
@@ -206,18 +206,18 @@ def print_rescored(tally: RescoreTally, n_not_rescored: int, undo: str) -> None:
         )
 
 
-def rescored_to_json(tally: RescoreTally, n_not_rescored: int) -> dict[str, Any]:
+def convert_tally_to_json(tally: RescoreTally, n_not_rescored: int) -> dict[str, Any]:
     """Build the JSON output of a rescoring."""
     return {
         "n_rescored": tally.n_scored,
         "n_first_scored": tally.n_first,
         "n_not_rescored": n_not_rescored,
-        "changed": [rescored_move_to_json(move) for move in tally.moves],
+        "changed": [convert_move_to_json(move) for move in tally.moves],
         "problems": [problem._asdict() for problem in tally.problems],
     }
 
 
-def rescored_move_to_json(move: Move) -> dict[str, Any]:
+def convert_move_to_json(move: Move) -> dict[str, Any]:
     """Build the JSON output of one changed score."""
     return move._asdict()
 

@@ -21,7 +21,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import json_option, print_json, say, show_status
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.report import print_summaries, summary_to_json
-from poor_bench.cli.rescore import print_rescored, rescored_to_json
+from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
@@ -263,7 +263,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         "n_scored": finished.n_scored if finished else 0,
         "n_failed": ended.n_failed if ended else 0,
         "n_pending": ended.n_pending if ended else 0,
-        "rescored": rescored_to_json(
+        "rescored": convert_tally_to_json(
             ended.rescored if ended else RescoreTally(), finished.n_not_rescored if finished else 0
         ),
         "cancelled": bool(finished and finished.cancelled),

@@ -63,11 +63,11 @@ _NEWEST = 10
 @pass_app
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     """List suites that can be run by name, and the newest runs."""
-    from poor_bench.evaluation.stored_run import stored_suite_runs
+    from poor_bench.evaluation.stored_run import list_suite_runs
     from poor_bench.evaluation.suite_file import list_suites
 
     suites = [_describe_suite(path, app.data_dir) for path in list_suites(app.data_dir)]
-    runs = [_describe_run(run) for run in reversed(stored_suite_runs(app.data_dir)[-_NEWEST:])]
+    runs = [_describe_run(run) for run in reversed(list_suite_runs(app.data_dir)[-_NEWEST:])]
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0

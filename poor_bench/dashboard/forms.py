@@ -70,7 +70,7 @@ def sort_problems(error: PoorBenchError, entry: Entry, fields: Collection[str]) 
     for problem in problems:
         if problem.severity is not Severity.ERROR:
             continue
-        field = next((name for name in _keys_of(problem, entry) if name in fields), None)
+        field = next((name for name in _list_keys(problem, entry) if name in fields), None)
         if field is None:
             others.append(problem)
         else:
@@ -82,7 +82,7 @@ def sort_problems(error: PoorBenchError, entry: Entry, fields: Collection[str]) 
     return FieldProblems(by_field=told, elsewhere=rest)
 
 
-def _keys_of(problem: Problem, entry: Entry) -> Iterator[str]:
+def _list_keys(problem: Problem, entry: Entry) -> Iterator[str]:
     """Yield the key within the entry that a problem is about, then those around it."""
     place = parse_place(problem.place)
     if problem.file == _FORM:
@@ -113,12 +113,12 @@ class FormAnswer:
     """Name of a field to what stands beside it."""
 
 
-def saved(text: str) -> FormAnswer:
+def report_saved(text: str) -> FormAnswer:
     """Return the outcome of a form that was written."""
     return FormAnswer(shown=html.P(text, role="status"), is_saved=True)
 
 
-def refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:
+def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:
     """Return the outcome of a form that was not: each problem beside its field, if it has one.
 
     Args:

@@ -119,7 +119,7 @@ def on_data(app: Dash, *arguments: Output | Input | State) -> Callable[[Handler]
     def register(handler: Handler) -> Handler:
         @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others)
         def _handle(version: str | None, *values: Any) -> Any:
-            return handler(*values) if version is not None else unchanged(outputs)
+            return handler(*values) if version is not None else leave_unchanged(outputs)
 
         return handler
 
@@ -146,14 +146,14 @@ def on_click(
         @app.callback(*outputs, *clicks, *states, prevent_initial_call=True, **options)
         def _handle(*values: Any) -> Any:
             is_click = any(values[: len(ids)])
-            return handler(*values[len(ids) :]) if is_click else unchanged(outputs)
+            return handler(*values[len(ids) :]) if is_click else leave_unchanged(outputs)
 
         return handler
 
     return register
 
 
-def unchanged(outputs: Sequence[Any]) -> Any:
+def leave_unchanged(outputs: Sequence[Any]) -> Any:
     """Return what leaves outputs as they are."""
     return no_update if len(outputs) == 1 else (no_update,) * len(outputs)
 

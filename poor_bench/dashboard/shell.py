@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from poor_bench.dashboard.components.blocks import aria, empty_state, icon, page_head, ticked_text
+from poor_bench.dashboard.components.blocks import aria, empty_state, icon, page_head, set_code
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
@@ -98,7 +98,7 @@ def llm_not_found(error: PoorBenchError) -> Component:
     """Make what stands at an address that names an unknown LLM."""
     nothing = empty_state(
         "Unknown model",
-        ticked_text(f"Check the address: {error} ({error.hint})."),
+        set_code(f"Check the address: {error} ({error.hint})."),
         dcc.Link("Go to overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
@@ -129,7 +129,7 @@ def run_status(state: RunState) -> Component | None:
 _SHOWN_PROBLEMS = 50
 
 
-def blocked_state(error: PoorBenchError) -> Component:
+def build_blocked_state(error: PoorBenchError) -> Component:
     """Return what is wrong, where, the way out, and that nothing is lost."""
     problems = error.problems if isinstance(error, ConfigError) else ()
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
@@ -180,8 +180,8 @@ def _problem(problem: Problem) -> Component:
     return html.Li(
         [
             html.Div(place, className="blocked-place") if place else None,
-            html.Div(ticked_text(problem.message)),
-            html.Div(ticked_text(problem.hint), className="quiet") if problem.hint else None,
+            html.Div(set_code(problem.message)),
+            html.Div(set_code(problem.hint), className="quiet") if problem.hint else None,
         ]
     )
 
@@ -189,7 +189,7 @@ def _problem(problem: Problem) -> Component:
 def _rest(error: PoorBenchError, n_more: int) -> list[Component]:
     texts = [f"... and {n_more:,} more"] if n_more > 0 else []
     texts += [error.hint] if error.hint else []
-    return [html.P(ticked_text(text), className="quiet") for text in texts]
+    return [html.P(set_code(text), className="quiet") for text in texts]
 
 
 def show_page(
@@ -254,7 +254,7 @@ def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
     if problem is None:
         return None, "page"
     is_run = (path or "").rstrip("/") == "/run" and services.runs.state().is_active
-    return blocked_state(problem), "page" if is_run else "page is-blocked"
+    return build_blocked_state(problem), "page" if is_run else "page is-blocked"
 
 
 def register_clock(app: Dash, services: Services) -> None:

@@ -86,7 +86,7 @@ GRID_LINE = "rgba(128, 128, 128, 0.22)"
 INK = "#3f3f46"
 
 
-def styled(figure: go.Figure, *, height: int) -> go.Figure:
+def apply_style(figure: go.Figure, *, height: int) -> go.Figure:
     """Return `figure` in the common look; text and lines follow the colour scheme by CSS.
 
     Args:

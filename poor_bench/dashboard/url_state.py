@@ -86,7 +86,7 @@ class UrlState:
         is_same = all(getattr(self, name) == value for name, value in chosen.items())
         return self if is_same else self.changed(**chosen)
 
-    def toggled(self, name: str, value: Any) -> Self:
+    def toggle(self, name: str, value: Any) -> Self:
         """Copy the state with a value added to a field, or removed if it is there."""
         present: tuple[Any, ...] = getattr(self, name)
         others = tuple(other for other in present if other != value)

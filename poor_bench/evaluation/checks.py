@@ -16,7 +16,7 @@ from poor_bench.messages import write_count
 _SHOWN = 200
 
 
-def failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
+def list_failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
     """List the expectations that one trial does not meet, one sentence each.
 
     Args:
@@ -29,7 +29,7 @@ def failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...]:
     return (
         *_success(expect, trial),
         *_texts(expect, trial),
-        *_required_keys(expect, trial),
+        *_check_required_keys(expect, trial),
         *_values(expect, trial),
         *_schema(case, trial),
         *_limits(expect, trial),
@@ -53,7 +53,7 @@ def _plain(text: str) -> str:
 
 def _success(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     if expect.must_succeed and not trial.success:
-        reason = f": {_shortened(trial.error)}" if trial.error else ""
+        reason = f": {_shorten(trial.error)}" if trial.error else ""
         yield f"must_succeed: the agent did not succeed{reason}"
 
 
@@ -69,7 +69,7 @@ def _texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
                 yield f"{key}: {part!r} is not in {_shown(text)}"
 
 
-def _required_keys(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_required_keys(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for path in expect.required_data_keys:
         _, reason = _value_at(path, trial)
         if reason:
@@ -91,7 +91,7 @@ def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
     """Find the value at a path of the data; or else the reason why it does not exist."""
     for read, error in trial.read_errors.items():
         if f"{path}.".startswith(f"{read}."):
-            return None, f"{path!r} could not be read at the end: {_shortened(error)}"
+            return None, f"{path!r} could not be read at the end: {_shorten(error)}"
     value = find_path(trial.data, path)
     return value, f"the data do not have {path!r}" if value is MISSING else ""
 
@@ -103,7 +103,7 @@ def _schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
 
     validator = Draft202012Validator(case.output_schema)
     for error in sorted(validator.iter_errors(dict(trial.data)), key=lambda error: error.json_path):
-        yield f"output_schema: {error.json_path}: {_shortened(error.message)}"
+        yield f"output_schema: {error.json_path}: {_shorten(error.message)}"
 
 
 def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
@@ -137,8 +137,8 @@ def _handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
 
 
 def _shown(text: str) -> str:
-    return repr(_shortened(text)) if text else "an empty text"
+    return repr(_shorten(text)) if text else "an empty text"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

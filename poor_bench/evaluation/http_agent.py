@@ -103,7 +103,7 @@ class HttpAgent:
         finally:
             server.close()
         if reply.status != _OK:
-            raise self._refused(reply.status, _text_of(body, redactor))
+            raise self._report_refusal(reply.status, _read_text(body, redactor))
         return body
 
     def _unreachable(self, error: TransportError) -> Exception:
@@ -112,7 +112,7 @@ class HttpAgent:
         message = f"cannot reach {self._url}: {error}"
         return AgentError(message, kind=FailureKind.CONNECTION)
 
-    def _refused(self, status: int, text: str) -> Exception:
+    def _report_refusal(self, status: int, text: str) -> Exception:
         said = f": {' '.join(text.split())[:_SHOWN]}" if text.strip() else ""
         message = f"{self._url} replied with status {status}{said}"
         if status in _CRASHED:
@@ -127,7 +127,7 @@ class HttpAgent:
         except (MalformedJsonError, ValueError) as error:
             fault = "a JSON object" if isinstance(error, MalformedJsonError) else f"valid: {error}"
             message = f"the reply of {self._url} is not {fault}; see docs/suites.md"
-            text = _text_of(body, redactor)[:_LONGEST_REPLY]
+            text = _read_text(body, redactor)[:_LONGEST_REPLY]
             return AgentOutcome(success=False, error=message, traceback=text)
         for step in steps:
             control.note_step(step)
@@ -142,7 +142,7 @@ class _BadReplyError(Exception):
         self.reply = reply[:_LONGEST_REPLY]
 
 
-def _text_of(body: bytes, redactor: Redactor) -> str:
+def _read_text(body: bytes, redactor: Redactor) -> str:
     """Text of a reply without secrets, which are not found any more once it is cut."""
     return redactor.text(body.decode(errors="replace"))
 

@@ -82,21 +82,21 @@ class CustomAgent:
             RunCancelledError: If the run was stopped.
         """
         checked = TrialControl(
-            cancelled=control.cancelled, note_step=lambda step: control.note_step(_checked(step))
+            cancelled=control.cancelled, note_step=lambda step: control.note_step(_check_step(step))
         )
         try:
             outcome = self._agent.run(task, checked)
         except RunCancelledError as error:
             if control.cancelled():
                 raise
-            return self._crashed(error, task)
+            return self._report_crash(error, task)
         except PoorBenchError:
             raise
         except BaseException as error:  # noqa: BLE001 - even sys.exit() must not end the run
-            return self._crashed(error, task)
+            return self._report_crash(error, task)
         return self._read(outcome)
 
-    def _crashed(self, error: BaseException, task: AgentTask) -> AgentOutcome:
+    def _report_crash(self, error: BaseException, task: AgentTask) -> AgentOutcome:
         redactor = make_redactor(task.credentials, task.llm, self._environ, self._profile)
         own = error.__traceback__.tb_next if error.__traceback__ else None
         lines = traceback.format_exception(type(error), error, own)
@@ -117,7 +117,7 @@ class CustomAgent:
             return AgentOutcome(success=False, error=message)
 
 
-def _checked(step: object) -> Step:
+def _check_step(step: object) -> Step:
     if not isinstance(step, Step):
         raise TypeError(f"note_step() takes a Step, not {type(step).__name__}")
     return read_step(plain_fields(step))

@@ -15,7 +15,7 @@ from poor_bench.evaluation.browser.playbook.load import SUFFIX
 from poor_bench.evaluation.browser.playbook.models import SERVER
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalTrialResult
 from poor_bench.evaluation.reports import write_file
-from poor_bench.evaluation.stored_run import SuiteRun, find_suite_run, stored_suite_runs
+from poor_bench.evaluation.stored_run import SuiteRun, find_suite_run, list_suite_runs
 
 _LEFT_AS_IT_IS = frozenset({"open", "press", "scroll", "back"})
 _SHORTEST_VALUE = 2
@@ -43,7 +43,7 @@ def record_playbook(
     """
     import yaml
 
-    recorded = [entry for step in steps if not step.error for entry in _recorded(step)]
+    recorded = [entry for step in steps if not step.error for entry in _record_step(step)]
     if not recorded:
         raise ConfigError("nothing to record: no step of the trial succeeded")
     defaults = {key: str(value) for key, value in params.items() if key != SERVER}
@@ -57,7 +57,7 @@ def record_playbook(
     return yaml.safe_dump(playbook, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _recorded(step: Step) -> Iterator[dict[str, Any]]:
+def _record_step(step: Step) -> Iterator[dict[str, Any]]:
     action = {key: value for key, value in step.action.items() if key != "action"}
     kind = str(step.action.get("action", ""))
     if step.part == "playbook":
@@ -148,7 +148,7 @@ def find_recordable(data_dir: Path, case_id: str, run_reference: str | None) -> 
     runs = (
         [find_suite_run(data_dir, run_reference)]
         if run_reference
-        else stored_suite_runs(data_dir)[::-1]
+        else list_suite_runs(data_dir)[::-1]
     )
     known: set[str] = set()
     for run in runs:

@@ -198,7 +198,7 @@ def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
     resumed = options.resume
     wanted = options.llm_id or (resumed.header.get("llm") if resumed else None)
     llms = choose_llms(suite, options.data_dir, wanted)
-    done = {(trial.case_id, trial.trial_index + 1) for trial in _finished_trials(resumed)}
+    done = {(trial.case_id, trial.trial_index + 1) for trial in _list_finished_trials(resumed)}
     most = max((case.trials for case in suite.cases), default=0)
     return [
         TrialPlan(case=case, trial=trial, llm=llms[case.id])
@@ -208,7 +208,7 @@ def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
     ]
 
 
-def _finished_trials(run: SuiteRun | None) -> list[EvalTrialResult]:
+def _list_finished_trials(run: SuiteRun | None) -> list[EvalTrialResult]:
     return [trial for trial in run.trials() if trial.failure is None] if run else []
 
 
@@ -233,7 +233,7 @@ class _SuiteRun:
         self._control = control
         self._lock = threading.Lock()
         self._resumed = options.resume
-        self._results = _finished_trials(options.resume)
+        self._results = _list_finished_trials(options.resume)
 
     def run(self, plans: Sequence[TrialPlan]) -> EvalSuiteResult:
         resumed = self._resumed

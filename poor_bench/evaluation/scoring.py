@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from poor_bench.evaluation.checks import failed_checks
+from poor_bench.evaluation.checks import list_failed_checks
 from poor_bench.evaluation.models import (
     CaseStatus,
     EvalCase,
@@ -121,7 +121,7 @@ def score_trial(
     """
     cost = estimate_cost_usd(case, trial, prices)
     costed = trial.model_copy(update={"estimated_cost_usd": cost})
-    failed = failed_checks(case, costed)
+    failed = list_failed_checks(case, costed)
     passed = not failed and trial.failure is None
     return costed.model_copy(update={"failed_checks": failed, "passed": passed})
 

@@ -41,7 +41,7 @@ def runs_folder(data_dir: Path) -> Path:
     return data_dir / "suite_runs"
 
 
-def artifacts_of(case_id: str, trial: int) -> str:
+def locate_artifacts(case_id: str, trial: int) -> str:
     """Name the folder of one trial, relative to its run."""
     return f"{case_id}/trial-{trial}"
 
@@ -77,7 +77,7 @@ class SuiteRunWriter:
         Raises:
             StoreError: If it cannot be made.
         """
-        folder = self.folder / artifacts_of(case_id, trial)
+        folder = self.folder / locate_artifacts(case_id, trial)
         with os_errors_told(folder):
             if self._resumes and folder.is_dir():
                 shutil.rmtree(folder)
@@ -232,7 +232,7 @@ class SuiteRun:
         path = self.folder / trial.artifacts / STEPS_FILE
         if not trial.artifacts or not path.is_file():
             return []
-        return [step for line in path.read_bytes().splitlines() if (step := _step_of(line))]
+        return [step for line in path.read_bytes().splitlines() if (step := _read_step(line))]
 
 
 def judge_trials(
@@ -258,7 +258,7 @@ def judge_trials(
     return score_suite(suite, [score_case(case, scored[case.id]) for case in cases])
 
 
-def stored_suite_runs(data_dir: Path) -> list[SuiteRun]:
+def list_suite_runs(data_dir: Path) -> list[SuiteRun]:
     """List the runs of a workspace, oldest first."""
     return [SuiteRun(run) for run in RunHistory(data_dir, SUITE_RUNS).runs()]
 
@@ -285,7 +285,7 @@ def find_suite_run(data_dir: Path, reference: str) -> SuiteRun:
     return SuiteRun(RunHistory(data_dir, SUITE_RUNS).find(reference))
 
 
-def _step_of(line: bytes) -> Step | None:
+def _read_step(line: bytes) -> Step | None:
     try:
         record = orjson.loads(line)
         return Step(**{key: value for key, value in record.items() if key in _STEP_FIELDS})

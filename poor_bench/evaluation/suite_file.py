@@ -142,7 +142,7 @@ def _decode_cases(document: Document, checks: CaseChecks, report: Report) -> Ite
         _note_doubled_id(raw, place, seen, about_case)
         if case is not None:
             yield case
-        report.problems.extend(_named(problem, raw) for problem in about_case.problems)
+        report.problems.extend(_name_case(problem, raw) for problem in about_case.problems)
 
 
 def _decode_case(raw: Any, place: Place, checks: CaseChecks, report: Report) -> EvalCase | None:
@@ -158,19 +158,19 @@ def _decode_case(raw: Any, place: Place, checks: CaseChecks, report: Report) -> 
 
 def _note_doubled_id(raw: Any, place: Place, seen: set[str], report: Report) -> None:
     """Report a repeated id, ignoring case, since ids name folders."""
-    case_id = _id_of(raw)
+    case_id = _find_id(raw)
     if case_id.lower() in seen:
         report.error((*place, "id"), "another case has this id", code="duplicate-id")
     elif case_id:
         seen.add(case_id.lower())
 
 
-def _named(problem: Problem, raw: Any) -> Problem:
-    case_id = _id_of(raw)
+def _name_case(problem: Problem, raw: Any) -> Problem:
+    case_id = _find_id(raw)
     return replace(problem, message=f"case `{case_id}`: {problem.message}") if case_id else problem
 
 
-def _id_of(raw: Any) -> str:
+def _find_id(raw: Any) -> str:
     case_id = raw.get("id") if isinstance(raw, dict) else None
     return case_id if isinstance(case_id, str) else ""
 

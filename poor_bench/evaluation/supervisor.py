@@ -66,7 +66,7 @@ class Supervisor:
                 return work.future.result()
             work.ask_to_stop()
             is_late = self._ends_by(end_s + self.to_report_s, work.future, control)
-            return _timed_out(work.future if is_late else None, time_limit_s)
+            return _report_time_limit(work.future if is_late else None, time_limit_s)
 
     def _ends_by(self, end_s: float, future: Future[AgentOutcome], control: TrialControl) -> bool:
         """Wait for an agent; false if it is still at work at `end_s`."""
@@ -110,13 +110,13 @@ class _SupervisedAgent:
         self._must_stop.set()
 
     def _settle(self) -> None:
-        control = TrialControl(cancelled=self._cancelled, note_step=self._note_step)
+        control = TrialControl(cancelled=self._is_cancelled, note_step=self._note_step)
         try:
             self.future.set_result(self._agent(control))
         except BaseException as error:  # noqa: BLE001 - raised again where the trial is run
             self.future.set_exception(error)
 
-    def _cancelled(self) -> bool:
+    def _is_cancelled(self) -> bool:
         return self._must_stop.is_set() or self._control.cancelled()
 
     def _note_step(self, step: Step) -> None:
@@ -125,7 +125,7 @@ class _SupervisedAgent:
         self._control.note_step(step)
 
 
-def _timed_out(late: Future[AgentOutcome] | None, time_limit_s: float) -> AgentOutcome:
+def _report_time_limit(late: Future[AgentOutcome] | None, time_limit_s: float) -> AgentOutcome:
     error = f"no outcome within the time limit of {time_limit_s:g} s"
     if late is None or late.exception() is not None:
         return AgentOutcome(success=False, error=error)

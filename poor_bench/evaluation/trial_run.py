@@ -27,8 +27,8 @@ from poor_bench.evaluation.scoring import score_trial
 from poor_bench.evaluation.stored_run import (
     SuiteRunWriter,
     TrialWriter,
-    artifacts_of,
     convert_to_plain,
+    locate_artifacts,
 )
 from poor_bench.evaluation.suite_file import DEFAULT_PROFILE
 from poor_bench.evaluation.supervisor import Supervisor
@@ -185,7 +185,7 @@ class TrialRunner:
             trial_index=plan.trial - 1,
             llm_id=plan.llm.id if plan.llm else "",
             started=self._services.clock.now_iso(),
-            artifacts=artifacts_of(case.id, plan.trial),
+            artifacts=locate_artifacts(case.id, plan.trial),
         )
         environ = self._services.environ
         redactor = make_redactor(case.credentials or (), plan.llm, environ, case.profile)
@@ -195,12 +195,12 @@ class TrialRunner:
         except (RunCancelledError, StoreError):
             raise
         except RecordedError as error:
-            return _failed(blank, error.kind, redactor.text(_told(error)))
+            return _build_failed(blank, error.kind, redactor.text(_told(error)))
         except PoorBenchError as error:
-            return _failed(blank, FailureKind.SETTINGS, redactor.text(_told(error)))
+            return _build_failed(blank, FailureKind.SETTINGS, redactor.text(_told(error)))
         except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
             reason = f"{type(error).__name__}: {error}"
-            return _failed(blank, FailureKind.INTERNAL, redactor.text(reason))
+            return _build_failed(blank, FailureKind.INTERNAL, redactor.text(reason))
 
     def _attempt(
         self,
@@ -257,5 +257,5 @@ def _told(error: PoorBenchError) -> str:
     return f"{error}{hint}: {shown}" if shown else f"{error}{hint}"
 
 
-def _failed(blank: EvalTrialResult, kind: FailureKind, message: str) -> EvalTrialResult:
+def _build_failed(blank: EvalTrialResult, kind: FailureKind, message: str) -> EvalTrialResult:
     return blank.model_copy(update={"failure": Failure(kind=kind, message=message)})

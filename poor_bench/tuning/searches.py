@@ -142,7 +142,7 @@ def add_known(costs: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def count_calls_of(result: Result) -> int:
+def count_calls(result: Result) -> int:
     """Number of requests for a result: one, and one for its judge."""
     return 1 if result.judgement is None else 2
 

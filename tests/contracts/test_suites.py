@@ -24,7 +24,7 @@ from poor_bench.evaluation import (
     run_suite,
     write_suite_report,
 )
-from poor_bench.evaluation.checks import failed_checks
+from poor_bench.evaluation.checks import list_failed_checks
 from poor_bench.evaluation.suite_file import read_suite
 from tests.evaluation.builders import make_case, make_trial
 
@@ -178,7 +178,7 @@ def test_all_texts_of_a_list_must_occur_and_one_text_alone_is_a_list_of_one(
 ) -> None:
     def faults(wanted: Any) -> tuple[str, ...]:
         case = make_case(expect={key: wanted})
-        return failed_checks(case, make_trial(**{text: "Your ORDER is\n cancelled."}))
+        return list_failed_checks(case, make_trial(**{text: "Your ORDER is\n cancelled."}))
 
     assert faults(["order", "Is Cancelled"]) == faults([]) == faults("order") == ()
     assert faults(None) == ()
@@ -189,7 +189,7 @@ def test_all_texts_of_a_list_must_occur_and_one_text_alone_is_a_list_of_one(
 
 def test_a_key_whose_value_is_null_exists() -> None:
     case = make_case(expect={"required_data_keys": ["details.title", "details.no"]})
-    (fault,) = failed_checks(case, make_trial(data={"details": {"title": None}}))
+    (fault,) = list_failed_checks(case, make_trial(data={"details": {"title": None}}))
     assert "details.no" in fault
 
 

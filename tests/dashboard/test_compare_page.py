@@ -20,7 +20,7 @@ def three_llms(files: WorkspaceFiles) -> Services:
 
 
 def listed(services: Services, search: str) -> list[str]:
-    view = callbacks.view_of(services, search)
+    view = callbacks.open_view(services, search)
     return [row["test_id"] for row in view.score_rows()]
 
 
@@ -28,7 +28,7 @@ def test_without_a_choice_the_best_are_compared_with_the_very_best(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    view = callbacks.view_of(services, "")
+    view = callbacks.open_view(services, "")
     assert view.columns == (GOOD, FAIR, BAD)
 
 

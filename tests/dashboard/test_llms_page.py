@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.llms import callbacks
-from poor_bench.dashboard.pages.llms.entry import LLMField, form_of, form_to_changes, form_to_entry
-from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms
+from poor_bench.dashboard.pages.llms.entry import (
+    LLMField,
+    fill_form,
+    form_to_changes,
+    form_to_entry,
+)
+from poor_bench.dashboard.pages.llms.tables import build_llm_table, found_models
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
@@ -92,7 +97,7 @@ def test_a_form_that_nobody_touched_changes_nothing() -> None:
         base_system_prompt="Be brief.\n",
         parameters={"temperature": 0, "stop": ["a", "b"]},
     )
-    assert form_to_changes(llm, form_of(llm)) == {}
+    assert form_to_changes(llm, fill_form(llm)) == {}
 
 
 def test_the_form_changes_what_was_written_in_it() -> None:
@@ -177,7 +182,7 @@ def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) ->
     workspace_files.add_llm("a", ["4"])
     [llm] = services_of(workspace_files.write()).files.config().load_llms()
     check = Reachability(reachable=True, refused=True, message="there is no key")
-    shown = listed_llms([llm], {llm.id: check})
+    shown = build_llm_table([llm], {llm.id: check})
     assert "refused" in text_of(shown)
     assert "there is no key" in text_of(shown)
 

@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.blocks import error_banner
 from poor_bench.dashboard.page import CLOCK_BUSY_MS, CLOCK_IDLE_MS, Page
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
-from poor_bench.dashboard.shell import blocked_state, show_page
+from poor_bench.dashboard.shell import build_blocked_state, show_page
 from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -149,7 +149,7 @@ def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: Workspa
 
 
 def test_results_that_cannot_be_read_are_told_as_a_whole() -> None:
-    shown = text_of(blocked_state(StoreError("disk <b> broken", hint="try another")))
+    shown = text_of(build_blocked_state(StoreError("disk <b> broken", hint="try another")))
     assert "The results cannot be read" in shown
     assert "disk <b> broken" in shown
     assert "try another" in shown

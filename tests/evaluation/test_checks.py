@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation.checks import failed_checks
+from poor_bench.evaluation.checks import list_failed_checks
 from tests.evaluation.builders import make_case, make_trial, not_run
 
 MEETING = {
@@ -51,44 +51,44 @@ def test_expectation_is_met_at_its_limit_and_told_when_broken(
     expect: dict[str, Any], broken: dict[str, Any]
 ) -> None:
     case = make_case(expect=expect)
-    assert failed_checks(case, make_trial(**MEETING)) == ()
-    told = failed_checks(case, make_trial(**{**MEETING, **broken}))
+    assert list_failed_checks(case, make_trial(**MEETING)) == ()
+    told = list_failed_checks(case, make_trial(**{**MEETING, **broken}))
     assert len(told) == 1
     assert told[0].startswith(f"{next(iter(expect), 'must_succeed')}: ")
 
 
 def test_forbidden_handoff_is_told() -> None:
     case = make_case(expect={"handoff": "forbid"})
-    assert failed_checks(case, make_trial(handed_off=False)) == ()
-    assert "forbidden" in failed_checks(case, make_trial(handed_off=True))[0]
+    assert list_failed_checks(case, make_trial(handed_off=False)) == ()
+    assert "forbidden" in list_failed_checks(case, make_trial(handed_off=True))[0]
 
 
 def test_success_is_not_looked_at_where_it_is_not_wanted() -> None:
     case = make_case(expect={"must_succeed": False, "error_contains": "sold out"})
-    assert failed_checks(case, make_trial(success=False, error="It is sold out.")) == ()
+    assert list_failed_checks(case, make_trial(success=False, error="It is sold out.")) == ()
 
 
 def test_every_broken_expectation_is_told() -> None:
     case = make_case(expect={"summary_contains": "a", "max_actions": 1})
-    assert len(failed_checks(case, make_trial(success=False, actions=2))) == 3
+    assert len(list_failed_checks(case, make_trial(success=False, actions=2))) == 3
 
 
 def test_data_of_a_success_must_keep_the_schema_of_the_case() -> None:
     schema = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
     case = make_case(output_schema=schema, expect={"must_succeed": False})
-    assert failed_checks(case, make_trial(data={"price": 12.5})) == ()
-    told = failed_checks(case, make_trial(data={"price": "12.5"}))
+    assert list_failed_checks(case, make_trial(data={"price": 12.5})) == ()
+    told = list_failed_checks(case, make_trial(data={"price": "12.5"}))
     assert told == ("output_schema: $.price: '12.5' is not of type 'number'",)
-    assert failed_checks(case, make_trial(success=False, data={})) == ()
+    assert list_failed_checks(case, make_trial(success=False, data={})) == ()
 
 
 def test_trial_that_could_not_be_run_has_nothing_to_be_checked() -> None:
-    assert failed_checks(make_case(expect={"min_actions": 3}), not_run()) == ()
+    assert list_failed_checks(make_case(expect={"min_actions": 3}), not_run()) == ()
 
 
 def test_long_texts_are_shortened_in_checks() -> None:
     case = make_case(expect={"summary_contains": "needle"})
-    (told,) = failed_checks(case, make_trial(summary="hay " * 10_000))
+    (told,) = list_failed_checks(case, make_trial(summary="hay " * 10_000))
     assert len(told) < 300
 
 
@@ -97,5 +97,5 @@ def test_long_texts_are_shortened_in_checks() -> None:
 )
 def test_a_value_that_could_not_be_read_is_missing_with_the_reason(expect: dict[str, Any]) -> None:
     trial = make_trial(data={"order": None}, read_errors={"order": "ReferenceError: shop"})
-    (told,) = failed_checks(make_case(expect=expect), trial)
+    (told,) = list_failed_checks(make_case(expect=expect), trial)
     assert "could not be read at the end: ReferenceError: shop" in told

@@ -25,7 +25,7 @@ from poor_bench.evaluation.runner import (
     resume_suite,
     run_suite_now,
 )
-from poor_bench.evaluation.stored_run import SuiteRunWriter, find_suite_run, stored_suite_runs
+from poor_bench.evaluation.stored_run import SuiteRunWriter, find_suite_run, list_suite_runs
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
@@ -310,7 +310,7 @@ def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    reports = [stored.report() for stored in stored_suite_runs(tmp_path)]
+    reports = [stored.report() for stored in list_suite_runs(tmp_path)]
     assert [report.case_results[0].trials_run for report in reports] == [5, 5]
 
 

@@ -17,7 +17,7 @@ from poor_bench.dashboard.pages.model.details import details_body
 from poor_bench.dashboard.pages.run import callbacks as run_page
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.services.trial_search import details_of
+from poor_bench.dashboard.services.trial_search import build_details
 from poor_bench.errors import ConfigError, SandboxError
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 from poor_bench.runner.selection import Selection
@@ -261,6 +261,6 @@ def test_panels_tell_the_level_of_a_result_where_it_is_weak(
     services = services_of(folder)
     compared = show_panel(services, "?test=sum_001")
     [result] = WorkspaceFolder(folder).store.results()
-    details = details_of(result, WorkspaceFolder(folder).workspace)
+    details = build_details(result, WorkspaceFolder(folder).workspace)
     for shown in (compared, details_body(details)):
         assert (f"sandbox: {level}" in text_of(shown)) is is_told

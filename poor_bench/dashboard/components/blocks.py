@@ -51,7 +51,7 @@ def icon(name: str) -> Component:
 _TICKED = re.compile(r"`([^`\n]+)`")
 
 
-def ticked_text(text: str) -> list[str | Component]:
+def set_code(text: str) -> list[str | Component]:
     """Return a text with what stands between backticks set as code, without them."""
     pieces = _TICKED.split(text)
     return [
@@ -178,7 +178,7 @@ def loading_state(n_lines: int = 4) -> Component:
 
 def warning_banner(title: str, *texts: str) -> Component:
     """Return what the reader should know before going on, and what to do about it."""
-    paragraphs = [html.P(ticked_text(text)) for text in texts]
+    paragraphs = [html.P(set_code(text)) for text in texts]
     return html.Div(
         [icon("warning"), html.Div([html.Strong(title), *paragraphs])],
         className="error-banner",
@@ -195,17 +195,14 @@ def error_banner(error: PoorBenchError) -> Component:
             icon("warning"),
             html.Div(
                 [
-                    html.Strong(ticked_text(str(error))),
+                    html.Strong(set_code(str(error))),
                     html.Ul(
-                        [
-                            html.Li(ticked_text(str(problem)))
-                            for problem in problems[:_SHOWN_PROBLEMS]
-                        ]
+                        [html.Li(set_code(str(problem))) for problem in problems[:_SHOWN_PROBLEMS]]
                     )
                     if problems
                     else None,
                     html.P(f"... and {more} more") if more > 0 else None,
-                    html.P(ticked_text(error.hint)) if error.hint else None,
+                    html.P(set_code(error.hint)) if error.hint else None,
                 ]
             ),
         ],

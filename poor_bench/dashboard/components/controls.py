@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.url_state import ListUrl
 
 
-def options_of(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+def build_options(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     """Return the options of a select box.
 
     Args:
@@ -32,8 +32,8 @@ def test_options(workspace: Workspace) -> tuple[list[dict[str, str]], list[dict[
     """Build the options of select boxes for test classes and levels."""
     levels = sorted({test.level for test in workspace.tests})
     return (
-        options_of((name, name.replace("_", " ")) for name in workspace.test_classes),
-        options_of((str(level), f"Level {level}") for level in levels),
+        build_options((name, name.replace("_", " ")) for name in workspace.test_classes),
+        build_options((str(level), f"Level {level}") for level in levels),
     )
 
 
@@ -50,7 +50,7 @@ def multi_choice(
     """
     box = dmc.MultiSelect(
         id=choice_id,
-        data=options_of((value, value) for value in chosen),
+        data=build_options((value, value) for value in chosen),
         value=list(chosen),
         placeholder=placeholder,
         clearable=True,
@@ -95,7 +95,7 @@ def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: An
     """
     box = dmc.Select(
         id=choice_id,
-        data=options_of([(chosen, chosen)] if chosen else []),
+        data=build_options([(chosen, chosen)] if chosen else []),
         value=chosen or None,
         allowDeselect=False,
         searchable=True,
@@ -118,7 +118,7 @@ def llm_options(
         name_of: Returns what screens call an LLM.
     """
     names = dict.fromkeys((*llm_ids, *chosen))
-    return options_of((llm_id, name_of(llm_id)) for llm_id in names)
+    return build_options((llm_id, name_of(llm_id)) for llm_id in names)
 
 
 def image_buttons(what: str) -> list[Component]:
@@ -292,7 +292,7 @@ def class_link(links: StayLinks, url: ListUrl, class_id: str, text: str) -> Comp
     is_chosen = class_id in url.classes
     return links.link(
         text,
-        url.toggled("classes", class_id).changed(test="").search,
+        url.toggle("classes", class_id).changed(test="").search,
         className="class-link is-active" if is_chosen else "class-link",
         title="Show all classes" if is_chosen else "Show the tests of this class only",
         **aria(current="true" if is_chosen else "false"),

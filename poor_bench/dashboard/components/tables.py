@@ -73,7 +73,7 @@ def small_table(
     return html.Div(grid, role="group", className="table", **aria(label=label))
 
 
-def paged_table(
+def build_paged_table(
     table_id: str,
     label: str,
     columns: Sequence[Mapping[str, Any]],

@@ -69,7 +69,7 @@ def _more(n_characters: int) -> Component | None:
     return html.Div(f"... and {n_characters:,} more characters", className="plain-text-more")
 
 
-def folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
+def build_folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
     """Return a block that opens and closes by its title."""
     return html.Details(
         [html.Summary(title), *(child for child in children if child is not None)],

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.dashboard.text.formatting import plot_text
-from poor_bench.dashboard.theme import SERIES, styled
+from poor_bench.dashboard.theme import SERIES, apply_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,7 @@ class FrontierPoint:
     score: Estimate
 
 
-def frontier_of(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
+def find_frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
     """Return the points that no other beats in one thing without being worse in the other.
 
     Returns:
@@ -151,7 +151,7 @@ def frontier_figure(points: Sequence[FrontierPoint], x_title: str) -> go.Figure:
     """
     import plotly.graph_objects as go
 
-    frontier = frontier_of(points)
+    frontier = find_frontier(points)
     below = [point for point in points if point not in frontier]
     low, high = _log_range(points)
     figure = go.Figure()
@@ -168,7 +168,7 @@ def frontier_figure(points: Sequence[FrontierPoint], x_title: str) -> go.Figure:
         ticktext=[f"{tick:g}" for tick in ticks],
     )
     figure.update_yaxes(title="score", range=[0, _TOP], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    return styled(figure, height=360)
+    return apply_style(figure, height=360)
 
 
 def round_numbers(low: float, high: float) -> list[float]:

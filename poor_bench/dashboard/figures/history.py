@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, plot_text
-from poor_bench.dashboard.theme import GRID_LINE, faint, series_marker, series_style, styled
+from poor_bench.dashboard.theme import GRID_LINE, apply_style, faint, series_marker, series_style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def suite_trends(reports: Sequence[EvalSuiteResult]) -> go.Figure:
     )
     for row, traces in enumerate(parts, start=1):
         figure.add_traces(traces, rows=row, cols=1)
-    styled(figure, height=150 * len(parts))
+    apply_style(figure, height=150 * len(parts))
     figure.update_layout(showlegend=False, margin={"t": 24})
     figure.update_annotations(x=0, xanchor="left", font={"size": 12})
     figure.update_traces(hovertext=[_when(report) for report in reports])
@@ -168,7 +168,7 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
         )
     figure.update_xaxes(type="category", showgrid=False, nticks=8)
     figure.update_yaxes(title="score", range=[0, 10.3], tickvals=[0, 2.5, 5, 7.5, 10])
-    return styled(figure, height=280)
+    return apply_style(figure, height=280)
 
 
 def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
@@ -198,7 +198,7 @@ def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
         radialaxis={"range": [0, 10], "tickvals": [2.5, 5, 7.5, 10], "gridcolor": GRID_LINE},
         angularaxis={"gridcolor": GRID_LINE, "linecolor": GRID_LINE, "direction": "clockwise"},
     )
-    styled(figure, height=340)
+    apply_style(figure, height=340)
     return figure.update_layout(
         margin={"l": 60, "r": 60, "t": 36, "b": 64 if len(series) > 1 else 28},
         showlegend=len(series) > 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.text.formatting import plot_id, plot_text
-from poor_bench.dashboard.theme import FAILURE, series_style, styled
+from poor_bench.dashboard.theme import FAILURE, apply_style, series_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def score_bars_figure(bars: Sequence[TestScore], class_ids: Sequence[str]) -> go
     )
     figure.update_yaxes(title="score", range=[0, 1.02], tickvals=[0, 0.25, 0.5, 0.75, 1])
     figure.update_layout(bargap=0.25, barmode="overlay", showlegend=True)
-    return styled(figure, height=400)
+    return apply_style(figure, height=400)
 
 
 def _add_class(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.dashboard.services.trial_search import ResultDetails, details_of
+from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
@@ -76,7 +76,7 @@ class TestAnswers:
     lines: tuple[LLMLine, ...]
 
 
-def compared_tests(
+def read_compared_tests(
     grid: TrialGrid, lines: Sequence[int] | NDArray[np.int64], tests: Mapping[str, Test]
 ) -> list[TestAnswers]:
     """Read some lines of a grid with their texts, all of them at once."""
@@ -272,7 +272,7 @@ class CompareService:
 
     def details(self, result: Result) -> ResultDetails:
         """Return a trial with what belongs to it, without its issues."""
-        return details_of(result, self._files.workspace())
+        return build_details(result, self._files.workspace())
 
 
 def _swap(pair: PairedDifference) -> PairedDifference:

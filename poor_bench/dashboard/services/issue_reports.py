@@ -111,7 +111,7 @@ class IssueReports:
         version = (table.version, id(workspace))
         context = folder.issue_context
         return self._report.ask(
-            "issues", version, lambda: _report_of(table, workspace, context, detectors)
+            "issues", version, lambda: _build_report(table, workspace, context, detectors)
         )
 
     def finished(self) -> IssueReport:
@@ -122,7 +122,7 @@ class IssueReports:
                 return answer.value
 
 
-def _report_of(
+def _build_report(
     table: ResultTable,
     workspace: Workspace,
     known: IssueContext,

@@ -68,7 +68,7 @@ class JudgeWatcher:
             before = self._state
             events = (event_text(event), *before.events)[:_KEPT_EVENTS]
             n_done = before.n_done + isinstance(event, ConversationHeld | JudgementMade)
-            cost = _cost_of(event)
+            cost = _find_cost(event)
             known = before.cost_usd if cost is None else (before.cost_usd or 0.0) + cost
             self._state = replace(before, events=events, n_done=n_done, cost_usd=known)
 
@@ -95,7 +95,7 @@ class JudgeWatcher:
             return replace(self._state, elapsed_s=now - self._started)
 
 
-def _cost_of(event: AgentEvent) -> float | None:
+def _find_cost(event: AgentEvent) -> float | None:
     match event:
         case ConversationHeld(conversation=conversation):
             return conversation.cost_usd

@@ -96,7 +96,7 @@ class RunService:
             return own
         other = self._foreign_run()
         if other is None and own.phase is RunPhase.IDLE:
-            other = self._interrupted_run()
+            other = self._find_interrupted_run()
         return other or own
 
     def wait(self, timeout_s: float | None = None) -> None:
@@ -156,9 +156,9 @@ class RunService:
         except PoorBenchError:
             return None
 
-    def _interrupted_run(self) -> RunState | None:
+    def _find_interrupted_run(self) -> RunState | None:
         try:
-            return self._foreign_runs.interrupted(self._open_store().paths)
+            return self._foreign_runs.find_interrupted(self._open_store().paths)
         except (PoorBenchError, OSError):
             return None
 

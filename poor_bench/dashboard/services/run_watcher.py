@@ -71,7 +71,7 @@ class RunWatcher:
         """Return how far the run is."""
         with self._lock:
             now = self._monotonic() if self._ended is None else self._ended
-            llms = tuple(self._timed(progress, now) for progress in self._llms.values())
+            llms = tuple(self._add_time(progress, now) for progress in self._llms.values())
             return replace(
                 self._state,
                 llms=llms,
@@ -185,7 +185,7 @@ class RunWatcher:
         if len(self._errors) > _KEPT_ERRORS:
             del self._errors[next(iter(self._errors))]
 
-    def _timed(self, progress: LLMProgress, now: float) -> LLMProgress:
+    def _add_time(self, progress: LLMProgress, now: float) -> LLMProgress:
         first = self._first_asked.get(progress.llm_id)
         return progress if first is None else replace(progress, active_s=now - first)
 
@@ -216,7 +216,7 @@ class ForeignRuns:
                 self._followed = _Followed(path)
             return self._followed.state()
 
-    def interrupted(self, paths: StorePaths) -> RunState | None:
+    def find_interrupted(self, paths: StorePaths) -> RunState | None:
         """Return the newest run whose process was killed, until its results are merged."""
         left = left_over(paths.journals())
         runs = [path for path in left if isinstance(read_header(path).get("llms"), dict)]

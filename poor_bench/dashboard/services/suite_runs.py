@@ -10,7 +10,7 @@ from poor_bench.evaluation.stored_run import (
     RUN_FILE,
     Image,
     SuiteRun,
-    artifacts_of,
+    locate_artifacts,
     open_run,
     read_screenshot,
     runs_folder,
@@ -64,7 +64,7 @@ class SuiteRuns:
         run = self._run(run_id)
         if run is None or all(case.id != case_id for case in run.cases):
             return None
-        return read_screenshot(run.folder, artifacts_of(case_id, trial), name)
+        return read_screenshot(run.folder, locate_artifacts(case_id, trial), name)
 
     def _files(self) -> list[Path]:
         return sorted(runs_folder(self._data_dir()).glob(f"*/{RUN_FILE}"))

@@ -63,7 +63,7 @@ class TestReports:
             ConfigError: If the workspace is not valid.
         """
         config, workspace = self._files.config(), self._files.workspace()
-        return self._faults.ask("faults", id(workspace), lambda: _faults_of(config, workspace))
+        return self._faults.ask("faults", id(workspace), lambda: _find_faults(config, workspace))
 
     def items(self) -> Computed[ItemReport]:
         """Return what the results say about the tests, as far as it is known by now.
@@ -74,10 +74,10 @@ class TestReports:
         """
         table, workspace = self._stored.table(), self._files.workspace()
         version = (table.version, id(workspace))
-        return self._items.ask("items", version, lambda: _items_of(table, workspace))
+        return self._items.ask("items", version, lambda: _analyse_items(table, workspace))
 
 
-def _faults_of(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
+def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     by_test: defaultdict[str, list[Problem]] = defaultdict(list)
     by_class: defaultdict[str, list[Problem]] = defaultdict(list)
     class_ids = list(workspace.test_classes)
@@ -96,7 +96,7 @@ def _faults_of(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     )
 
 
-def _items_of(table: ResultTable, workspace: Workspace) -> ItemReport:
+def _analyse_items(table: ResultTable, workspace: Workspace) -> ItemReport:
     results = table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY)
     items = analyse_items(results, workspace.tests_by_id)
     return ItemReport(

@@ -58,7 +58,7 @@ class ResultDetails:
     """Title and evidence of each."""
 
 
-def details_of(
+def build_details(
     result: Result,
     workspace: Workspace,
     issues: Sequence[Issue] = (),
@@ -86,7 +86,7 @@ def details_of(
         thinking="\n\n".join(part for part in (result.thinking, split.thinking) if part),
         answer=split.answer,
         answer_span=_last_span(split.answer, answer_text),
-        expected=result.expected or _expected(workspace, test),
+        expected=result.expected or _find_expected(workspace, test),
         got=result.got or answer_text,
         issues=tuple(
             (titles.get(issue.detector_id, issue.detector_id), issue.evidence)
@@ -119,7 +119,7 @@ def _last_span(text: str, part: str) -> tuple[int, int] | None:
     return None if start < 0 else (start, start + len(part))
 
 
-def _expected(workspace: Workspace, test: Test | None) -> str:
+def _find_expected(workspace: Workspace, test: Test | None) -> str:
     if test is None:
         return ""
     for name, value in resolve_spec(workspace, test).parameters.items():
@@ -165,4 +165,4 @@ class TrialSearch:
             return None
         titles = {detector.id: detector.title for detector in self._files.config().detectors}
         issues = self._issues.of_llm(llm_id)
-        return details_of(next(table.whole([row])), self._files.workspace(), issues, titles)
+        return build_details(next(table.whole([row])), self._files.workspace(), issues, titles)

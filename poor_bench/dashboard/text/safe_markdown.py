@@ -49,7 +49,7 @@ def safe_markdown(text: str) -> str:
         pieces.append(_code(match))
         end = match.end()
     pieces.append(_prose(text[end:]))
-    return _joined(pieces)
+    return _join(pieces)
 
 
 def one_line_markdown(text: str, limit: int = 300) -> str:
@@ -80,7 +80,7 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in _LONGEST_TICKS.findall(text)), default=0)
 
 
-def _joined(pieces: Iterable[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     """Join pieces; the fences of two that meet would become one."""
     text: list[str] = []
     for piece in filter(None, pieces):
@@ -97,4 +97,4 @@ def _prose(text: str) -> str:
         pieces.append(_span(match[0]))
         end = match.end()
     pieces.append(text[end:].translate(_ESCAPES))
-    return _joined(pieces).replace("\n", "  \n")  # two spaces: a line break, not a blank
+    return _join(pieces).replace("\n", "  \n")  # two spaces: a line break, not a blank

@@ -137,7 +137,7 @@ class Guard:
         self.access = access
         self._limiter = LoginLimiter(monotonic)
 
-    def refusal_of(
+    def find_refusal(
         self, method: str, header: Callable[[str], str | None], address: str = ""
     ) -> Refusal | None:
         """Decide why a request is refused; None where it may pass.
@@ -147,14 +147,14 @@ class Guard:
             header: Looks up a request header by its name; None where it is missing.
             address: IP address that the request came from.
         """
-        return _refused_site(self.access, method, header) or self._refused_person(header, address)
+        return _refuse_site(self.access, method, header) or self._refuse_person(header, address)
 
     def has_session(self, header: Callable[[str], str | None]) -> bool:
         """True if a request carries the cookie of this start of the server."""
         given = _cookie(header("Cookie"), self.access.cookie)
         return bool(self.access.session) and _is_same(given, self.access.session)
 
-    def _refused_person(self, header: Callable[[str], str | None], address: str) -> Refusal | None:
+    def _refuse_person(self, header: Callable[[str], str | None], address: str) -> Refusal | None:
         access = self.access
         if self.has_session(header) or (access.password is None and access.token is None):
             return None
@@ -180,7 +180,7 @@ LINK_NEEDED = (
 )
 
 
-def _refused_site(
+def _refuse_site(
     access: Access, method: str, header: Callable[[str], str | None]
 ) -> Refusal | None:
     """Decide whether another site asks through the user's browser."""

@@ -127,7 +127,7 @@ class BoundedParser(HTTPRequestParser):  # type: ignore[misc]  # waitress is not
         return n_taken
 
     def _check(self) -> None:
-        refusal = self._guard.refusal_of(self.command, self._header, self._address)
+        refusal = self._guard.find_refusal(self.command, self._header, self._address)
         if refusal is not None:
             self.error, self.completed = _RefusedError(refusal), True
 

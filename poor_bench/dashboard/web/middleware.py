@@ -187,7 +187,7 @@ class _Protection:
     def refuse(self) -> Response | None:
         """Let in whoever has the token, and answer those who may not ask."""
         address = request.remote_addr or ""
-        refusal = self._guard.refusal_of(request.method, request.headers.get, address)
+        refusal = self._guard.find_refusal(request.method, request.headers.get, address)
         has_token = request.method == "GET" and self._access.is_token(request.args.get("token", ""))
         if has_token and (refusal is None or refusal.status == HTTPStatus.UNAUTHORIZED):
             return self._enter()
@@ -199,7 +199,7 @@ class _Protection:
             and request.path == _CALLBACKS
         ):
             return new_link_answer()
-        return self._refused(refusal)
+        return self._refuse(refusal)
 
     def check_callback(self) -> Response | None:
         """Answer a body that no page of ours sends before Dash stumbles over it."""
@@ -237,7 +237,7 @@ class _Protection:
         access = self._access
         response.set_cookie(access.cookie, access.session, httponly=True, samesite="Lax")
 
-    def _refused(self, refusal: Refusal) -> Response:
+    def _refuse(self, refusal: Refusal) -> Response:
         response = _text(refusal.message, refusal.status)
         if request.accept_mimetypes.accept_html and request.method == "GET":
             response = Response(_PAGE.format(message=refusal.message), refusal.status)

@@ -78,7 +78,7 @@ def serve(
     _greet(access, data_dir, say)
     _quieten_waitress()
     if open_link is not None:
-        open_link(link_of(access))
+        open_link(build_link(access))
     server.run()
     return 0
 
@@ -122,7 +122,7 @@ def _require_length(variable: str, secret: str | None) -> None:
 
 
 def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
-    say(f"Dashboard of {data_dir}: {link_of(access)}  (Ctrl-C ends it)")
+    say(f"Dashboard of {data_dir}: {build_link(access)}  (Ctrl-C ends it)")
     if not access.is_local:
         say(
             "Warning: passwords and results travel unencrypted. "
@@ -142,7 +142,7 @@ def tell_interrupted(services: Services, say: Callable[[str], None]) -> None:
             )
 
 
-def link_of(access: Access) -> str:
+def build_link(access: Access) -> str:
     """Build the link that opens the dashboard in a browser, with its token where it has one."""
     name = f"[{access.host}]" if ":" in access.host else access.host
     return f"http://{name}:{access.port}" + (f"/?token={access.token}" if access.token else "")

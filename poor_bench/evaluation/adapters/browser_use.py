@@ -89,7 +89,7 @@ class ManagedChat:
         except PoorBenchError as error:
             self.failure = error
             raise
-        return _wrapped(completion, _parsed(completion.text, output_format))
+        return _wrap(completion, _parse(completion.text, output_format))
 
     def _ask(self, messages: tuple[Message, ...], output_format: type[Any] | None) -> Completion:
         parameters = dict(self._llm.parameters)
@@ -106,7 +106,7 @@ class ManagedChat:
         return completion
 
 
-def _parsed(text: str, output_format: type[Any] | None) -> Any:
+def _parse(text: str, output_format: type[Any] | None) -> Any:
     if output_format is None:
         return text
     found = extract_json(text, lambda value: isinstance(value, dict))
@@ -115,7 +115,7 @@ def _parsed(text: str, output_format: type[Any] | None) -> Any:
     return output_format.model_validate(found.value)
 
 
-def _wrapped(completion: Completion, value: Any) -> Any:
+def _wrap(completion: Completion, value: Any) -> Any:
     views = importlib.import_module("browser_use.llm.views")
     n_input = completion.usage.prompt_tokens or 0
     n_output = completion.usage.completion_tokens or 0
@@ -181,7 +181,7 @@ class BrowserUseAgent:
             raise chat.failure
         if not history.history:
             raise AgentError("browser-use did not start its browser", kind=FailureKind.AGENT)
-        return _outcome(_result_of(history, task), chat)
+        return _outcome(_build_outcome(history, task), chat)
 
     async def _act(self, task: AgentTask, control: TrialControl, chat: ManagedChat) -> Any:
         with (
@@ -276,7 +276,7 @@ def _screenshot(state: Any, folder: Path, number: int) -> str:
     return name
 
 
-def _result_of(history: Any, task: AgentTask) -> AgentOutcome:
+def _build_outcome(history: Any, task: AgentTask) -> AgentOutcome:
     success = bool(history.is_successful())
     summary = history.final_result() or ""
     errors = [error for error in history.errors() if error]

@@ -153,11 +153,11 @@ def describe_element(tree: str, ref: str) -> str | None:
         if found is not None and found["ref"] == ref:
             what = _STATE.sub("", found["what"])
             text = "" if '"' in what else found["rest"].partition(": ")[2]
-            return f"{_unquoted(what)} {text[:60]}".rstrip()
+            return f"{_unquote(what)} {text[:60]}".rstrip()
     return None
 
 
-def _unquoted(what: str) -> str:
+def _unquote(what: str) -> str:
     """Remove the quotes of YAML from an element; they begin before its role."""
     return what[1:].replace("''", "'") if what.startswith("'") else what
 

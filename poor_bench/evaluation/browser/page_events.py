@@ -73,7 +73,7 @@ class PageEvents:
     def _take_dialog(self, dialog: Dialog) -> None:
         from playwright.sync_api import Error
 
-        self.note(f"the page showed a dialog, which was accepted: {_shortened(dialog.message)!r}")
+        self.note(f"the page showed a dialog, which was accepted: {_shorten(dialog.message)!r}")
         with suppress(Error):
             dialog.accept()
 
@@ -107,7 +107,7 @@ class PageEvents:
         self.note(f"a file was downloaded: {self._folder.name}/{name}")
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_DIALOG else f"{text[:_LONGEST_DIALOG]}..."
 
 

@@ -131,7 +131,7 @@ def _send(send: Callable[[int, int], None], number: int, how: signal.Signals) ->
 def make_temporary_folder() -> Iterator[Path]:
     """Make a folder for the temporary files of one browser; it is removed with the block."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
-    with _lock_of(folder):
+    with _build_lock(folder):
         try:
             yield folder
         finally:
@@ -164,7 +164,7 @@ def remove_leftovers(table: Callable[[], Iterable[Process]] = living_processes) 
     for folder in _parent().glob(f"{_PREFIX}*"):
         if not _is_own(folder):
             continue
-        with contextlib.suppress(Timeout, OSError), _lock_of(folder).acquire(timeout=0):
+        with contextlib.suppress(Timeout, OSError), _build_lock(folder).acquire(timeout=0):
             of_browser = f"{_PROFILE}{folder}{os.sep}"
             for group in {each.group for each in table() if of_browser in each.command}:
                 if group != os.getpgid(0):
@@ -191,5 +191,5 @@ def _is_own(folder: Path) -> bool:
         return False
 
 
-def _lock_of(folder: Path) -> BaseFileLock:
+def _build_lock(folder: Path) -> BaseFileLock:
     return FileLock(folder / _LOCK, thread_local=False)

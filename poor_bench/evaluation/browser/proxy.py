@@ -266,7 +266,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
 
     def _tunnel(self) -> None:
         target = urlsplit(f"//{self.path}")
-        upstream = self._connected(target.hostname, target.port)
+        upstream = self._connect(target.hostname, target.port)
         if upstream is None:
             return
         with upstream:
@@ -280,7 +280,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         if target.scheme != "http" or "chunked" in self.headers.get("Transfer-Encoding", ""):
             self._answer(400, "only plain requests to http URLs are passed on")
             return
-        upstream = self._connected(target.hostname, target.port or 80)
+        upstream = self._connect(target.hostname, target.port or 80)
         if upstream is None:
             return
         with upstream:
@@ -290,7 +290,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
             except http.client.HTTPException as error:
                 self._answer(502, f"not an HTTP answer: {error!r}")
 
-    def _connected(self, host: str | None, port: int | None) -> socket.socket | None:
+    def _connect(self, host: str | None, port: int | None) -> socket.socket | None:
         if not host or port is None:
             self._answer(400, "the request names no host and port")
             return None
@@ -307,7 +307,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         connection = http.client.HTTPConnection(netloc)
         connection.sock = upstream
         connection.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
-        for name, value in _passed_on(self.headers):
+        for name, value in _select_headers(self.headers):
             connection.putheader(name, value)
         connection.putheader("Connection", "close")
         connection.endheaders()
@@ -323,7 +323,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
 
     def _send_back(self, response: http.client.HTTPResponse) -> None:
         self.send_response_only(response.status, response.reason)
-        for name, value in _passed_on(response.headers):
+        for name, value in _select_headers(response.headers):
             self.send_header(name, value)
         self.send_header("Connection", "close")
         self.end_headers()
@@ -340,7 +340,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _passed_on(headers: http.client.HTTPMessage | Any) -> list[tuple[str, str]]:
+def _select_headers(headers: http.client.HTTPMessage | Any) -> list[tuple[str, str]]:
     named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
     return [
         (name, " ".join(value.splitlines()))

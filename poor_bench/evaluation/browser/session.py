@@ -56,7 +56,7 @@ class Credentials:
                 hint="the case names them as credentials",
             )
         self.values: Mapping[str, str] = {name: environ[name] for name in origins}
-        self._origins = {name: _required_origin(name, origin) for name, origin in origins.items()}
+        self._origins = {name: _require_origin(name, origin) for name, origin in origins.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Credentials:
         return self.values[name]
 
 
-def _required_origin(name: str, url: str) -> str:
+def _require_origin(name: str, url: str) -> str:
     origin = parse_origin(url)
     if origin is None:
         raise ConfigError(f"the origin of the credential {name} is not an http(s) URL: {url!r}")
@@ -106,14 +106,14 @@ def take_screenshot(page: Page, path: Path, secrets: Iterable[str]) -> bool:
             type="jpeg",
             quality=_QUALITY,
             timeout=_TIMEOUT_MS,
-            mask=_covered(page, secrets),
+            mask=_find_covered(page, secrets),
         )
     except TookTooLongError:
         return False
     return True
 
 
-def _covered(page: Page, secrets: Iterable[str]) -> list[Locator]:
+def _find_covered(page: Page, secrets: Iterable[str]) -> list[Locator]:
     return [
         frame.get_by_text(secret)
         for secret in secrets

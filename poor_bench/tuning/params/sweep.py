@@ -16,7 +16,7 @@ from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
 from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.params.ranking import find_losers
 from poor_bench.tuning.params.variants import Variant, make_entry
-from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, count_calls_of
+from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, count_calls
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -184,7 +184,7 @@ class Sweep:
 
     def _listen(self, event: RunEvent) -> None:
         if isinstance(event, TrialFinished):
-            self._tools.budget.count_calls(count_calls_of(event.result))
+            self._tools.budget.count_calls(count_calls(event.result))
         elif isinstance(event, LLMUnavailable):
             self._unavailable[event.llm_id] = event.failure.message
         self._tell(event)

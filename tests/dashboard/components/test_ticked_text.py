@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.components.blocks import ticked_text
+from poor_bench.dashboard.components.blocks import set_code
 from tests.dashboard.seen_text import of_type
 
 
@@ -18,6 +18,6 @@ from tests.dashboard.seen_text import of_type
     ],
 )
 def test_names_between_backticks_become_code(text: str, plain: list[str], codes: list[str]) -> None:
-    pieces = ticked_text(text)
+    pieces = set_code(text)
     assert [piece for piece in pieces if isinstance(piece, str)] == plain
     assert [code.children for code in of_type(pieces, "Code")] == codes

@@ -8,8 +8,8 @@ from poor_bench.dashboard.figures.frontier import (
     Box,
     FrontierPoint,
     Spot,
+    find_frontier,
     frontier_figure,
-    frontier_of,
     label_places,
 )
 from poor_bench.statistics.intervals import Estimate
@@ -27,12 +27,12 @@ POINTS = st.lists(st.tuples(st.floats(0.01, 1000), st.floats(0, 1)), min_size=1,
 
 def test_only_what_nobody_beats_is_on_the_frontier() -> None:
     small, middling, best = point("s", 1, 0.4), point("m", 5, 0.3), point("b", 9, 0.9)
-    assert frontier_of([best, middling, small]) == [small, best]
+    assert find_frontier([best, middling, small]) == [small, best]
 
 
 @given(POINTS)
 def test_the_frontier_beats_every_other_point(points: list[FrontierPoint]) -> None:
-    frontier = frontier_of(points)
+    frontier = find_frontier(points)
     for other in points:
         assert any(
             winner.x <= other.x and winner.score.value >= other.score.value for winner in frontier

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.judge import callbacks, files
-from poor_bench.dashboard.pages.judge.layout import THIS_CASE, order_of
+from poor_bench.dashboard.pages.judge.layout import THIS_CASE, parse_order
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.judge.labels import read_labels
@@ -229,7 +229,7 @@ def test_form_refuses_what_cannot_be_run(
 def test_run_is_followed_from_start_to_end(services: Services) -> None:
     assert callbacks.run_parts(services)[1] == "card is-absent"
     with_agent(services)
-    services.judge_runs.start(order_of(*FORM))
+    services.judge_runs.start(parse_order(*FORM))
     services.judge_runs.wait(20.0)
     body, class_name, head, is_over = callbacks.run_parts(services)
     assert is_over

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.model import callbacks, details, results
-from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelUrl, layout, selected_key
+from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelUrl, layout, read_selected_key
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.dashboard.url_state import model_link
@@ -249,7 +249,7 @@ def test_without_a_known_trial_the_panel_is_empty(services: Services, selected: 
 def test_a_bar_opens_its_test(services: Services) -> None:
     click = {"points": [{"customdata": ["sum_003", "", 0.5, 1]}]}
     opened = details.bar_to_selected(services, SEARCH, click)
-    assert selected_key(opened) == TrialKey("sum_003", 1, is_failure=False)
+    assert read_selected_key(opened) == TrialKey("sum_003", 1, is_failure=False)
 
 
 def test_expected_and_got_are_compared_and_the_answer_is_marked(

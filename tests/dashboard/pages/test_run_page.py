@@ -8,7 +8,7 @@ from dash import html
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.pages.run.layout import RunIds as Ids
-from poor_bench.dashboard.pages.run.layout import RunUrl, layout, retry_of, selection_of
+from poor_bench.dashboard.pages.run.layout import RunUrl, layout, read_selection, select_failed
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -45,11 +45,11 @@ def offered(state: RunState) -> set[str]:
 
 
 def test_empty_controls_choose_everything_that_is_pending() -> None:
-    assert selection_of(None, [], None, "", None, force=False) == Selection()
+    assert read_selection(None, [], None, "", None, force=False) == Selection()
 
 
 def test_controls_become_a_selection() -> None:
-    chosen = selection_of(["a:b"], ["sums"], ["1", "x"], "sum_1*, sum_2\nsum_3", "3", force=True)
+    chosen = read_selection(["a:b"], ["sums"], ["1", "x"], "sum_1*, sum_2\nsum_3", "3", force=True)
     assert chosen == Selection(
         llms=("a:b",),
         classes=("sums",),
@@ -62,7 +62,7 @@ def test_controls_become_a_selection() -> None:
 
 @pytest.mark.parametrize(("given", "trials"), [("", 1), (0, 1), (-3, 1), ("x", 1), (10**9, 100)])
 def test_trials_stay_in_their_range(given: str | int, trials: int) -> None:
-    assert selection_of([], [], [], "", given, force=False).trials == trials
+    assert read_selection([], [], [], "", given, force=False).trials == trials
 
 
 def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: WorkspaceFiles) -> None:
@@ -247,7 +247,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     assert (
         "scripted:one,older_tool,sum_001,1,<b>no</b>" in callbacks.failures_csv(services)["content"]
     )
-    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
+    services.runs.start(select_failed(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.results.failures() == []
     assert callbacks.failures(services) == (None, ABSENT, [])
@@ -269,7 +269,7 @@ def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFil
         },
     )
     services = services_of(folder)
-    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
+    services.runs.start(select_failed(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     state = services.runs.state()
     assert {llm.llm_id: llm.n_scored for llm in state.llms} == {
@@ -281,7 +281,7 @@ def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFil
         "scripted:gone",
     }
     with pytest.raises(ConfigError, match="none of these trials"):
-        retry_of(services.results.failures(), services.files.workspace())
+        select_failed(services.results.failures(), services.files.workspace())
 
 
 def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
@@ -297,7 +297,7 @@ def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
     services = services_of(folder)
     assert services.plans.preview(Selection()).n_items == 0
     assert len(services.results.failures()) == 1
-    services.runs.start(retry_of(services.results.failures(), services.files.workspace()))
+    services.runs.start(select_failed(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.runs.state().n_done == 1
     assert services.results.failures() == []

@@ -21,7 +21,7 @@ def basic(password: str) -> str:
 
 def status(access: Access, method: str = "GET", **headers: str) -> HTTPStatus | None:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    refusal = Guard(access, lambda: 0.0).refusal_of(method, named.get)
+    refusal = Guard(access, lambda: 0.0).find_refusal(method, named.get)
     return refusal.status if refusal else None
 
 
@@ -191,7 +191,7 @@ class Guesser:
 
     def try_password(self, password: str, address: str = "10.0.0.9") -> HTTPStatus | None:
         headers = {"Host": "bench.home", "Authorization": basic(password)}
-        refusal = self._guard.refusal_of("GET", headers.get, address)
+        refusal = self._guard.find_refusal("GET", headers.get, address)
         return refusal.status if refusal else None
 
 

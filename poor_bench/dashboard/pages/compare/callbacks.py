@@ -26,8 +26,12 @@ from poor_bench.dashboard.pages.compare.strip import (
     strip,
     strip_rows,
 )
-from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, listed_tests, panel
-from poor_bench.dashboard.services.compare_service import against_base, class_scores, compared_tests
+from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, panel
+from poor_bench.dashboard.services.compare_service import (
+    against_base,
+    class_scores,
+    read_compared_tests,
+)
 from poor_bench.messages import write_count
 from poor_bench.results.grid import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
@@ -89,8 +93,8 @@ class CompareView:
         """Return one page of the tests."""
         grid, lines = self._grid(), self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
-        rows = compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
-        return listed_tests(rows, self._name, self.url, len(lines))
+        rows = read_compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
+        return build_test_list(rows, self._name, self.url, len(lines))
 
     def panel(self) -> list[Component] | None:
         """Return the test that is open, or None."""
@@ -98,7 +102,7 @@ class CompareView:
         if test_id not in grid.test_ids:
             return None
         line = grid.test_ids.index(test_id)
-        [row] = compared_tests(grid, [line], self._tests)
+        [row] = read_compared_tests(grid, [line], self._tests)
         neighbours = self._neighbours(grid, line)
         return panel(row, self._compare.details, self._name, self.url, neighbours)
 
@@ -152,14 +156,14 @@ class CompareView:
 _CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
 
 
-def view_of(services: Services, search: str | None) -> CompareView:
+def open_view(services: Services, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
     return CompareView(services, CompareUrl.read(search))
 
 
 def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     """Return a line about the comparison, the LLMs, and whether all is computed."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     if not view.columns:
         return "", nothing_yet(), True
     answer = services.compare.comparison(view.columns)
@@ -172,7 +176,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
 
 def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     """Return the scores by class, the switches, and a page of the tests."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     if not view.columns:
         return None, None, None
     return view.classes(), view.chips(), view.tests()
@@ -180,13 +184,13 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
 
 def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     return view.panel() if view.columns and view.url.test else None
 
 
 def strip_csv(services: Services, search: str | None) -> Any:
     """Return the comparison of the LLMs as a file."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     if not view.columns:
         return no_update
     lines = view.strip_lines(services.compare.comparison(view.columns).value)
@@ -195,7 +199,7 @@ def strip_csv(services: Services, search: str | None) -> Any:
 
 def classes_csv(services: Services, search: str | None) -> Any:
     """Return the scores by class as a file."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     if not view.columns:
         return no_update
     columns = [(name, name) for name in _CLASS_COLUMNS]
@@ -204,7 +208,7 @@ def classes_csv(services: Services, search: str | None) -> Any:
 
 def tests_csv(services: Services, search: str | None) -> Any:
     """Return the scores of all tests that the filters find as a file."""
-    view = view_of(services, search)
+    view = open_view(services, search)
     if not view.columns:
         return no_update
     columns = [(name, name) for name in ("test_id", *view.columns)]

@@ -186,7 +186,7 @@ def filter_chips(
     by_level = [
         LINKS.chip(
             str(level),
-            url.toggled("levels", level).search,
+            url.toggle("levels", level).search,
             is_active=level in url.levels,
         )
         for level in levels
@@ -198,7 +198,7 @@ def filter_chips(
     classes = [
         LINKS.chip(
             f"{class_id.replace('_', ' ')} (remove)",
-            url.toggled("classes", class_id).search,
+            url.toggle("classes", class_id).search,
             is_active=True,
             title="Remove this filter",
         )

@@ -129,7 +129,7 @@ def _score(score: Estimate | None) -> Component:
     return html.Div(
         [
             html.Span(metrics.score_text(score.value), className="strip-figure"),
-            _span_of("interval", score.low, score.high, score.value),
+            _build_span("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
         title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {write_count(score.n, 'test')}",
@@ -153,7 +153,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
     difference = html.Div(
         [
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
-            _span_of(f"difference is-{verdict.replace(' ', '-')}", *middle),
+            _build_span(f"difference is-{verdict.replace(' ', '-')}", *middle),
             html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
         ],
         className="strip-pair has-verdict",
@@ -234,7 +234,7 @@ def _badges(summary: Summary | None) -> Component | None:
     return html.Div(badges, className="count-badges") if badges else None
 
 
-def _span_of(kind: str, low: float, high: float, value: float) -> Component:
+def _build_span(kind: str, low: float, high: float, value: float) -> Component:
     """Return a line from `low` to `high` with a point at `value`, all 0.0 to 1.0."""
     style = {"--low": f"{low:.1%}", "--width": f"{high - low:.1%}", "--value": f"{value:.1%}"}
     return html.Span(
@@ -320,7 +320,7 @@ def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Compo
                 if against is not None
                 else None,
             ],
-            url.toggled("classes", class_id).changed(test="").search,
+            url.toggle("classes", class_id).changed(test="").search,
             className="heat-cell",
             title=_told(score),
             style={"--score": f"{score.score:.3f}"},

@@ -9,7 +9,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, icon
 from poor_bench.dashboard.components.controls import chip_row, page_steps
-from poor_bench.dashboard.components.texts import answer_difference, folded, plain_text
+from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
@@ -33,7 +33,7 @@ _SHOWN_ANSWERS = 3
 _SHOWN_TEXT = 160
 
 
-def listed_tests(
+def build_test_list(
     rows: Sequence[TestAnswers],
     name_of: Callable[[str], str],
     url: CompareUrl,
@@ -160,7 +160,7 @@ def panel(
         _head(row, url, neighbours),
         html.Div(
             [
-                _asked(row, details),
+                _build_request(row, details),
                 _difference(row, name_of, url),
                 *(
                     _of_llm(line, number, details_of, name_of)
@@ -207,7 +207,7 @@ def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Com
     )
 
 
-def _asked(row: TestAnswers, details: ResultDetails | None) -> Component | None:
+def _build_request(row: TestAnswers, details: ResultDetails | None) -> Component | None:
     if details is None:
         return None
     expected = (
@@ -216,7 +216,7 @@ def _asked(row: TestAnswers, details: ResultDetails | None) -> Component | None:
         else None
     )
     prompt = details.prompt or (row.test.text or "" if row.test else "")
-    return html.Div([folded("Prompt", plain_text(prompt)) if prompt else None, expected])
+    return html.Div([build_folded("Prompt", plain_text(prompt)) if prompt else None, expected])
 
 
 def _difference(
@@ -273,7 +273,7 @@ def _of_llm(
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
 ) -> Component:
-    href = model_link(line.llm_id, test=_test_of(line.answers))
+    href = model_link(line.llm_id, test=_find_test_id(line.answers))
     return html.Section(
         [
             html.H3(
@@ -291,7 +291,7 @@ def _of_llm(
     )
 
 
-def _test_of(answers: Sequence[DistinctAnswer]) -> str:
+def _find_test_id(answers: Sequence[DistinctAnswer]) -> str:
     return answers[0].results[0].test_id if answers else ""
 
 
@@ -317,7 +317,7 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             dcc.Markdown(
                 safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
             ),
-            folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
+            build_folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
             if details.thinking
             else None,
         ],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.components.controls import llm_options, options_of
+from poor_bench.dashboard.components.controls import build_options, llm_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import bind_address, bind_controls, bind_files, csv_file, on_data
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
@@ -36,7 +36,7 @@ def choices(
     """List the choices of models and classes."""
     return (
         llm_options(services.results.table().llm_ids, chosen, services.llms.name),
-        options_of((class_id, class_id) for class_id in services.files.workspace().test_classes),
+        build_options((class_id, class_id) for class_id in services.files.workspace().test_classes),
     )
 
 

@@ -31,7 +31,7 @@ from poor_bench.dashboard.pages.judge.layout import (
     chosen_run,
     fields,
     no_runs,
-    order_of,
+    parse_order,
     preview_tiles,
     run_body,
     run_class,
@@ -112,7 +112,7 @@ def scores(
     series = [(_label(item), item.panel.scores) for item in shown]
     n_axes = len(shown[0].panel.scores.keys() & shown[-1].panel.scores.keys())
     chart = (
-        _graph(_RADAR, judge_radar(series), _described(series)) if n_axes >= _LEAST_AXES else None
+        _graph(_RADAR, judge_radar(series), _describe(series)) if n_axes >= _LEAST_AXES else None
     )
     if base is None:
         return chart, dimension_sheet(summary)
@@ -139,7 +139,7 @@ def _label(summary: RunSummary) -> str:
     return f"{header.agent_name}, {header.started[:16].replace('T', ' ')}"
 
 
-def _described(series: Sequence[tuple[str, Any]]) -> str:
+def _describe(series: Sequence[tuple[str, Any]]) -> str:
     texts = [
         f"{label}: " + ", ".join(f"{name} {score:.2f}" for name, score in values.items())
         for label, values in series
@@ -259,7 +259,7 @@ def preview(services: Services, *values: Any) -> tuple[Any, bool]:
     if not values[0]:
         return html.P("Choose an agent to see the plan and its cost.", className="quiet"), True
     try:
-        planned = services.judge_runs.preview(order_of(*values).request)
+        planned = services.judge_runs.preview(parse_order(*values).request)
     except PoorBenchError as error:
         return error_banner(error), True
     return [preview_tiles(planned), html.P(cases_note(planned), className="quiet")], False
@@ -309,7 +309,7 @@ def _register_run(app: Dash, services: Services) -> None:
 
     @on_click(app, StartIds.START, *_outputs(allow_duplicate=True), *fields(State))
     def _start(*values: Any) -> Any:
-        return start_run(services, order_of(*values))
+        return start_run(services, parse_order(*values))
 
     @on_click(app, StartIds.CANCEL, *_outputs(allow_duplicate=True))
     def _cancel() -> Any:

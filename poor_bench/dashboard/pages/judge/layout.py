@@ -20,7 +20,7 @@ from poor_bench.dashboard.components.blocks import (
     live_head,
     loading_state,
     page_head,
-    ticked_text,
+    set_code,
     tile,
     tiles,
 )
@@ -149,7 +149,7 @@ def fields(kind: type[Input | State]) -> list[Any]:
     return [kind(name, "value") for name in names]
 
 
-def order_of(
+def parse_order(
     agent_id: str | None, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
 ) -> JudgeOrder:
     """Parse the values of `fields`.
@@ -275,7 +275,7 @@ def run_head(state: JudgeState) -> list[Component]:
 def run_body(state: JudgeState) -> list[Component]:
     """Build progress bar and latest events."""
     parts = (
-        html.P(ticked_text(state.message), className="failure-box") if state.message else None,
+        html.P(set_code(state.message), className="failure-box") if state.message else None,
         _progress(state) if state.n_steps else None,
         html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
         if state.events

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 
 from poor_bench.dashboard.components.blocks import error_banner, loading_state
-from poor_bench.dashboard.components.controls import options_of
+from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
+from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import ShellIds, bind_files, csv_file, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
@@ -20,7 +20,7 @@ from poor_bench.dashboard.pages.llms.entry import (
     needed_consent,
 )
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
-from poor_bench.dashboard.pages.llms.tables import found_models, listed_llms, tried_answer
+from poor_bench.dashboard.pages.llms.tables import build_llm_table, build_tried_answer, found_models
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 
@@ -46,7 +46,7 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
-    return note, listed_llms(workspace.llms, answer.value), answer.is_current
+    return note, build_llm_table(workspace.llms, answer.value), answer.is_current
 
 
 def show_found(services: Services, endpoint: str | None, look: int) -> Any:
@@ -61,7 +61,7 @@ def show_found(services: Services, endpoint: str | None, look: int) -> Any:
 def options(services: Services) -> list[dict[str, str]]:
     """Return the LLMs that can be tried."""
     llms = services.files.workspace().llms
-    return options_of((llm.id, llm.label or llm.id) for llm in llms)
+    return build_options((llm.id, llm.label or llm.id) for llm in llms)
 
 
 def switch(services: Services, llm_id: str) -> Notices:
@@ -100,8 +100,8 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
         services.files.config().add_llms([entry])
     except PoorBenchError as error:
         added = Entry(file=LLMS_FILE, number=len(services.files.workspace().llms))
-        return refused(error, added, _FIELDS)
-    return saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
+        return report_refused(error, added, _FIELDS)
+    return report_saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
 
 def llms_csv(services: Services, look: int) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component
     if not llm_id or not (prompt or "").strip():
         return html.P("Choose a model and write a prompt.", className="quiet")
     try:
-        return tried_answer(services.llms.ask(llm_id, prompt or ""))
+        return build_tried_answer(services.llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:
         return error_banner(error)
 
@@ -256,8 +256,8 @@ def save(
             return ask_consent(llm_id, consent)
         services.files.config().change_llm(llm_id, changes)
     except PoorBenchError as error:
-        return refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
-    return saved(f"Saved in {LLMS_FILE}.")
+        return report_refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
+    return report_saved(f"Saved in {LLMS_FILE}.")
 
 
 def _consent_to_change(llm: LLM, changes: Mapping[str, Any], listed: Sequence[LLM]) -> str | None:

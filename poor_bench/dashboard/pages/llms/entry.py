@@ -103,7 +103,7 @@ _PRICES = {
 }
 
 
-def form_of(llm: LLM) -> dict[LLMField, Any]:
+def fill_form(llm: LLM) -> dict[LLMField, Any]:
     """Return what the fields show of an LLM."""
     return {
         LLMField.LABEL: llm.label,
@@ -131,7 +131,7 @@ def form_to_changes(llm: LLM, values: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ConfigError: If the parameters cannot be read.
     """
-    before = {name: _plain(name, value) for name, value in form_of(llm).items()}
+    before = {name: _plain(name, value) for name, value in fill_form(llm).items()}
     given = {LLMField(name): value for name, value in values.items()}
     after = before | {name: _plain(name, value) for name, value in given.items()}
     changes: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def form_to_changes(llm: LLM, values: Mapping[str, Any]) -> dict[str, Any]:
         if after[name] == before[name]:
             continue
         if name is LLMField.PARAMETERS:
-            changes |= _changed_parameters(llm, after[name] or "{}")
+            changes |= _find_changed_parameters(llm, after[name] or "{}")
         elif name is LLMField.ENABLED:
             changes["enabled"] = False if after[name] == "no" else None
         elif name in _PRICES:
@@ -158,7 +158,7 @@ def _plain(name: LLMField, value: Any) -> Any:
     return None if value == "" else value
 
 
-def _changed_parameters(llm: LLM, text: str) -> dict[str, Any]:
+def _find_changed_parameters(llm: LLM, text: str) -> dict[str, Any]:
     from poor_bench.config.json_document import parse_json
     from poor_bench.config.yaml_document import parse_yaml
 

@@ -10,13 +10,13 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
+    build_options,
     csv_button,
-    options_of,
     single_choice,
     small_button,
 )
 from poor_bench.dashboard.forms import FormAnswer
-from poor_bench.dashboard.pages.llms.entry import LLMField, form_of
+from poor_bench.dashboard.pages.llms.entry import LLMField, fill_form
 from poor_bench.providers.catalog import provider_names
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _found_card() -> Component:
 
 def _add_card() -> Component:
     provider = single_choice(LLMsIds.PROVIDER, "Provider", chosen="ollama")
-    provider.children.data = options_of((name, name) for name in provider_names())
+    provider.children.data = build_options((name, name) for name in provider_names())
     fields: list[Any] = [
         provider,
         _text(LLMsIds.NAME, "Model", "such as gemma3:1b"),
@@ -204,11 +204,11 @@ _AREAS = {
 
 def edit_form(llm: LLM) -> Component:
     """Return the form with what stands in llms.json."""
-    shown = form_of(llm)
+    shown = fill_form(llm)
     boxes = [
         *(_box(dmc.TextInput, llm, name, shown, *texts) for name, texts in _TEXTS.items()),
         *(_box(dmc.NumberInput, llm, name, shown, *texts) for name, texts in _NUMBERS.items()),
-        _enabled(llm, shown),
+        _build_enabled_select(llm, shown),
     ]
     areas = [
         _box(dmc.Textarea, llm, name, shown, *texts, autosize=True, minRows=2, maxRows=14)
@@ -248,7 +248,7 @@ def _box(
     return box
 
 
-def _enabled(llm: LLM, shown: dict[LLMField, Any]) -> Component:
+def _build_enabled_select(llm: LLM, shown: dict[LLMField, Any]) -> Component:
     box: Component = dmc.Select(
         id=field_id(llm.id, LLMField.ENABLED),
         label="Enabled",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import empty_state, figures_list, ticked_text
+from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
-from poor_bench.dashboard.components.texts import folded, plain_text
+from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.llms.layout import LLMsIds
 from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.url_state import model_link
@@ -32,7 +32,7 @@ _SHARED = 3
 """From how many LLMs on a message stands once above the table instead of in each row."""
 
 
-def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
+def build_llm_table(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
     """Build the table of the configured models.
 
     Args:
@@ -50,12 +50,14 @@ def listed_llms(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) 
         [_llm_row(llm, checks, shared) for llm in llms],
         label="Configured models",
         kind="sheet llm-table",
-        above=html.Ul([_shared(*each) for each in shared.items()], className="shared-messages"),
+        above=html.Ul(
+            [_build_shared_message(*each) for each in shared.items()], className="shared-messages"
+        ),
     )
 
 
-def _shared(message: str, number: int) -> Component:
-    return html.Li([html.Strong(f"{write_count(number, 'model')}: "), *ticked_text(message)])
+def _build_shared_message(message: str, number: int) -> Component:
+    return html.Li([html.Strong(f"{write_count(number, 'model')}: "), *set_code(message)])
 
 
 def _reachable(check: Reachability | None, shared: Collection[str]) -> Component:
@@ -71,7 +73,7 @@ def _state(text: str, kind: str, message: str) -> Component:
     return html.Div(
         [
             html.Span(text, className=f"state-mark is-{kind}"),
-            html.Div(ticked_text(message), className="state-message") if message else None,
+            html.Div(set_code(message), className="state-message") if message else None,
         ]
     )
 
@@ -99,7 +101,7 @@ def _found(entry: Mapping[str, Any]) -> Component:
     )
 
 
-def tried_answer(completion: Completion) -> Component:
+def build_tried_answer(completion: Completion) -> Component:
     """Return the answer with its thinking, tokens and times."""
     usage, timing = completion.usage, completion.timing
     told = {
@@ -118,7 +120,9 @@ def tried_answer(completion: Completion) -> Component:
     return html.Div(
         [
             plain_text(completion.text or "The answer is empty."),
-            folded("Thinking", plain_text(completion.thinking)) if completion.thinking else None,
+            build_folded("Thinking", plain_text(completion.thinking))
+            if completion.thinking
+            else None,
             figures_list(figures),
             *(html.P(note, className="quiet") for note in completion.notes),
         ]

@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.badges import issue_list
 from poor_bench.dashboard.components.blocks import empty_state, no_results
-from poor_bench.dashboard.components.controls import llm_options, options_of, test_options
+from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
@@ -47,7 +47,7 @@ def filter_options(services: Services) -> tuple[Options, Options, Options]:
     """Return the classes, levels and think parameters that can be chosen."""
     workspace, table = services.files.workspace(), services.results.stored()
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
-    return *test_options(workspace), options_of((think, f"Think: {think}") for think in thinks)
+    return *test_options(workspace), build_options((think, f"Think: {think}") for think in thinks)
 
 
 def _register_choice(app: Dash, services: Services) -> None:

@@ -10,9 +10,14 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import figures_list
-from poor_bench.dashboard.components.texts import difference, folded, plain_text
+from poor_bench.dashboard.components.texts import build_folded, difference, plain_text
 from poor_bench.dashboard.page import bind_script, on_click, on_data
-from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, selected_key, sorted_as
+from poor_bench.dashboard.pages.model.layout import (
+    ModelIds,
+    ModelUrl,
+    read_selected_key,
+    sort_query,
+)
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.messages import write_count
@@ -108,7 +113,7 @@ def _thinking(details: ResultDetails) -> Component | None:
     if not details.thinking:
         return None
     n_words = len(details.thinking.split())
-    return folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
+    return build_folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
 
 
 def _prompt(details: ResultDetails) -> Component | None:
@@ -116,7 +121,7 @@ def _prompt(details: ResultDetails) -> Component | None:
         return None
     as_today = "" if details.is_prompt_stored else " (rendered from the current files)"
     system = plain_text(details.system_prompt) if details.system_prompt else None
-    return folded(
+    return build_folded(
         f"Prompt{as_today}",
         html.H4("System") if system else None,
         system,
@@ -146,9 +151,9 @@ SortModel = list[dict[str, Any]] | None
 Shown = tuple[list["Component"], str, bool, bool, list["Component | None"], list[Any] | None]
 
 
-def asked_for(services: Services, llm_id: str, selected: object) -> TrialKey | None:
+def find_chosen_trial(services: Services, llm_id: str, selected: object) -> TrialKey | None:
     """Return the trial that a store names, or its failure where it has no score; None for none."""
-    key = selected_key(selected)
+    key = read_selected_key(selected)
     if key is None:
         return None
     table = services.results.stored()
@@ -161,8 +166,8 @@ def neighbour(
 ) -> TrialKey | None:
     """Return the trial `step` rows further in the table; None where there is none."""
     query = ModelUrl.read(search).query
-    key = asked_for(services, query.llm_id, selected)
-    found = services.trials.find(sorted_as(query, sort))
+    key = find_chosen_trial(services, query.llm_id, selected)
+    found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key) if key is not None else None
     return None if place is None else found.key_at(place + step)
 
@@ -175,11 +180,11 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
         with its place.
     """
     query = ModelUrl.read(search).query
-    key = asked_for(services, query.llm_id, selected)
+    key = find_chosen_trial(services, query.llm_id, selected)
     details = services.trials.details(query.llm_id, key) if key is not None else None
     if key is None or details is None:
         return [], "", True, True, [], None
-    found = services.trials.find(sorted_as(query, sort))
+    found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key)
     title, body = details_title(details), details_body(details)
     if place is None:

@@ -11,7 +11,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, data, icon, loading_state, page_head
 from poor_bench.dashboard.components.controls import csv_button, image_buttons, search_box
-from poor_bench.dashboard.components.tables import paged_table
+from poor_bench.dashboard.components.tables import build_paged_table
 from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.results.query import Outcome, ResultQuery, SortKey
 from poor_bench.results.table import TrialKey
@@ -116,7 +116,7 @@ class ModelUrl(UrlState):
         )
 
 
-def sorted_as(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
+def sort_query(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
     """Return a query in the order that the user chose in the table."""
     for column in sort_model or ():
         key = _SORT_KEYS.get(str(column.get("colId")))
@@ -130,7 +130,7 @@ def row_id(key: TrialKey) -> str:
     return f"{key.trial}{'f' if key.is_failure else 's'}{key.test_id}"
 
 
-def selected_key(selected: object) -> TrialKey | None:
+def read_selected_key(selected: object) -> TrialKey | None:
     """Return the trial that a store holds; None where it holds none."""
     if not isinstance(selected, list) or len(selected) != 3:
         return None
@@ -311,7 +311,7 @@ def _results() -> Component:
         [
             card(
                 "Results",
-                paged_table(ModelIds.RESULTS, "Results", COLUMNS),
+                build_paged_table(ModelIds.RESULTS, "Results", COLUMNS),
                 note=html.Span(id=ModelIds.COUNT),
                 tools=csv_button(ModelIds.RESULTS_CSV, "these results"),
             ),

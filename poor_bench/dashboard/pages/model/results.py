@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.page import ShellIds, bind_files, bind_script, csv_file, on_data
-from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sorted_as
+from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sort_query
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.query import think_to_text
@@ -91,7 +91,7 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
         search: The filters as a query.
         request: First and last row, and sorting, as AG Grid sends them.
     """
-    found = services.trials.find(sorted_as(ModelUrl.read(search).query, request.get("sortModel")))
+    found = services.trials.find(sort_query(ModelUrl.read(search).query, request.get("sortModel")))
     start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
     tests = services.files.workspace().tests_by_id
     rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)])
@@ -112,7 +112,7 @@ def count_note(services: Services, search: str) -> str:
 
 def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
     """Return all results that the filters find as a file."""
-    found = services.trials.find(sorted_as(ModelUrl.read(search).query, sort))
+    found = services.trials.find(sort_query(ModelUrl.read(search).query, sort))
     rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
     return csv_file("results.csv", rows, CSV_COLUMNS)
 

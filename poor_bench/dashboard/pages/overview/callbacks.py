@@ -13,7 +13,7 @@ from poor_bench.dashboard.page import bind_files, csv_file, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
-from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for, heat_map, rows_of
+from poor_bench.dashboard.pages.overview.tables import COLUMNS, build_rows, columns_for, heat_map
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.statistics.summary import GroupBy
 
@@ -50,7 +50,7 @@ def leaderboard(services: Services) -> Component:
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
     """Return the rows of the model comparison, best score first."""
-    return rows_of(
+    return build_rows(
         services.results.summaries(GroupBy.LLM),
         services.files.workspace().llms_by_id,
         services.llms.name,

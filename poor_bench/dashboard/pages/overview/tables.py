@@ -124,7 +124,7 @@ _OPTIONAL = frozenset(
 )
 
 
-def rows_of(
+def build_rows(
     summaries: Sequence[Summary],
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
@@ -178,12 +178,12 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "low": score.low if score else None,
         "high": score.high if score else None,
         "size": llm.size if llm else None,
-        **{field: _scaled(metric, summary) for field, metric in FIGURES.items()},
+        **{field: _scale(metric, summary) for field, metric in FIGURES.items()},
         "texts": {field: metric.show(summary) for field, metric in FIGURES.items()},
     }
 
 
-def _scaled(metric: Metric, summary: Summary) -> float | None:
+def _scale(metric: Metric, summary: Summary) -> float | None:
     """Value in the unit that the heading names."""
     value = metric.value(summary)
     return None if value is None else value * metric.scale
@@ -214,7 +214,7 @@ Column = tuple[str, int | None]
 """Class id, and level or None for all levels."""
 
 
-def columns_of(summaries: Sequence[Summary]) -> list[Column]:
+def build_columns(summaries: Sequence[Summary]) -> list[Column]:
     """Return the columns that the summaries fill, in the order of classes, then levels."""
     classes = list(dict.fromkeys(summary.group.class_id or "" for summary in summaries))
     columns = {(summary.group.class_id or "", summary.group.level) for summary in summaries}
@@ -231,7 +231,7 @@ def heat_map(
         llm_ids: The lines, in their order.
         name_of: LLM id to what screens call it.
     """
-    columns = columns_of(summaries)
+    columns = build_columns(summaries)
     by_group = {_key(summary.group): summary for summary in summaries}
     rows = [
         row(

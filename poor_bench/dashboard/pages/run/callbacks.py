@@ -17,7 +17,7 @@ from poor_bench.dashboard.page import (
     on_data,
     show_error,
 )
-from poor_bench.dashboard.pages.run.layout import RunIds, chosen, controls, retry_of
+from poor_bench.dashboard.pages.run.layout import RunIds, chosen, controls, select_failed
 from poor_bench.dashboard.pages.run.plan import (
     failure_rows,
     failures_head,
@@ -243,7 +243,9 @@ def _register_buttons(app: Dash, services: Services) -> None:
 
     @on_click(app, RunIds.RETRY, *outputs)
     def _retry() -> Any:
-        return start(services, retry_of(services.results.failures(), services.files.workspace()))
+        return start(
+            services, select_failed(services.results.failures(), services.files.workspace())
+        )
 
     @on_click(app, (RunIds.PAUSE, RunIds.RESUME, RunIds.CANCEL), *outputs)
     def _steer() -> Any:

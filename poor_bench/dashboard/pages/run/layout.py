@@ -75,7 +75,7 @@ class RunUrl(UrlState):
     tests: tuple[str, ...] = query_field("test", ())
 
 
-def selection_of(
+def read_selection(
     llms: Sequence[str] | None,
     classes: Sequence[str] | None,
     levels: Sequence[str] | None,
@@ -104,7 +104,7 @@ def selection_of(
     )
 
 
-def retry_of(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
+def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
     """Return the trials that failed, as far as their LLMs and tests are still to be run.
 
     Raises:
@@ -154,7 +154,7 @@ def controls(kind: type[Input | State]) -> list[Any]:
 def chosen(values: tuple[Any, ...]) -> Selection:
     """Return the selection that the values of `controls` describe."""
     llms, classes, levels, tests, trials, force = values
-    return selection_of(llms, classes, levels, tests, trials, force=bool(force))
+    return read_selection(llms, classes, levels, tests, trials, force=bool(force))
 
 
 CLOCK_MS = 1000

@@ -47,7 +47,7 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
     return html.Div(
         [
             tiles(
-                tile("Trials", f"{planned.n_items:,}", _rescored_note(planned.n_rescored)),
+                tile("Trials", f"{planned.n_items:,}", _write_rescored_note(planned.n_rescored)),
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
             ),
@@ -110,7 +110,7 @@ def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
     )
 
 
-def _rescored_note(n_rescored: int) -> str:
+def _write_rescored_note(n_rescored: int) -> str:
     return f"and {write_count(n_rescored, 'response')} to rescore" if n_rescored else "to run"
 
 

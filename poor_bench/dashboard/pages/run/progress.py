@@ -9,7 +9,7 @@ from dash import dcc, html
 
 from poor_bench import metrics
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, ticked_text
+from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, set_code
 from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
 from poor_bench.dashboard.text.formatting import duration_text
@@ -60,7 +60,7 @@ def run_head(state: RunState) -> list[Component]:
 def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
     """Return what the run has done so far, by LLM, and what went wrong."""
     parts = (
-        html.P(ticked_text(state.message), className="failure-box") if state.message else None,
+        html.P(set_code(state.message), className="failure-box") if state.message else None,
         _overall(state) if state.llms else None,
         _llms(state, name_of) if state.llms else None,
         _moves(state, name_of) if state.moves else None,

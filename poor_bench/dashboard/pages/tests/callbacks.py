@@ -9,7 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, no_update
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.forms import Entry, FormAnswer, refused, saved
+from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
@@ -20,7 +20,7 @@ from poor_bench.dashboard.page import (
 )
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl, chosen_tests
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
-from poor_bench.dashboard.pages.tests.tables import listed_classes, listed_tests
+from poor_bench.dashboard.pages.tests.tables import build_class_table, build_test_table
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
@@ -97,9 +97,9 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     return (
         f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}",
-        listed_classes(workspace.test_classes, workspace.tests, orders, faults.value, url),
+        build_class_table(workspace.test_classes, workspace.tests, orders, faults.value, url),
         _chips(search, len(suspicious(services)) if is_current else None),
-        listed_tests(found_tests(services, search), known, faults.value, url),
+        build_test_table(found_tests(services, search), known, faults.value, url),
         is_current,
     )
 
@@ -193,26 +193,26 @@ def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
     test_ids = [test.test_id for test in services.files.workspace().tests]
     number = test_ids.index(test_id) if test_id in test_ids else -1
     try:
-        test = _stored_test(services, test_id)
+        test = _find_stored_test(services, test_id)
         services.files.config().change_test(test_id, form_to_changes(test, *fields))
     except PoorBenchError as error:
-        return refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
-    return saved("Saved in tests.json.")
+        return report_refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
+    return report_saved("Saved in tests.json.")
 
 
 def save_template(services: Services, test_id: str, template: str) -> FormAnswer:
     """Write a changed template; return what to show."""
     number = -1
     try:
-        class_id = _stored_test(services, test_id).class_id
+        class_id = _find_stored_test(services, test_id).class_id
         number = list(services.files.workspace().test_classes).index(class_id)
         services.files.config().change_template(class_id, template)
     except PoorBenchError as error:
-        return refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
-    return saved("Saved in test_classes.yaml.")
+        return report_refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
+    return report_saved("Saved in test_classes.yaml.")
 
 
-def _stored_test(services: Services, test_id: str) -> Test:
+def _find_stored_test(services: Services, test_id: str) -> Test:
     test = services.files.workspace().tests_by_id.get(test_id)
     if test is None:
         raise ConfigError(f"test {test_id!r} was removed from tests.json")

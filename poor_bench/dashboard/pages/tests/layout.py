@@ -75,11 +75,11 @@ def chosen_tests(tests: Iterable[Test], url: TestUrl, suspicious: Collection[str
         for test in tests
         if (not url.classes or test.class_id in url.classes)
         and (not url.only_suspicious or test.test_id in suspicious)
-        and (not words or words in _searched(test))
+        and (not words or words in _build_searched_text(test))
     ]
 
 
-def _searched(test: Test) -> str:
+def _build_searched_text(test: Test) -> str:
     parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
     return "\n".join(parts).casefold()
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import html
 
-from poor_bench.dashboard.components.blocks import icon, ticked_text
-from poor_bench.dashboard.components.texts import folded, plain_text
+from poor_bench.dashboard.components.blocks import icon, set_code
+from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import form_error
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
 from poor_bench.dashboard.pages.tests.tables import message_about
@@ -77,18 +77,16 @@ def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Co
     texts += [item.suspicion] if item and item.suspicion else []
     if not texts:
         return None
-    return html.Section(
-        [html.H3("Problems"), html.Ul([html.Li(ticked_text(text)) for text in texts])]
-    )
+    return html.Section([html.H3("Problems"), html.Ul([html.Li(set_code(text)) for text in texts])])
 
 
 def _prompt(prompt: PromptVariant) -> Component:
     return html.Section(
         [
             html.H3(f"Prompt for {write_count(len(prompt.llm_ids), 'model')}"),
-            folded("System", plain_text(prompt.system)) if prompt.system else None,
+            build_folded("System", plain_text(prompt.system)) if prompt.system else None,
             plain_text(prompt.user),
-            folded("Models", html.P(", ".join(prompt.llm_ids), className="quiet")),
+            build_folded("Models", html.P(", ".join(prompt.llm_ids), className="quiet")),
         ]
     )
 
@@ -178,10 +176,10 @@ def form_to_changes(
         changes["level"] = level
     if (reference or None) != test.reference_response:
         changes["reference_response"] = reference or None
-    return changes | _changed_evaluator(test, parameters)
+    return changes | _read_changed_evaluator(test, parameters)
 
 
-def _changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
+def _read_changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
     problem = "the parameters must be a JSON object"
     values = _json("evaluation_module", parameters or "{}", dict, problem)
     present = dict(test.evaluator.parameters) if test.evaluator else {}

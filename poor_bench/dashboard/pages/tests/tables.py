@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dash import html
 
 from poor_bench.dashboard.components.badges import score_badge
-from poor_bench.dashboard.components.blocks import empty_state, ticked_text
+from poor_bench.dashboard.components.blocks import empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
 from poor_bench.dashboard.components.tables import quiet, row, sheet
 from poor_bench.dashboard.pages.tests.layout import LINKS, TestUrl
@@ -55,7 +55,7 @@ _TRENDS = {
 """What is said of the order of the levels of a class, and what it means."""
 
 
-def listed_classes(
+def build_class_table(
     classes: Mapping[str, TestClass],
     tests: Sequence[Test],
     orders: Mapping[str, LevelOrder] | None,
@@ -96,7 +96,7 @@ def _hardness(orders: Mapping[str, LevelOrder] | None, class_id: str) -> Compone
     return html.Div([html.Span(levels), html.Div(trend, className="quiet", title=meaning)])
 
 
-def listed_tests(
+def build_test_table(
     tests: Sequence[Test],
     items: Mapping[str, Item],
     faults: FoundFaults | None,
@@ -154,7 +154,7 @@ def _problems(
     texts = [*(message_about(problem, of) for problem in problems), *further]
     if not texts:
         return None
-    return html.Ul([html.Li(ticked_text(text[:200])) for text in texts], className="problem-list")
+    return html.Ul([html.Li(set_code(text[:200])) for text in texts], className="problem-list")
 
 
 def message_about(problem: Problem, of: str) -> str:

@@ -296,7 +296,7 @@ class Turns:
         context = ActionContext(self._session, seen, self.kept.__setitem__)
         result = error = ""
         try:
-            plain |= _target_of(context, plain)
+            plain |= _build_target(context, plain)
             result = perform(action, context)
         except ActionError as failed:
             error = str(failed)
@@ -333,7 +333,7 @@ def _fail(error: str) -> AgentOutcome:
     return AgentOutcome(success=False, error=error)
 
 
-def _target_of(context: ActionContext, plain: dict[str, Any]) -> dict[str, Any]:
+def _build_target(context: ActionContext, plain: dict[str, Any]) -> dict[str, Any]:
     """Find a target by which a playbook would find the element, for recording."""
     ref = plain.get("ref")
     if ref is None:

@@ -241,7 +241,7 @@ class PlaybookRun:
         return "as expected"
 
     def _extract(self, step: ExtractStep) -> str:
-        texts = self._texts_of(step)
+        texts = self._read_texts(step)
         if step.pattern is not None:
             matches_found = [_search(step.pattern, text) for text in texts]
             texts = [(each[1] or "") if each.re.groups else each[0] for each in matches_found]
@@ -252,7 +252,7 @@ class PlaybookRun:
         return f"kept as {step.key}"
 
     def _capture(self, step: CaptureStep) -> str:
-        groups = _search(step.pattern, self._text_of(step)).groupdict()
+        groups = _search(step.pattern, self._read_target_text(step)).groupdict()
         captured = {name: value or "" for name, value in groups.items()}
         self.params.update(captured)
         return f"captured {', '.join(captured)}"
@@ -264,19 +264,19 @@ class PlaybookRun:
         self.is_done = True
         return "done"
 
-    def _texts_of(self, step: ExtractStep) -> list[str]:
+    def _read_texts(self, step: ExtractStep) -> list[str]:
         if step.all:
             with self.session.errors():
                 elements = locate_all(self.session.page, step).all()
             return [read_text(self.session, element) for element in elements]
         if step.attribute is None:
-            return [self._text_of(step)]
+            return [self._read_target_text(step)]
         element = find_element(self.session, step)
         with self.session.errors():
             value = element.get_attribute(step.attribute)
         return [self.session.redactor.text(value or "")]
 
-    def _text_of(self, step: Target) -> str:
+    def _read_target_text(self, step: Target) -> str:
         target = step if step.ways else Target(css="body")
         return read_text(self.session, find_element(self.session, target))
 

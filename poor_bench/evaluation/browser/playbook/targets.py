@@ -139,7 +139,7 @@ def find_robust_target(
     """
     with session.errors():
         handle = element.element_handle()
-        facts, frame = handle.evaluate(_FACTS), _frame_of(handle)
+        facts, frame = handle.evaluate(_FACTS), _find_frame(handle)
         if frame is None:
             return None
         for target in _candidates(*_role_and_name(description or ""), facts):
@@ -149,7 +149,7 @@ def find_robust_target(
     return None
 
 
-def _frame_of(handle: ElementHandle) -> dict[str, str] | None:
+def _find_frame(handle: ElementHandle) -> dict[str, str] | None:
     """Frame of an element in the form of a target; None where that is impossible."""
     frame = handle.owner_frame()
     if frame is None or frame.parent_frame is None:

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _VERSIONS = itertools.count(1)
-_PART_ROWS = 1_000
-"""Rows of one source from which on they become a part; fewer are read anew by every process."""
 _BATCH_ROWS, _BATCH_BYTES = 20_000, 8_000_000
 """What is read at once, at most, but for a single row: it bounds the memory of reading."""
+_PART_ROWS, _PART_BYTES = 1_000, _BATCH_BYTES
+"""Size of one source from which on it becomes a part; less is read anew by every process."""
 
 
 @dataclass
@@ -64,6 +64,7 @@ class _Source:
     """True once everything is read and nothing more can come."""
     n_held: int = 0
     """Latest rows that are in memory and in no part yet."""
+    n_held_bytes: int = 0
     held_from: int = 0
     """Position of the first of them."""
 
@@ -293,12 +294,13 @@ class ResultIndex:
         if not source.n_held:
             source.held_from = source.position
         n_new, place = len(batch.lines), source.held_place
-        is_large = not source.n_held and n_new >= _PART_ROWS
+        is_large = not source.n_held and _fills_a_part(n_new, batch.n_bytes)
         if not (is_large and self._write_part(source, end, database.copy_batch)):
             database.hold_batch(place)
             source.n_held += n_new
+            source.n_held_bytes += batch.n_bytes
         source.n_rows += database.count_batch(source.first_place)
-        if source.n_held >= _PART_ROWS and not is_large:
+        if not is_large and _fills_a_part(source.n_held, source.n_held_bytes):
             self._move_out(source, end)
 
     def _move_out(self, source: _Source, end: int) -> bool:
@@ -308,7 +310,7 @@ class ResultIndex:
         if not self._write_part(source, end, partial(self._database.copy_held, place)):
             return False
         self._database.release(place)
-        source.n_held = 0
+        source.n_held = source.n_held_bytes = 0
         return True
 
     def _write_part(self, source: _Source, end: int, copy: Callable[[Path, Path], None]) -> bool:
@@ -382,6 +384,10 @@ class _Texts:
                 f"the index of the results is damaged: {error}",
                 hint="It has been removed and is built again when next needed. Try again.",
             ) from error
+
+
+def _fills_a_part(n_rows: int, n_bytes: int) -> bool:
+    return n_rows >= _PART_ROWS or n_bytes >= _PART_BYTES
 
 
 def _open_files(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO]:

@@ -85,6 +85,14 @@ def test_an_empty_store_gives_an_empty_table(store: ResultStore) -> None:
     assert not found(table, "x")
 
 
+def test_few_but_long_answers_leave_the_memory(store: ResultStore) -> None:
+    long = "x" * (index._PART_BYTES + 1)
+    store.add([scored("one", 1.0, response=long)], RUN, {})
+    table = store.table()
+    assert parts(store)
+    assert [result.response for result in whole(table)] == [long]
+
+
 def test_the_same_files_give_the_same_table(store: ResultStore) -> None:
     store.add([scored("one", 1.0)], RUN, {})
     assert store.table() is store.table()

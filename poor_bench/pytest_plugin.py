@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Take the file with the workspace's tests."""
     if file_path == _find_tests_file(parent.config):
-        return TestsFile.from_parent(parent, path=file_path)
+        return TestsFileCollector.from_parent(parent, path=file_path)
     return None
 
 
@@ -110,7 +110,7 @@ def _refuse_without_sandbox(config: pytest.Config) -> Iterator[None]:
         raise pytest.UsageError(f"{error}\n{hint}") from error
 
 
-class TestsFile(pytest.File):
+class TestsFileCollector(pytest.File):
     """The tests of a workspace."""
 
     def collect(self) -> Iterator[BenchItem]:

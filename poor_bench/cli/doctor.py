@@ -34,7 +34,7 @@ _OPTIONAL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One line of the doctor's report."""
 
     name: str
@@ -58,13 +58,13 @@ def command(app: AppContext, /, as_json: bool) -> int:
 
 
 def _run_examination(
-    examine: Callable[[AppContext], list[Finding]], app: AppContext
-) -> list[Finding]:
+    examine: Callable[[AppContext], list[DoctorFinding]], app: AppContext
+) -> list[DoctorFinding]:
     try:
         return examine(app)
     except PoorBenchError as error:
         name = examine.__name__.strip("_")
-        return [Finding(name, "problem", line) for line in _list_lines(error)]
+        return [DoctorFinding(name, "problem", line) for line in _list_lines(error)]
 
 
 def _list_lines(error: PoorBenchError) -> list[str]:
@@ -73,21 +73,21 @@ def _list_lines(error: PoorBenchError) -> list[str]:
     return [str(error) + hint, *map(str, problems)]
 
 
-def _python(_app: AppContext) -> list[Finding]:
+def _python(_app: AppContext) -> list[DoctorFinding]:
     where = f"{platform.python_version()} in {sys.prefix}, {platform.system()} {platform.machine()}"
     state = "ok" if sys.version_info >= (3, 11) else "problem"
-    return [Finding("poor_bench", "ok", __version__), Finding("python", state, where)]
+    return [DoctorFinding("poor_bench", "ok", __version__), DoctorFinding("python", state, where)]
 
 
-def _packages(_app: AppContext) -> list[Finding]:
+def _packages(_app: AppContext) -> list[DoctorFinding]:
     missing = [name for name in REQUIRED if _version(name) is None]
-    found = Finding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
+    found = DoctorFinding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
     if missing:
         install = python_command("-m pip install -r requirements.txt")
         way_out = f"missing: {', '.join(missing)}; install them: {install}"
-        found = Finding("packages", "problem", way_out)
+        found = DoctorFinding("packages", "problem", way_out)
     extras = [f"{name} {_version(name) or 'not installed'}" for name in _OPTIONAL]
-    return [found, Finding("optional", "note", ", ".join(extras))]
+    return [found, DoctorFinding("optional", "note", ", ".join(extras))]
 
 
 def _version(name: str) -> str | None:
@@ -97,24 +97,26 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _workspace(app: AppContext) -> list[Finding]:
+def _workspace(app: AppContext) -> list[DoctorFinding]:
     workspace = app.workspace
     contents = (
         f"{app.data_dir}: {write_count(len(workspace.test_classes), 'class')}, "
         f"{write_count(len(workspace.tests), 'test')}, {write_count(len(workspace.llms), 'model')}"
     )
-    warnings = [Finding("workspace", "note", str(problem)) for problem in workspace.problems]
-    return [Finding("workspace", "ok", contents), *warnings]
+    warnings = [DoctorFinding("workspace", "note", str(problem)) for problem in workspace.problems]
+    return [DoctorFinding("workspace", "ok", contents), *warnings]
 
 
-def _evaluators(app: AppContext) -> list[Finding]:
+def _evaluators(app: AppContext) -> list[DoctorFinding]:
     report = app.evaluators.load_all()
-    broken = [Finding("evaluators", "problem", str(error)) for error in report.failures.values()]
+    broken = [
+        DoctorFinding("evaluators", "problem", str(error)) for error in report.failures.values()
+    ]
     n_usable = f"{write_count(len(report.evaluators), 'evaluator')} can be used"
-    return [Finding("evaluators", "ok", n_usable), *broken]
+    return [DoctorFinding("evaluators", "ok", n_usable), *broken]
 
 
-def _results(app: AppContext) -> list[Finding]:
+def _results(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.statistics.summarise import summarise
 
     known = app.workspace.tests_by_id
@@ -127,10 +129,10 @@ def _results(app: AppContext) -> list[Finding]:
         message += f", {write_count(n_newer, 'newer failed attempt')}"
     if len(kept) < len(results):
         message += f"; {removed_tests_text(len(results) - len(kept))}"
-    return [Finding("results", "ok", message)]
+    return [DoctorFinding("results", "ok", message)]
 
 
-def _sandbox(app: AppContext) -> list[Finding]:
+def _sandbox(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.sandbox import describe_weakness, sandbox_terms
     from poor_bench.sandbox.levels import Mechanism
     from poor_bench.workspace_runner import accept_level_in
@@ -141,24 +143,24 @@ def _sandbox(app: AppContext) -> list[Finding]:
     missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]
     if Mechanism.TASK_LIMIT in status.missing:
         missing.append("a program can start any number of threads and processes")
-    in_force = Finding("sandbox", "ok", f"isolation level in force: {status.level.label}")
+    in_force = DoctorFinding("sandbox", "ok", f"isolation level in force: {status.level.label}")
     if terms.is_refused:
-        in_force = Finding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.fix}.")
+        in_force = DoctorFinding("sandbox", "problem", f"{terms.refusal}. To go on, {terms.fix}.")
     elif weakness := describe_weakness(status):
-        in_force = Finding("sandbox", "problem", f"{weakness}; config.yaml accepts it.")
-    return [in_force, *(Finding("sandbox", "note", line) for line in missing)]
+        in_force = DoctorFinding("sandbox", "problem", f"{weakness}; config.yaml accepts it.")
+    return [in_force, *(DoctorFinding("sandbox", "note", line) for line in missing)]
 
 
-def _embedded(_app: AppContext) -> list[Finding]:
+def _embedded(_app: AppContext) -> list[DoctorFinding]:
     from poor_bench.providers.embedded_model import find_cached_model
 
     path = find_cached_model()
     if path is None:
-        return [Finding("embedded model", "note", "the first run downloads it (98 MB)")]
-    return [Finding("embedded model", "ok", str(path))]
+        return [DoctorFinding("embedded model", "note", "the first run downloads it (98 MB)")]
+    return [DoctorFinding("embedded model", "ok", str(path))]
 
 
-def _llms(app: AppContext) -> list[Finding]:
+def _llms(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.llm_manager import LLMManager
 
     try:
@@ -171,7 +173,7 @@ def _llms(app: AppContext) -> list[Finding]:
         for llm in llms:
             check = manager.check(llm)
             state = "ok" if check.state == "ready" else "problem"
-            findings.append(Finding(llm.id, state, check.message or "reachable"))
+            findings.append(DoctorFinding(llm.id, state, check.message or "reachable"))
     manager.close()
     return findings
 
@@ -181,7 +183,7 @@ _EXAMINATIONS = (
 )  # fmt: skip
 
 
-def _shown(finding: Finding) -> Text:
+def _shown(finding: DoctorFinding) -> Text:
     from rich.text import Text
 
     signs = {"ok": ("ok  ", "green"), "note": ("-   ", "dim"), "problem": ("!!  ", "bold red")}

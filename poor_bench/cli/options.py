@@ -42,7 +42,7 @@ def count_option(
     return click.option(*names, type=click.IntRange(1, most), default=default, help=help)
 
 
-class OutputFile(click.Path):
+class OutputFileType(click.Path):
     """A file to write; any other ending than the given ones is refused."""
 
     def __init__(self, *endings: str) -> None:
@@ -73,7 +73,7 @@ def list_endings(endings: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-HTML_FILE = OutputFile(".html", ".htm")
+HTML_FILE = OutputFileType(".html", ".htm")
 html_option = click.option("--html", type=HTML_FILE, help="Write the report to this file.")
 all_problems_option = click.option(
     "--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50."

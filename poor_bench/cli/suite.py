@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import OutputFile
+from poor_bench.cli.options import OutputFileType
 from poor_bench.cli.output import (
     count_problems,
     has_errors,
@@ -169,7 +169,7 @@ def import_suite() -> None:
 )
 @click.option(
     "--output",
-    type=OutputFile(".yaml", ".yml"),
+    type=OutputFileType(".yaml", ".yml"),
     help="File to write; suites/miniwob.yaml in the workspace by default.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")

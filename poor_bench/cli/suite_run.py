@@ -13,7 +13,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     HTML_FILE,
-    OutputFile,
+    OutputFileType,
     beside_option,
     combine,
     cost_options,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 report_file_options = combine(
     click.option("--html", "html_file", type=HTML_FILE, help="Write one HTML page with replays."),
-    click.option("--junit", "junit_file", type=OutputFile(".xml"), help="Write JUnit XML."),
+    click.option("--junit", "junit_file", type=OutputFileType(".xml"), help="Write JUnit XML."),
     click.option(
-        "--output", "json_file", type=OutputFile(".json"), help="Write the report as JSON."
+        "--output", "json_file", type=OutputFileType(".json"), help="Write the report as JSON."
     ),
 )
 

@@ -25,7 +25,7 @@ from poor_bench.results.database import Database
 from poor_bench.results.parts import (
     BASE,
     Base,
-    Part,
+    ParquetPart,
     PartFolder,
     compute_identity,
     is_intact,
@@ -160,7 +160,7 @@ class ResultIndex:
         self._database: Database | None = None
         self._sources: dict[str, _Source] = {}
         self._base: Base | None = None
-        self._used: list[Part] = []
+        self._used: list[ParquetPart] = []
         self._llm_versions: dict[str, int] = {}
 
     # ---- sources -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from poor_bench.safe_files import open_regular
 Key = tuple[str, str, int]
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """Where in the opened journals a row stands."""
 
     stream: BinaryIO
@@ -31,22 +31,22 @@ class Place(NamedTuple):
 class _Newer:
     """The journals' rows of one section, handed out once each."""
 
-    def __init__(self, places: dict[Key, Place]) -> None:
+    def __init__(self, places: dict[Key, RowPlace]) -> None:
         self._places = dict(places)
         self._by_llm: dict[str, list[Key]] = {}
         for key, place in places.items():
             self._by_llm.setdefault(place.llm_id, []).append(key)
 
-    def take(self, key: Key) -> Place | None:
+    def take(self, key: Key) -> RowPlace | None:
         return self._places.pop(key, None)
 
-    def take_rest(self, llm_id: str) -> Iterator[Place]:
+    def take_rest(self, llm_id: str) -> Iterator[RowPlace]:
         for key in self._by_llm.pop(llm_id, ()):
             place = self._places.pop(key, None)
             if place is not None:
                 yield place
 
-    def rest(self) -> Iterator[Place]:
+    def rest(self) -> Iterator[RowPlace]:
         for llm_id in list(self._by_llm):
             yield from self.take_rest(llm_id)
 
@@ -76,8 +76,8 @@ class MergedView:
         self._report_damage = report_damage
         self._streams = ExitStack()
         self._snapshot: BinaryIO | None = None
-        self._scored: dict[Key, Place] = {}
-        self._failed: dict[Key, Place] = {}
+        self._scored: dict[Key, RowPlace] = {}
+        self._failed: dict[Key, RowPlace] = {}
 
     def __enter__(self) -> MergedView:
         try:
@@ -138,7 +138,7 @@ class MergedView:
         for offset, record in read_journal(stream, partial(self._report_damage, path)):
             llm_id = str(record.get("llm_id", ""))
             key = self._key(llm_id, record)
-            place = Place(stream, offset, llm_id)
+            place = RowPlace(stream, offset, llm_id)
             if "failure" in record:
                 self._failed[key] = place
             else:
@@ -157,12 +157,12 @@ class MergedView:
             return None
 
 
-def _new_rows(section: str, places: Iterator[Place]) -> Iterator[SnapshotRow]:
+def _new_rows(section: str, places: Iterator[RowPlace]) -> Iterator[SnapshotRow]:
     for place in places:
         yield SnapshotRow(section, place.llm_id, _record_at(place))
 
 
-def _record_at(place: Place) -> dict[str, Any]:
+def _record_at(place: RowPlace) -> dict[str, Any]:
     record = read_record_at(place.stream, place.offset)
     record.pop("llm_id", None)
     return record

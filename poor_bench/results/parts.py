@@ -40,7 +40,7 @@ Status = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ParquetPart:
     """One part of the index."""
 
     path: Path
@@ -79,9 +79,9 @@ class PartFolder:
         self._all = store_folder / "index"
         self.folder = self._all / _VERSION
 
-    def find_parts(self, source: str, identity: int) -> list[Part]:
+    def find_parts(self, source: str, identity: int) -> list[ParquetPart]:
         """Find the parts of a source, one after the other from its start, without gaps."""
-        known: dict[int, Part] = {}
+        known: dict[int, ParquetPart] = {}
         begin = f"{source}.{identity:08x}."
         for path in self.folder.glob("*" + _NUMBERS) if self.folder.is_dir() else ():
             part = _part_at(path, begin)
@@ -91,7 +91,7 @@ class PartFolder:
 
     def write(
         self, source: str, identity: int, start: int, end: int, copy: Callable[[Path, Path], None]
-    ) -> Part:
+    ) -> ParquetPart:
         """Write a part so that it is there as a whole or not at all.
 
         Args:
@@ -110,7 +110,7 @@ class PartFolder:
         try:
             copy(numbers, texts)
             name = f"{source}.{identity:08x}.{start}-{end}.{_crc(numbers):08x}"
-            part = Part(self.folder / name, start, end)
+            part = ParquetPart(self.folder / name, start, end)
             texts.replace(part.texts)
             numbers.replace(part.numbers)  # last: who finds the numbers finds the texts
         finally:
@@ -165,7 +165,7 @@ class PartFolder:
         status = read_status(snapshot.stat())
         self.note_base(replace(before, status=status, sources=(*before.sources, *runs)))
 
-    def remove_unused(self, used: Iterable[Part]) -> None:
+    def remove_unused(self, used: Iterable[ParquetPart]) -> None:
         """Remove parts that are not used any more and older than an hour."""
         kept = {path.name for part in used for path in (part.numbers, part.texts)}
         oldest = time.time() - _UNUSED_AFTER_S
@@ -183,7 +183,7 @@ class PartFolder:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def is_intact(part: Part) -> bool:
+def is_intact(part: ParquetPart) -> bool:
     """Check the figures of a part against the checksum in its name."""
     try:
         return part.path.name.endswith(f"{_crc(part.numbers):08x}") and part.texts.exists()
@@ -201,17 +201,17 @@ def compute_identity(*values: object) -> int:
     return zlib.crc32(repr(values).encode())
 
 
-def _part_at(path: Path, begin: str) -> Part | None:
+def _part_at(path: Path, begin: str) -> ParquetPart | None:
     """Read what a part covers out of its name; None if it does not begin like that."""
     name = path.name.removesuffix(_NUMBERS)
     stretch, _, _ = name.removeprefix(begin).partition(".")
     start, _, end = stretch.partition("-")
     if not (name.startswith(begin) and start.isdecimal() and end.isdecimal()):
         return None
-    return Part(path.with_name(name), int(start), int(end))
+    return ParquetPart(path.with_name(name), int(start), int(end))
 
 
-def _chain(known: dict[int, Part]) -> Iterable[Part]:
+def _chain(known: dict[int, ParquetPart]) -> Iterable[ParquetPart]:
     place = 0
     while place in known:
         yield known[place]

@@ -202,7 +202,7 @@ def _has_outcome(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTrials:
     """Results in the order of a query."""
 
     table: ResultTable
@@ -241,7 +241,7 @@ class TestScore:
 
 
 def scores_of_tests(
-    found: Found, tests: Mapping[str, Test], start: int, count: int
+    found: FoundTrials, tests: Mapping[str, Test], start: int, count: int
 ) -> tuple[list[TestScore], int]:
     """Score some of the tests that were found, in the order of their file.
 

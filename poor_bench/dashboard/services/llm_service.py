@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
 
 Checks = Mapping[str, Reachability]
-Found = tuple[dict[str, Any], ...]
+FoundLLMs = tuple[dict[str, Any], ...]
 
 
 class LLMService:
@@ -39,7 +39,7 @@ class LLMService:
         self._results = results
         self._is_running = is_running
         self._checks: Computations[Checks] = Computations(patience_s=0.2)
-        self._found: Computations[Found] = Computations(patience_s=0.2)
+        self._found: Computations[FoundLLMs] = Computations(patience_s=0.2)
 
     def get(self, llm_id: str) -> LLM | None:
         """Find a configured LLM; None if only its results are left.
@@ -83,7 +83,7 @@ class LLMService:
         version = (id(workspace), look)
         return self._checks.ask("checks", version, lambda: self._check(workspace.llms))
 
-    def discovered(self, endpoint: str, look: Hashable) -> Computed[Found]:
+    def discovered(self, endpoint: str, look: Hashable) -> Computed[FoundLLMs]:
         """Return the models of an Ollama server that are not listed yet, as entries.
 
         Args:
@@ -128,7 +128,7 @@ class LLMService:
         finally:
             manager.close()
 
-    def _discover(self, endpoint: str) -> Found:
+    def _discover(self, endpoint: str) -> FoundLLMs:
         manager = self._manager()
         try:
             return tuple(manager.discover(endpoint))

@@ -19,7 +19,7 @@ from poor_bench.issues.detector import Issue
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
-from poor_bench.results.query import Found, ResultQuery, find_rows
+from poor_bench.results.query import FoundTrials, ResultQuery, find_rows
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.scorer import resolve_spec
 
@@ -142,9 +142,9 @@ class TrialSearch:
         self._results = results
         self._issues = issues
         self._lock = threading.Lock()
-        self._found: LRUCache[Hashable, Found] = LRUCache(_KEPT)
+        self._found: LRUCache[Hashable, FoundTrials] = LRUCache(_KEPT)
 
-    def find(self, query: ResultQuery) -> Found:
+    def find(self, query: ResultQuery) -> FoundTrials:
         """Find the results that match a query; kept, as a table asks for them page by page."""
         table, workspace = self._results.stored(), self._files.workspace()
         key = (table.version, id(workspace), query)
@@ -152,7 +152,7 @@ class TrialSearch:
             found = self._found.get(key)
         if found is None:
             with_issue = self._issues.trials(query.llm_id, query.issue) if query.issue else None
-            found = Found(table, find_rows(table, workspace.tests_by_id, query, with_issue))
+            found = FoundTrials(table, find_rows(table, workspace.tests_by_id, query, with_issue))
             with self._lock:
                 self._found[key] = found
         return found

@@ -22,7 +22,7 @@ class ParameterChecks:
         self._broken: set[str] = set()
 
     def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
-        """Return what is wrong with parameters: place in them, message, hint."""
+        """Describe what is wrong with parameters: place in them, message, hint."""
         if name in self._broken:
             return []
         try:
@@ -48,7 +48,7 @@ class RegistryFacts:
         return self._evaluators.get(spec.name).reference(spec.parameters)
 
     def is_judged(self, spec: EvaluatorSpec) -> bool:
-        """Return whether an LLM judges the responses, so that checking a score costs money."""
+        """True if an LLM judges the responses, so that checking a score costs money."""
         return bool(self._evaluators.get(spec.name).questions(spec.parameters))
 
     def judge_faults(self, spec: EvaluatorSpec) -> list[JudgeFault]:

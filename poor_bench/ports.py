@@ -47,7 +47,7 @@ class Reachability:
     model_present: bool | None = None
     """None where the endpoint does not tell."""
     refused: bool = False
-    """Whether the endpoint would not serve us, as without a key."""
+    """True if the endpoint would not serve us, as without a key."""
     message: str = ""
     models: tuple[str, ...] = ()
     """Names that the endpoint serves, where it tells."""

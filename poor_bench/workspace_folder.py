@@ -141,7 +141,7 @@ class WorkspaceFolder:
         return list(self.workspace.llms)
 
     def lint(self) -> list[Finding]:
-        """Return what is wrong with the tests themselves.
+        """Describe what is wrong with the tests themselves.
 
         Raises:
             ConfigError: With every problem of every file, if they cannot even be loaded.

@@ -20,7 +20,7 @@ from poor_bench.prompts.render import (
 
 
 def check_references(classes: Loaded[TestClass], tests: Loaded[Test], llms: Loaded[LLM]) -> None:
-    """Note, in the report of the file to mend, what does not fit together.
+    """Note, in the report of the file to fix, what does not fit together.
 
     A file without any valid entry is not held against the others: it has an error of its own.
     """

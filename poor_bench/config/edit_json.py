@@ -109,7 +109,7 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
 
 
 def find_indentation(text: str) -> str | int:
-    """Return what a text indents its first level by."""
+    """Find the indentation of the first level of a text."""
     match = _INDENTATION.search(text)
     return match[1] if match else 2
 

@@ -25,7 +25,7 @@ def is_comment(key: str) -> bool:
 
 
 def without_comments(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is left of `raw` without its comments."""
+    """Remove the comments from `raw`."""
     return {key: value for key, value in raw.items() if not is_comment(key)}
 
 

@@ -60,7 +60,7 @@ class Report:
     def error(
         self, place: Place, message: str, *, hint: str = "", code: str = "", line: int | None = None
     ) -> None:
-        """Note something that must be mended before anything can run."""
+        """Note an error that must be fixed before anything can run."""
         self._add(Severity.ERROR, place, message, hint, code, line)
 
     def warning(

@@ -57,7 +57,7 @@ def form_error(problems: Mapping[str, str]) -> ConfigError:
 
 
 def sort_problems(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FieldProblems:
-    """Return what is wrong, by field.
+    """Describe what is wrong, by field.
 
     Args:
         error: Why the form was not saved.

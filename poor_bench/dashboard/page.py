@@ -154,7 +154,7 @@ def on_click(
 
 
 def leave_unchanged(outputs: Sequence[Any]) -> Any:
-    """Return what leaves outputs as they are."""
+    """Leave the outputs as they are."""
     return no_update if len(outputs) == 1 else (no_update,) * len(outputs)
 
 

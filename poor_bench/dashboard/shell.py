@@ -105,7 +105,7 @@ def llm_not_found(error: PoorBenchError) -> Component:
 
 
 def page_not_found() -> Component:
-    """Return what stands at an address without a page."""
+    """Build the page for an unknown address."""
     nothing = empty_state(
         "Page not found",
         "Check the address, or go to the overview.",
@@ -130,7 +130,7 @@ _SHOWN_PROBLEMS = 50
 
 
 def build_blocked_state(error: PoorBenchError) -> Component:
-    """Return what is wrong, where, the way out, and that nothing is lost."""
+    """Describe what is wrong, where, the way out, and that nothing is lost."""
     problems = error.problems if isinstance(error, ConfigError) else ()
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     is_config = isinstance(error, ConfigError)

@@ -196,7 +196,7 @@ def _read_concluded(text: str) -> Extracted[Number] | None:
 
 
 def _is_mapping(text: str) -> bool:
-    """Return whether all lines name a number, and the last one's name is not that of an answer."""
+    """True if all lines name a number, and the last one's name is not that of an answer."""
     lines = [line for line in text.splitlines() if line.strip()]
     named = [match for line in lines if (match := _NAMED_NUMBER.fullmatch(line.rstrip()))]
     return len(lines) == len(named) > 1 and not _NAME_OF_ANSWER.search(named[-1]["name"])

@@ -50,17 +50,17 @@ def answer_member(value: Any) -> Member | None:
 
 
 def is_ambiguous(value: Any) -> bool:
-    """Return whether a JSON value holds several numbers and does not say which one is meant."""
+    """True if a JSON value holds several numbers and does not say which one is meant."""
     return answer_member(value) is None and len(_numbers(list(_members(value)))) > 1
 
 
 def holds_key(value: Any) -> bool:
-    """Return whether a JSON value has a member `answer`, in any case and at any depth."""
+    """True if a JSON value has a member `answer`, in any case and at any depth."""
     return any(_is_key(member.key) for member in _members(value))
 
 
 def holds_objects(value: Any) -> bool:
-    """Return whether a JSON value is an object with members, or a list of objects."""
+    """True if a JSON value is an object with members, or a list of objects."""
     items = value if isinstance(value, list) else [value]
     return any(isinstance(item, dict) and item for item in items)
 

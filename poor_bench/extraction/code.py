@@ -19,7 +19,7 @@ _KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 
 
 def defines(code: str, function_name: str) -> bool:
-    """Return whether code has a line that defines, assigns or imports this name."""
+    """True if code has a line that defines, assigns or imports this name."""
     name = re.escape(function_name)
     pattern = (
         rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b"

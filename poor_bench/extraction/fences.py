@@ -152,7 +152,7 @@ _MAX_LENGTH = 1000
 
 
 def last_boxed(text: str) -> str | None:
-    r"""Return what the last `\boxed{}` holds, up to 1,000 characters; None where there is none."""
+    r"""Find the content of the last `\boxed{}`, up to 1,000 characters; None without one."""
     start = text.rfind(_OPENING)
     if start < 0:
         return None

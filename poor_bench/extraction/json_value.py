@@ -111,7 +111,7 @@ _MAX_REPAIR_DEPTH = 40
 
 
 def is_container(value: Any) -> bool:
-    """Return whether a JSON value is an object or a list."""
+    """True if a JSON value is an object or a list."""
     return isinstance(value, dict | list)
 
 

@@ -32,7 +32,7 @@ _AFTER = re.compile(
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Return whether `text` says that what stands from `start` to `end` is not meant.
+    """True if `text` says that what stands from `start` to `end` is not meant.
 
     Example:
         >>> is_denied("not A, but B", 4, 5), is_denied("not A, but B", 11, 12)
@@ -42,7 +42,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 
 def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
-    """Return whether a negation stands before `start`, with at most `words` words between."""
+    """True if a negation stands before `start`, with at most `words` words between."""
     return _before(words).search(text[max(0, start - _REACH) : start]) is not None
 
 
@@ -72,7 +72,7 @@ def sole_label(text: str, labels: AbstractSet[str]) -> str:
 
 
 def is_labelled(text: str, labels: AbstractSet[str]) -> bool:
-    """Return whether a text begins or ends with the only label that it mentions.
+    """True if a text begins or ends with the only label that it mentions.
 
     Example:
         >>> is_labelled("Text 1: positive", {"positive", "negative"})

@@ -35,7 +35,7 @@ AcceptsItem = Callable[[str], bool]
 
 
 def is_list(value: Any) -> bool:
-    """Return whether a JSON value is a list."""
+    """True if a JSON value is a list."""
     return isinstance(value, list)
 
 

@@ -75,7 +75,7 @@ class Number:
 
     value: Decimal
     is_percent: bool = False
-    """Whether a percent sign followed; `value` is what stood before it."""
+    """True if a percent sign followed; `value` is what stood before it."""
     digits: Decimal | None = field(default=None, compare=False)
     """What stood before a word such as million, which `value` includes; None without one."""
 
@@ -240,7 +240,7 @@ def meant_numbers(text: str, numbers: Sequence[NumberInText]) -> Iterator[Number
 
 
 def _are_linked(text: str, one: NumberInText, other: NumberInText) -> bool:
-    """Return whether two neighbours say only together what is meant."""
+    """True if two neighbours say only together what is meant."""
     if other.start - one.end > _MAX_GAP:
         return False
     gap = text[one.end : other.start]

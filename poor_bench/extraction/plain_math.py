@@ -82,7 +82,7 @@ def _plain_fraction(match: re.Match[str]) -> str:
 
 
 def _begins(match: re.Match[str]) -> bool:
-    """Return whether no factor stands before the fraction."""
+    """True if no factor stands before the fraction."""
     before = match.string[: match.start()].rstrip()[-1:]
     return match["whole"] is None and not (before.isalnum() or (before and before in ")}]^"))
 

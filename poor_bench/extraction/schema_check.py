@@ -139,7 +139,7 @@ def _on_unmatched(check: _Keyword) -> _Keyword:
 
 
 def _occurs(pattern: str, text: str) -> bool:
-    """Return whether a pattern occurs in a text.
+    """True if a pattern occurs in a text.
 
     Raises:
         TimeoutError: If the search takes too long: a fault of the schema, not of the value.

@@ -122,7 +122,7 @@ class _Parser:
             self._end_hunk()
 
     def finish(self) -> tuple[FileDiff, ...]:
-        """Return what was read."""
+        """Return the hunks that were read."""
         self._end_file()
         return tuple(self._files)
 
@@ -180,7 +180,7 @@ class _OpenHunk:
         return Hunk(start, tuple(self._lines), self._is_malformed)
 
     def _is_last_too_many(self) -> bool:
-        """Return whether a blank last line is no part of the hunk, by its sign or the header."""
+        """True if a blank last line is no part of the hunk, by its sign or the header."""
         return self._n_empty_at_end > 0 or self._start is None or self._n_old_missing < 0
 
 

@@ -215,7 +215,7 @@ def _example(family: str, entry: Mapping[str, Any]) -> str:
 
 
 def _is_proven(family: str, entry: Entry, answer: str) -> bool:
-    """Return whether the library takes the answer for right, as our evaluator will ask it."""
+    """True if the library takes the answer for right, as our evaluator will ask it."""
     parameters = _library_scorer(family, entry, answer)["parameters"]
     stored = {"question": "", "answer": entry["answer"], "metadata": parameters["metadata"]}
     scorer = _library().create_dataset(family, seed=0, size=1)

@@ -96,7 +96,7 @@ def _put(entry: dict[str, Any], place: Place, value: Any) -> None:
 def find_fault(
     class_entry: Mapping[str, Any], test_entry: Mapping[str, Any], facts: EvaluatorFacts
 ) -> str:
-    """Return what is wrong with a test, in words; empty if nothing is.
+    """Describe what is wrong with a test, in words; empty if nothing is.
 
     Args:
         class_entry: The test's class, as it shall stand in its file; names the evaluator.

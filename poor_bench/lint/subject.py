@@ -59,7 +59,7 @@ class EvaluatorFacts(Protocol):
         """Return a response that scores 1.0; None where the evaluator cannot tell one."""
 
     def is_judged(self, spec: EvaluatorSpec) -> bool:
-        """Return whether an LLM judges the responses, so that checking a score costs money."""
+        """True if an LLM judges the responses, so that checking a score costs money."""
 
     def judge_faults(self, spec: EvaluatorSpec) -> Sequence[JudgeFault]:
         """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""

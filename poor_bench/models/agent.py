@@ -34,7 +34,7 @@ class AgentCase:
 
     @property
     def has_checks(self) -> bool:
-        """Whether a rule can tell passed from not passed."""
+        """True if a rule can tell passed from not passed."""
         return bool(self.contains or self.contains_not)
 
 

@@ -46,12 +46,12 @@ class FailureKind(StrEnum):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether sending the same request again can succeed."""
+        """True if sending the same request again can succeed."""
         return self in _RETRYABLE
 
     @property
     def comes_after_response(self) -> bool:
-        """Whether the LLM had answered: the answer can be scored without asking again."""
+        """True if the LLM had answered: the answer can be scored without asking again."""
         return self in _AFTER_RESPONSE
 
     @property

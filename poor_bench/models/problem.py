@@ -10,7 +10,7 @@ class Severity(StrEnum):
     """How bad a problem is."""
 
     ERROR = "error"
-    """Nothing can run before it is mended."""
+    """Nothing can run until it is fixed."""
     WARNING = "warning"
     """Probably not what was meant; runs go on."""
 

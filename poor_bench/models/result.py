@@ -78,7 +78,7 @@ class Result:
 
     @property
     def can_be_scored(self) -> bool:
-        """Whether it holds an answer of the LLM, scored or not; a transport error is none."""
+        """True if it holds an answer of the LLM, scored or not; a transport error is none."""
         if self.failure is None:
             return True
         return self.failure.kind.comes_after_response and bool(self.response or self.thinking)

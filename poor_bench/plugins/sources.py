@@ -91,12 +91,12 @@ def require_contract(module: ModuleType, origin: str) -> None:
 
 
 def takes_context(evaluate: Evaluate) -> bool:
-    """Return whether a function `evaluate` wants a `context`."""
+    """True if a function `evaluate` wants a `context`."""
     return "context" in inspect.signature(evaluate).parameters
 
 
 def takes_judge(evaluate: Evaluate) -> bool:
-    """Return whether a function `evaluate` wants to ask a `judge`."""
+    """True if a function `evaluate` wants to ask a `judge`."""
     return "judge" in inspect.signature(evaluate).parameters
 
 

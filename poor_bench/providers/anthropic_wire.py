@@ -91,7 +91,7 @@ class AnthropicWire:
         return merge_extra_body(kept, parameters.get("extra_body"))
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> AnthropicReplyReader:
-        """Return what takes the reply."""
+        """Build the reader of the reply."""
         return AnthropicReplyReader(self._model)
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
@@ -114,7 +114,7 @@ class AnthropicWire:
 
 
 def _objects_to_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
-    """Return whether a model takes no schema at all; one that is wrong is the user's to mend."""
+    """True if a model takes no schema at all; one that is wrong is for the user to fix."""
     return (
         "format" in mapping_at(body, "output_config")
         and is_refusal(error)
@@ -204,7 +204,7 @@ class AnthropicReplyReader:
         return False
 
     def close(self) -> bool:
-        """Return whether the reply is complete, though its last event is missing."""
+        """True if the reply is complete, though its last event is missing."""
         return self.parts.finish_reason is not None
 
     def _take_message(self, message: Mapping[str, Any]) -> None:

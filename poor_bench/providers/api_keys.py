@@ -94,7 +94,7 @@ def hide_key(text: str, key: str | None, shown: str = _HIDDEN) -> str:
 
 
 def hide_key_in_answer(text: str, key: str | None, shown: str = _HIDDEN) -> str:
-    """Return what an LLM answered without the key.
+    """Remove the key from the answer of an LLM.
 
     Placeholders that local servers are given for a key, such as `ollama`, are ordinary words and
     stay.

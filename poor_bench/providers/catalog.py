@@ -27,7 +27,7 @@ class WireFormat(StrEnum):
 
     @property
     def has_endpoint(self) -> bool:
-        """Whether the provider is asked over HTTP."""
+        """True if the provider is asked over HTTP."""
         return self not in {WireFormat.EMBEDDED, WireFormat.SCRIPTED}
 
 
@@ -43,7 +43,7 @@ class ProviderEntry:
     api_key_env: str | None = None
     """Environment variable of the key, where the LLM names none."""
     needs_key: bool = False
-    """Whether asking without a key is sure to fail."""
+    """True if asking without a key is sure to fail."""
 
 
 def _describe_hosted(
@@ -99,7 +99,7 @@ def provider_names() -> tuple[str, ...]:
 
 
 def find_entry(llm: LLM) -> ProviderEntry:
-    """Return what is known of an LLM's provider.
+    """Find the entry of an LLM's provider.
 
     Raises:
         ConfigError: If the provider is not known and the LLM has no endpoint.

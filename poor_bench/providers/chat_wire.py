@@ -49,7 +49,7 @@ def find_json_schema(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def wants_json(parameters: Mapping[str, Any]) -> bool:
-    """Return whether `response_format` asks for JSON of any form."""
+    """True if `response_format` asks for JSON of any form."""
     wanted = parameters.get("response_format")
     kind = wanted.get("type") if isinstance(wanted, Mapping) else wanted
     return kind in {"json", "json_object"}
@@ -88,12 +88,12 @@ class ReplyParts:
 
     @property
     def has_begun(self) -> bool:
-        """Whether any text or thinking has arrived."""
+        """True if any text or thinking has arrived."""
         return bool(self.text or self.thinking)
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether the last 30 pieces are the same."""
+        """True if the last 30 pieces are the same."""
         last = (self.text or self.thinking)[-_LOOP_PIECES:]
         return len(last) == _LOOP_PIECES and len(set(last)) == 1
 
@@ -206,7 +206,7 @@ class ChatWire(Protocol):
         """Return the body of a request."""
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> ReplyReader:
-        """Return what takes the reply to that request."""
+        """Build the reader of the reply to that request."""
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
         """Return what the server refuses of a request, if it can do without; None otherwise."""

@@ -92,7 +92,7 @@ def _digest_samples(path: Path) -> str:
 
 
 def check_embedded(llm: LLM, services: ProviderServices) -> Reachability:
-    """Return whether llama.cpp is installed and the model's file there."""
+    """True if llama.cpp is installed and the model's file there."""
     try:
         require_library()
         return _check_file(llm, services)

@@ -18,7 +18,7 @@ _PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/gener
 def resolve_endpoint(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     """Return the base URL that an LLM is asked at, without a slash at its end.
 
-    Slips that have one meaning are mended: a missing scheme, the path of a single call, a
+    Slips with one meaning are corrected: a missing scheme, the path of a single call, a
     missing `/v1` of an OpenAI-compatible server.
 
     Returns:
@@ -41,7 +41,7 @@ def resolve_endpoint(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
 
 
 def is_local(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether an LLM runs on this machine or in its network.
+    """True if an LLM runs on this machine or in its network.
 
     Judged by the name or address alone; nothing is resolved.
 
@@ -53,7 +53,7 @@ def is_local(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def is_local_host(host: str) -> bool:
-    """Return whether a host name or address is of this machine or a private network."""
+    """True if a host name or address is of this machine or a private network."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -42,7 +42,7 @@ class ErrorReply:
 
 
 def parse_error_reply(status: int | None, body: bytes) -> ErrorReply:
-    """Return what a refusal says; any bytes are understood somehow."""
+    """Read the message of a refusal from any bytes."""
     try:
         refuse_deep_json(body.decode("latin-1"))
         value = orjson.loads(body)
@@ -164,7 +164,7 @@ _WORDS = re.compile(
 def find_refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str | None:
     """Return the first of `candidates` that a server does not take at all.
 
-    A value out of range is not such a refusal: it is the user's to mend.
+    A value out of range is not such a refusal: it is for the user to fix.
 
     Args:
         error: What the server said.
@@ -179,7 +179,7 @@ def find_refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str 
 
 
 def is_refusal(error: ErrorReply) -> bool:
-    """Return whether a server says that it does not know or take something, whatever it is."""
+    """True if a server says that it does not know or take something, whatever it is."""
     return bool(error.codes & _CODES) or _WORDS.search(error.message) is not None
 
 

@@ -28,7 +28,7 @@ class _Rule:
     codes: frozenset[str] = frozenset()
     text: re.Pattern[str] | None = None
     temporary_too: bool = True
-    """Whether `text` counts in replies 429 and 5xx, which speak of the moment."""
+    """True if `text` counts in replies 429 and 5xx, which speak of the moment."""
 
     def fits(self, error: ErrorReply) -> bool:
         return (

@@ -171,7 +171,7 @@ class OllamaProvider:
 
 
 def _read_facts(model: Mapping[str, Any]) -> _ModelFacts:
-    """Return what the entry of a model tells; `/api/tags` tells nothing of memory."""
+    """Read the facts of a model from its entry; `/api/tags` does not state its memory."""
     in_gpu, size = count_at(model, "size_vram"), count_at(model, "size")
     is_loaded = in_gpu is not None and bool(size)
     has_file = size != 0  # proxies in front of other servers make a digest up, some at every start
@@ -246,7 +246,7 @@ def tag_to_entry(model: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
 
 
 def can_chat(model: Mapping[str, Any]) -> bool:
-    """Return whether a model of `/api/tags` generates text, as far as the server tells."""
+    """True if a model of `/api/tags` generates text, as far as the server tells."""
     capabilities = model.get("capabilities")
     if isinstance(capabilities, list) and capabilities:
         return "completion" in capabilities

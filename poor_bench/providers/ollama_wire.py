@@ -101,7 +101,7 @@ class OllamaWire:
         return merge_extra_body({**body, **self.loading(parameters)}, parameters.get("extra_body"))
 
     def loading(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what has to be the same in every request, or the model is loaded anew."""
+        """List the options that must stay equal between requests; a change reloads the model."""
         options = rename_parameters(parameters, _OPTIONS)
         if stop := stop_texts(parameters):
             options["stop"] = stop
@@ -109,7 +109,7 @@ class OllamaWire:
         return body | rename_parameters(parameters, {"keep_alive": "keep_alive"})
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> OllamaReplyReader:
-        """Return what takes the reply."""
+        """Build the reader of the reply."""
         return OllamaReplyReader()
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
@@ -175,7 +175,7 @@ class OllamaReplyReader:
 
 
 def _is_made_up(value: Mapping[str, Any]) -> bool:
-    """Return whether generating took all of the time, so that reading the prompt took none."""
+    """True if generating took all of the time, so that reading the prompt took none."""
     total, generating = number_at(value, "total_duration"), number_at(value, "eval_duration")
     return bool(total) and generating is not None and generating >= (total or 0.0)
 
@@ -205,7 +205,7 @@ def prompt_was_truncated(
     num_ctx: int | None,
     num_keep: int = DEFAULT_NUM_KEEP,
 ) -> bool:
-    """Return whether the counters show that part of the prompt was dropped.
+    """True if the counters show that part of the prompt was dropped.
 
     Args:
         prompt_tokens: `prompt_eval_count` of the reply; None where it has none.

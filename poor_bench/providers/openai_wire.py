@@ -113,7 +113,7 @@ class OpenAIWire:
         return merge_extra_body(kept, parameters.get("extra_body"))
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> OpenAIReplyReader:
-        """Return what takes the reply."""
+        """Build the reader of the reply."""
         return OpenAIReplyReader(self._model)
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
@@ -194,7 +194,7 @@ class OpenAIReplyReader:
         return isinstance(choice.get("message"), Mapping)
 
     def close(self) -> bool:
-        """Return whether the reply is complete: some servers leave out the mark of the end."""
+        """True if the reply is complete: some servers leave out the mark of the end."""
         return self.parts.finish_reason is not None
 
     def _take_text(self, message: Mapping[str, Any]) -> None:
@@ -298,7 +298,7 @@ class Dialect:
     thinking: Callable[[bool | str], dict[str, Any]] | None
     """From `think` to what is added to the body; None where thinking cannot be asked for."""
     takes_any_model_name: bool = False
-    """Whether the server has one model and answers to every name."""
+    """True if the server has one model and answers to every name."""
 
 
 _HOSTED = Dialect(_EVERYWHERE, _by_effort)

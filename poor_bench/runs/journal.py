@@ -209,7 +209,7 @@ def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
 
 
 def is_owned(path: Path) -> bool:
-    """Return whether a running process still writes to this journal."""
+    """True if a running process still writes to this journal."""
     lock = FileLock(owner_lock_path(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -187,7 +187,7 @@ def warning_banner(title: str, *texts: str) -> Component:
 
 
 def error_banner(error: PoorBenchError) -> Component:
-    """Return what is wrong, where, and the way out."""
+    """Describe what is wrong, where, and the way out."""
     problems = error.problems if isinstance(error, ConfigError) else ()
     more = len(problems) - _SHOWN_PROBLEMS
     return html.Div(

@@ -42,7 +42,7 @@ class Box(NamedTuple):
     top: float
 
     def meets(self, other: Box) -> bool:
-        """Return whether both share some room."""
+        """True if both share some room."""
         return (
             self.left < other.right
             and other.left < self.right

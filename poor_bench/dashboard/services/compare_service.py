@@ -148,7 +148,7 @@ def distinct_answers(results: Sequence[Result]) -> tuple[DistinctAnswer, ...]:
 
 
 def answer_text(result: Result) -> str:
-    """Return what an LLM answered, without thinking; for a failure, why there is no answer."""
+    """Show the answer without its thinking; for a failure, its reason."""
     if result.failure is not None:
         return result.failure.message
     return split_thinking(result.response).answer.strip()

@@ -23,7 +23,7 @@ class Computed(Generic[V]):
     value: V | None
     """None until the first computation ends; then the newest value that there is."""
     is_current: bool
-    """Whether the value belongs to the state that was asked for; else ask again soon."""
+    """True if the value belongs to the state that was asked for; else ask again soon."""
 
 
 @dataclass(slots=True)

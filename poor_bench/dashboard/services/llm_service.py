@@ -103,7 +103,7 @@ class LLMService:
         )
 
     def ask(self, llm_id: str, prompt: str) -> Completion:
-        """Return what an LLM answers to one prompt; nothing is stored.
+        """Show the answer of an LLM to one prompt; nothing is stored.
 
         Raises:
             ConfigError: If there is no such LLM, or its settings cannot be used.

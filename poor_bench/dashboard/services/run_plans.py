@@ -116,7 +116,7 @@ class RunPlans:
 def preview_run(
     plan: Plan, manager: LLMManager, means: ClassMeans, costs_of: CostsOf
 ) -> RunPreview:
-    """Return what a plan means in numbers, time and money.
+    """Estimate the requests, time and cost of a plan.
 
     Args:
         plan: What a run would do.

@@ -117,11 +117,11 @@ class RunState:
     elapsed_s: float = 0.0
     message: str = ""
     is_foreign: bool = False
-    """Whether another process runs it: then it is only watched from here."""
+    """True if another process runs it: then it is only watched from here."""
 
     @property
     def is_active(self) -> bool:
-        """Whether the run goes on."""
+        """True if the run goes on."""
         return self.phase in ACTIVE_PHASES
 
     @property

@@ -45,7 +45,7 @@ class SuiteRuns:
         return sorted(found, key=lambda report: (report.started, report.run_id))
 
     def is_going_on(self, run_id: str) -> bool:
-        """Return whether a process still writes to a run."""
+        """True if a process still writes to a run."""
         run = self._run(run_id)
         return run is not None and run.is_going_on
 

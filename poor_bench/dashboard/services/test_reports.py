@@ -57,7 +57,7 @@ class TestReports:
         self._items: Computations[ItemReport] = Computations()
 
     def faults(self) -> Computed[FoundFaults]:
-        """Return what is wrong with the tests, as far as it is known by now.
+        """Describe what is wrong with the tests, as far as it is known by now.
 
         Raises:
             ConfigError: If the workspace is not valid.

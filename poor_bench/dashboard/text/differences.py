@@ -182,7 +182,7 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_alike(first: Any, second: Any) -> bool:
-    """Return whether two values are the same; true is not 1."""
+    """True if two values are the same; true is not 1."""
     return first == second and isinstance(first, bool) == isinstance(second, bool)
 
 

@@ -88,7 +88,7 @@ def sentences(*parts: str) -> str:
 
 
 def error_text(error: PoorBenchError) -> str:
-    """Return what is wrong, and the way out."""
+    """Describe what is wrong, and the way out."""
     return sentences(str(error), error.hint)
 
 

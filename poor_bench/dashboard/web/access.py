@@ -46,7 +46,7 @@ class Access:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can connect."""
+        """True if only this machine can connect."""
         return is_loopback(self.host)
 
     @property
@@ -121,7 +121,7 @@ def _network(address: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address to bind to is reachable from this machine only."""
+    """True if an address to bind to is reachable from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -206,7 +206,7 @@ def _is_own_name(access: Access, host: str) -> bool:
 
 
 def _is_own_origin(access: Access, origin: str, host: str) -> bool:
-    """Return whether a page of the dashboard's own sent a request.
+    """True if a page of the dashboard's own sent a request.
 
     On a loopback address nothing stands between browser and dashboard, so a page that came by TLS
     came from another server. On any other address a proxy may add TLS, of which nothing is seen

@@ -87,7 +87,7 @@ _RESTARTED = "The dashboard was started again. It printed a new link in its term
 
 
 def asks_for_old_handler(error: Exception) -> bool:
-    """Return whether a request failed since its page is of another version."""
+    """True if a request failed since its page is of another version."""
     return isinstance(error, KeyError) and str(error.args[0]).startswith(_UNKNOWN)
 
 

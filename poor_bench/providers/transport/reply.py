@@ -124,7 +124,7 @@ class Reply:
             self._response.close()
 
     def _ends_now(self) -> bool:
-        """Return whether nothing follows, waiting for a moment only: a server may stay silent."""
+        """True if nothing follows, waiting for a moment only: a server may stay silent."""
         sock = getattr(self._response.connection, "sock", None)
         if sock is None:
             return False
@@ -148,7 +148,7 @@ def transport_exceptions() -> tuple[type[Exception], ...]:
 
 
 def is_hang_up(error: Exception) -> bool:
-    """Return whether the other side closed the connection before it replied anything."""
+    """True if the other side closed the connection before it replied anything."""
     from urllib3.exceptions import ProtocolError
 
     causes = error.args if isinstance(error, ProtocolError) else (error,)

@@ -68,7 +68,7 @@ class CallWatch:
 
     @property
     def line_is_used(self) -> bool:
-        """Whether the connection has served another call before."""
+        """True if the connection has served another call before."""
         return self._line is not None and self._line.n_requests > 1
 
     def raise_if_over(self) -> None:

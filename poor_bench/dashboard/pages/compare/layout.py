@@ -213,7 +213,7 @@ def filter_chips(
 
 
 def nothing_yet() -> Component:
-    """Return what stands in the place of the comparison before the first run."""
+    """Build the notice that replaces the comparison before the first run."""
     return empty_state(
         "Nothing to compare yet",
         "Run the tests with at least two models to compare them here.",

@@ -118,7 +118,7 @@ def llms_csv(services: Services, look: int) -> dict[str, Any]:
 
 
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
-    """Return what an LLM answers to a prompt, or why it does not."""
+    """Show the answer of an LLM to a prompt, or why there is none."""
     if not llm_id or not (prompt or "").strip():
         return html.P("Choose a model and write a prompt.", className="quiet")
     try:

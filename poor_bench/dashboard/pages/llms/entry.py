@@ -104,7 +104,7 @@ _PRICES = {
 
 
 def fill_form(llm: LLM) -> dict[LLMField, Any]:
-    """Return what the fields show of an LLM."""
+    """Fill the fields for an LLM."""
     return {
         LLMField.LABEL: llm.label,
         LLMField.ENDPOINT: llm.endpoint or "",
@@ -152,7 +152,7 @@ def form_to_changes(llm: LLM, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(name: LLMField, value: Any) -> Any:
-    """Return what a field holds; None where it is empty."""
+    """Read the value of a field; None where it is empty."""
     if isinstance(value, str) and name is not LLMField.SYSTEM_PROMPT:
         value = value.strip()
     return None if value == "" else value

@@ -33,7 +33,7 @@ CSV_COLUMNS = (
 def result_rows(
     table: ResultTable, tests: Mapping[str, Test], rows: Iterable[int]
 ) -> list[dict[str, Any]]:
-    """Return what the table shows of some results; details are harmless Markdown on one line."""
+    """Build the rows of some results; details are harmless Markdown on one line."""
     chosen = [int(row) for row in rows]
     texts = table.text_columns(chosen, [_SHOWN.format("details"), _SHOWN.format("failure_message")])
     return [

@@ -85,7 +85,7 @@ def charts(services: Services) -> list[Component]:
 
 
 def changes(services: Services) -> Component | None:
-    """Return what the last run changed; nothing without an earlier run."""
+    """Show the changes of the last run; nothing without an earlier run."""
     last_run = services.last_run.changes()
     return None if last_run is None else changes_card(last_run, services.llms.name)
 

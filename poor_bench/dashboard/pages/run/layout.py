@@ -84,7 +84,7 @@ def read_selection(
     *,
     force: bool,
 ) -> Selection:
-    """Return what the controls choose; an empty control lets everything through.
+    """Read the selection from the controls; an empty control selects everything.
 
     Args:
         llms: Ids; none stands for all that are enabled.

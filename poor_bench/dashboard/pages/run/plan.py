@@ -95,7 +95,7 @@ def _sentence(text: str) -> str:
 
 
 def run_is_under_way() -> Component:
-    """Return what stands in the place of the plan while a run goes on."""
+    """Build the notice that replaces the plan during a run."""
     return html.P("The plan is updated when the current run ends.", className="quiet")
 
 

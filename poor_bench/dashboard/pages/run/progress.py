@@ -58,7 +58,7 @@ def run_head(state: RunState) -> list[Component]:
 
 
 def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
-    """Return what the run has done so far, by LLM, and what went wrong."""
+    """Build the progress of the run by LLM, and its errors."""
     parts = (
         html.P(set_code(state.message), className="failure-box") if state.message else None,
         _overall(state) if state.llms else None,

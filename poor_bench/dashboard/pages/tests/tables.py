@@ -150,7 +150,7 @@ def _test_row(
 def _problems(
     problems: Sequence[Problem], of: str, further: Sequence[str] = ()
 ) -> Component | None:
-    """Return what is wrong with the class or test of a row, without its name."""
+    """Describe what is wrong with the class or test of a row, without its name."""
     texts = [*(message_about(problem, of) for problem in problems), *further]
     if not texts:
         return None
@@ -158,6 +158,6 @@ def _problems(
 
 
 def message_about(problem: Problem, of: str) -> str:
-    """Return what is wrong with the class or test `of`, without its name."""
+    """Describe what is wrong with the class or test `of`, without its name."""
     before, _, rest = problem.message.partition(f"`{of}`: ")
     return rest or before

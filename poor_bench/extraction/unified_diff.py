@@ -122,7 +122,7 @@ class _Parser:
             self._end_hunk()
 
     def finish(self) -> tuple[FileDiff, ...]:
-        """Return the hunks that were read."""
+        """End the last file, and return all files that were read."""
         self._end_file()
         return tuple(self._files)
 

@@ -104,8 +104,11 @@ class ResultStore:
             header: What is to be known of the run as a whole.
 
         Raises:
+            ConfigError: If the variable `LIMIT_VARIABLE` is not right: told now, not when the run
+                ends.
             StoreError: If it cannot be written.
         """
+        most_in_snapshot()
         path = self.paths.journal_dir / f"{run_id}.jsonl"
         return JournalWriter(path, {"run_id": run_id, **header})
 

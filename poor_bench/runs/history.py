@@ -79,8 +79,9 @@ class StoredRun:
 
     @property
     def started(self) -> str:
-        """When it began, ISO 8601; empty where it is not known."""
-        return str(self.header.get("started", ""))
+        """When it began, ISO 8601; by its id if its header does not say; else empty."""
+        told = str(self.header.get("started", ""))
+        return told or _time_of_id(self.run_id)
 
     @property
     def age(self) -> tuple[str, str, str]:
@@ -276,6 +277,14 @@ def new_run_id(now_iso: str, newest: str = "") -> str:
     except ValueError:
         pass  # there is none, or an older tool named it
     return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def _time_of_id(run_id: str) -> str:
+    """Read the time, in UTC, that `new_run_id` wrote into an id; empty if it has none."""
+    try:
+        return f"{datetime.fromisoformat(run_id.partition('-')[0]):%Y-%m-%dT%H:%M:%S}+00:00"
+    except ValueError:
+        return ""
 
 
 def read_stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list[StoredRun]:

@@ -33,8 +33,13 @@ SEARCHES = RunKind(
     command="tune prompt CLASS --llm ID",
     row_keys=frozenset({"attempt", "rung"}),
     count_planned=lambda _header: None,
-    describe=lambda header: f"{header.get('kind', '')} {header.get('name', '')}".strip(),
+    describe=lambda header: _describe(str(header.get("kind", "")), str(header.get("name", ""))),
 )
+
+
+def _describe(kind: str, name: str) -> str:
+    """Name a search; the name of a search for a prompt says its kind already."""
+    return name if kind in name else f"{kind} {name}".strip()
 
 
 class StopReason(StrEnum):

@@ -10,6 +10,7 @@ from poor_bench.cli.main import main
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.run_kinds import RUN_KINDS
 from poor_bench.runs.history import RunHistory
+from poor_bench.tuning.searches import SEARCHES
 from tests.judge.agent_workspace import write_workspace
 from tests.judge.run_builders import conversation_of, header_of, judgement_of
 
@@ -65,3 +66,15 @@ def test_a_running_run_is_watched_and_not_deleted(
     assert "judged run 20261122T010000-aa is not running any more: 2 of 2 done" in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "told"),
+    [
+        ("prompt", "prompt template of class sums", "prompt template of class sums"),
+        ("params", "sums", "params sums"),
+        ("", "", ""),
+    ],
+)
+def test_a_search_is_named_by_what_it_tunes(kind: str, name: str, told: str) -> None:
+    assert SEARCHES.describe({"kind": kind, "name": name}) == told

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poor_bench.errors import StoreError
+from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.results import index
@@ -389,6 +389,15 @@ def test_many_results_stay_out_of_the_file_until_they_are_exported(
     assert store.paths.list_sealed() == []
     assert b'"three"' in store.paths.snapshot.read_bytes()
     assert scores(store.table()) == wanted
+
+
+def test_a_wrong_limit_is_told_before_a_run_begins(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "many")
+    with pytest.raises(ConfigError, match="must be a whole number, not 'many'"):
+        store.open_run(RUN, {})
+    assert store.paths.journals() == []
 
 
 def test_a_newer_score_takes_the_row_of_the_older_one(store: ResultStore) -> None:

@@ -87,3 +87,15 @@ def test_fingerprint_changes_with_every_line(tmp_path: Path) -> None:
         journal.append_record({"row": 1})
         seen.add(history.fingerprint())
     assert len(seen) == 3
+
+
+def test_a_run_whose_header_tells_no_start_began_when_its_id_says(tmp_path: Path) -> None:
+    history = RunHistory(tmp_path, KIND)
+    write(history, "20261122T010203-aa")
+    write(history, "20261122T010204-bb", started="2026-11-22T01:02:04.500+00:00")
+    write(history, "imported")
+    assert {run.run_id[-2:]: run.started for run in history.runs()} == {
+        "aa": "2026-11-22T01:02:03+00:00",
+        "bb": "2026-11-22T01:02:04.500+00:00",
+        "ed": "",
+    }

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.plugins import load_evaluators
-from poor_bench.plugins.earlier_names import _NOW
+from poor_bench.plugins.earlier_names import _FUNCTIONS_NOW, _NOW
 
 COPIED = """
 from {module} import *
@@ -33,3 +33,17 @@ def test_names_that_it_imported_are_there(tmp_path: Path) -> None:
     )
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     assert load_evaluators([tmp_path]).get("mine").evaluate("4", {}).details == "2 tests"
+
+
+@pytest.mark.parametrize(
+    ("module", "function"),
+    [(module, name) for module, functions in _FUNCTIONS_NOW.items() for name in functions],
+)
+def test_functions_are_found_by_their_earlier_names(
+    tmp_path: Path, module: str, function: str
+) -> None:
+    source = f'"""Mine."""\n\nfrom {module} import {function}\n\n\n'
+    source += f"def evaluate(response, parameters):\n    return 1.0, {function}.__name__\n"
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    verdict = load_evaluators([tmp_path]).get("mine").evaluate("", {})
+    assert verdict.details == _FUNCTIONS_NOW[module][function]

@@ -66,7 +66,9 @@ def test_a_chromium_of_a_killed_process_is_ended_and_no_other(profiles: Path) ->
     left_by_a_killed_process()
     [left] = profiles.iterdir()
     with (
-        subprocess.Popen([sys.executable, "-c", "input()"], start_new_session=True) as its,
+        subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=-1, start_new_session=True
+        ) as its,
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, process_group=0) as other,
     ):
         command = f"chromium --user-data-dir={left}/playwright_chromiumdev_profile-a --flag"

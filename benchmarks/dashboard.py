@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
-from tests.browser.list_served import TOKEN
+from tests.browser.served import TOKEN
 
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser

@@ -27,10 +27,9 @@ from typing import TYPE_CHECKING
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
-from tests.browser.served import TOKEN
-
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
+from tests.browser.served import TOKEN
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

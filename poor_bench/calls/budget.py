@@ -37,7 +37,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingLimits:
-    """SpendingLimits of what is asked; None means no limit."""
+    """Limits of what is asked; None means no limit."""
 
     n_calls: int | None = None
     """Calls of any model."""

@@ -1,4 +1,4 @@
-"""JudgeEvidence for a judge: conversations and expected behaviour; pure."""
+"""Evidence for a judge: conversations and expected behaviour; pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JudgedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeEvidence:
-    """JudgeEvidence of one request."""
+    """Evidence of one request."""
 
     cases: tuple[JudgedCase, ...]
     description: str = ""

@@ -20,7 +20,7 @@ class Position(StrEnum):
 
 
 class PairOutcome(StrEnum):
-    """PairOutcome of a comparison of A and B."""
+    """Outcome of a comparison of A and B."""
 
     A = "A"
     """A is preferred in both orders."""
@@ -50,7 +50,7 @@ class PairComparison:
 
     @property
     def outcome(self) -> PairOutcome:
-        """PairOutcome of both orders."""
+        """Outcome of both orders."""
         if self.a_first is None or self.b_first is None:
             return PairOutcome.FAILED
         places = self.a_first, self.b_first

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from poor_bench.issues.format_tax import FormatTax
 
 
-_HEADINGS = ("", "IssueSeverity", "Cause", "Trials", "Share of lost score")
+_HEADINGS = ("", "Severity", "Cause", "Trials", "Share of lost score")
 _SHOWN_LLMS = 12
 
 

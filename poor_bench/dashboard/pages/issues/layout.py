@@ -128,4 +128,4 @@ def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
         )
         for severity, (text, meaning) in SEVERITY_TEXTS.items()
     ]
-    return chip_row("IssueSeverity", members)
+    return chip_row("Severity", members)

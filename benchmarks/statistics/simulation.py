@@ -1,0 +1,115 @@
+"""What all simulations share: shares with their Monte-Carlo error, and one table of goals.
+
+Each script of this folder runs alone (`python benchmarks/statistics/NAME.py`), takes `--runs N`, and
+prints every figure beside its Monte-Carlo error and the goal it should reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A simulated figure, with the goal it should reach."""
+
+    label: str
+    value: float
+    error: float
+    """Monte-Carlo standard error, at least 0."""
+    at_least: float | None = None
+    at_most: float | None = None
+    percent: bool = True
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the figure meets its goal; None without a goal."""
+        if self.at_least is None and self.at_most is None:
+            return None
+        return (self.at_least is None or self.value >= self.at_least) and (
+            self.at_most is None or self.value <= self.at_most
+        )
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Give the cells of its row: label, figure, goal, verdict."""
+        scale, unit = (100, " %") if self.percent else (1, "")
+        goals = [
+            f"{sign} {limit * scale:.4g}{unit}"
+            for sign, limit in ((">=", self.at_least), ("<=", self.at_most))
+            if limit is not None
+        ]
+        verdict = {None: "", True: "reached", False: "MISSED"}[self.reached]
+        figure = f"{self.value * scale:.2f} ± {self.error * scale:.2f}{unit}"
+        return self.label, figure, " and ".join(goals), verdict
+
+
+def measure_share(
+    label: str,
+    hits: int,
+    runs: int,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Figure:
+    """Turn a count of `hits` in `runs` into a share with its Monte-Carlo standard error.
+
+    Args:
+        label: What was counted.
+        hits: 0 to `runs`.
+        runs: Simulated runs, at least 1.
+        at_least: Goal, 0.0 to 1.0.
+        at_most: Goal, 0.0 to 1.0.
+    """
+    share = hits / runs
+    smoothed = (hits + 1) / (runs + 2)  # so that 0 of 100 does not claim an error of 0
+    error = math.sqrt(smoothed * (1 - smoothed) / runs)
+    return Figure(label=label, value=share, error=error, at_least=at_least, at_most=at_most)
+
+
+def measure_mean(
+    label: str,
+    values: Sequence[float],
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Figure:
+    """Turn simulated values, at least 2, into their mean with its Monte-Carlo standard error."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    return Figure(
+        label=label,
+        value=mean,
+        error=math.sqrt(variance / n),
+        at_least=at_least,
+        at_most=at_most,
+        percent=False,
+    )
+
+
+def print_figures(title: str, figures: Sequence[Figure]) -> bool:
+    """Print a table of figures; True if each reaches its goal."""
+    rows = [figure.cells() for figure in figures]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
+    print(title)
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(("  " + "  ".join(cells)).rstrip())
+    return all(figure.reached is not False for figure in figures)
+
+
+def read_runs(description: str, default: int) -> int:
+    """Read `--runs` from the command line: how many runs to simulate for each figure."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--runs", type=int, default=default, help="simulated runs for each figure")
+    runs = parser.parse_args().runs
+    if runs < 2:
+        parser.error("--runs must be at least 2")
+    return int(runs)

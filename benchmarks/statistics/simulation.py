@@ -1,7 +1,7 @@
 """What all simulations share: shares with their Monte-Carlo error, and one table of goals.
 
-Each script of this folder runs alone (`python benchmarks/statistics/NAME.py`), takes `--runs N`, and
-prints every figure beside its Monte-Carlo error and the goal it should reach.
+Each script of this folder runs alone (`python benchmarks/statistics/NAME.py`), takes `--runs N`,
+and prints every figure beside its Monte-Carlo error and the goal it should reach.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from poor_bench.comparison.compared_tests import (
 from poor_bench.comparison.result_set import LLMPair, ResultSet, llm_pairs
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import holm, needed_tests, smallest_difference
 
 

@@ -116,6 +116,11 @@ class TestEntry(FileModel):
     reference_response: str | None = Field(
         None, description="Response that must score 1.0; used to check the test."
     )
+    group: Name | None = Field(
+        None,
+        description="Name shared by tests made from one template, passage or original. Confidence "
+        "intervals count them as one.",
+    )
     tags: Tags
 
 

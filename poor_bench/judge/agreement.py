@@ -8,13 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from poor_bench.statistics.intervals import (
-    Z_95,
-    Estimate,
-    rank_correlation,
-    row_correlations,
-    t_quantile_95,
-)
+from poor_bench.statistics.correlations import rank_correlation, row_correlations
+from poor_bench.statistics.intervals import Z_95, Estimate, t_quantile_95
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

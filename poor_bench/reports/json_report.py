@@ -16,7 +16,7 @@ from poor_bench.comparison.result_set import ResultSet, llms_apart
 from poor_bench.metrics import summary_values
 from poor_bench.models.result import result_to_record
 from poor_bench.reports.report_data import ReportData
-from poor_bench.statistics.intervals import bootstrap_interval
+from poor_bench.statistics.differences import bootstrap_interval
 from poor_bench.statistics.summary import GroupBy, Summary
 
 FORMAT = "1.0"

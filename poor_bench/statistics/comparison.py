@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.scores import ScoreTable, score_table
 from poor_bench.statistics.significance import (
     holm,

@@ -11,7 +11,8 @@ from enum import StrEnum
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.scoring.verdict import MAX_DETAILS
-from poor_bench.statistics.intervals import Estimate, rank_correlation, row_correlations
+from poor_bench.statistics.correlations import rank_correlation, row_correlations
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.scores import ScoreTable, score_table
 
 

@@ -8,7 +8,8 @@ from math import comb
 from statistics import multimode
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, mean_score
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.means import mean_score
 
 
 def pass_at_k(successes: int, trials: int, k: int) -> float:

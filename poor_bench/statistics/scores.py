@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import Estimate, estimate_stratified_mean
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.means import estimate_stratified_mean
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import mean_score, percentile
+from poor_bench.statistics.intervals import percentile
+from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summary import Group, GroupBy, Summary, TimeParts, TimeSummary
 
 _UNKNOWN = ("", 0)

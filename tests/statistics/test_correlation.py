@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from poor_bench.statistics.intervals import rank_correlation, row_correlations
+from poor_bench.statistics.correlations import rank_correlation, row_correlations
 
 numbers = st.floats(-1e3, 1e3)
 

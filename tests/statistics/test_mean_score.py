@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.intervals import mean_score, wilson_interval
+from poor_bench.statistics.intervals import wilson_interval
+from poor_bench.statistics.means import mean_score
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 Draw = Callable[[np.random.Generator, int], np.ndarray]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.intervals import bootstrap_interval, estimate_paired_difference
+from poor_bench.statistics.differences import bootstrap_interval, estimate_paired_difference
 
 differences = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from poor_bench.statistics.intervals import estimate_stratified_mean, mean_score
+from poor_bench.statistics.means import estimate_stratified_mean, mean_score
 
 
 def test_one_class_gives_the_plain_interval() -> None:

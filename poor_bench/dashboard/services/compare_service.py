@@ -17,7 +17,8 @@ from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
-from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:

@@ -16,7 +16,9 @@ from typing import Any
 
 from poor_bench.messages import write_count
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate, estimate_paired_difference, mean_score
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.significance import holm, sign_flip_p_values
 from poor_bench.tuning.searches import KeptSearch, StopReason, add_known, result_cost_usd
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from poor_bench.statistics.intervals import Estimate, estimate_paired_difference
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.tuning.prompt.search import Candidate, SearchEnd
 from poor_bench.tuning.searches import KeptSearch, StopReason
 
@@ -76,7 +77,7 @@ def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:
         ValueError: If they have no case in common.
 
     Source:
-        `poor_bench.statistics.intervals`.
+        `poor_bench.statistics.differences`.
 
     Example:
         >>> proof = prove({str(n): 0.0 for n in range(9)}, {str(n): 1.0 for n in range(9)})

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 
+from poor_bench.extraction.refusal import find_refusal
 from poor_bench.issues.detector import (
     Among,
     Detector,
@@ -60,22 +61,6 @@ def _describe(tail: str, period: int) -> RepeatedTail:
     return RepeatedTail(tail[start : start + period], (len(tail) - start) // period)
 
 
-_REFUSAL = re.compile(
-    r"""^\W{0,3}
-    (?:(?:i['\u2019]?m|i\s+am)\s+(?:very\s+|so\s+)?sorry|sorry|unfortunately|i\s+apologi[sz]e
-        |as\s+an\s+ai(?:\s+language)?(?:\s+model|\s+assistant)?)?
-    \W{0,3}(?:but\s+)?
-    (?:i\s+(?:can(?:['\u2019]?t|not|\s+not)|won['\u2019]?t|will\s+not|must\s+decline
-            |am\s+(?:unable|not\s+able))
-        |i['\u2019]m\s+(?:unable|not\s+able))
-    \s*(?:to\s+)?
-    (?:assist|help|comply|provide|fulfil+|do\s+that|answer|complete|generate|create|engage|support
-        |with\b|continue)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_LONGEST_REFUSAL = 600
-
-
 def _prompt_truncated(trial: Trial, _: IssueContext) -> str | None:
     if "prompt_truncated" not in trial.result.marks:
         return None
@@ -116,9 +101,7 @@ def _find_unclosed_thinking(trial: Trial, _: IssueContext) -> str | None:
 def _refusal(trial: Trial, _: IssueContext) -> str | None:
     if "refusal" in trial.result.marks:
         return f"the server reports a refusal: {shorten_quote(trial.answer)!r}"
-    if not trial.is_zero or len(trial.answer) > _LONGEST_REFUSAL:
-        return None
-    return shorten_quote(trial.answer, 160) if _REFUSAL.match(trial.answer) else None
+    return shorten_quote(find_refusal(trial.answer), 160) or None if trial.is_zero else None
 
 
 def _no_answer(trial: Trial, _: IssueContext) -> str | None:

@@ -75,7 +75,7 @@ def found_by_detectors(evaluator: Any, response: str, parameters: dict[str, Any]
         ("def double(x):\n    return thrice(x)", "code_crashes"),
         ("def double(x):\n    raise TimeoutError('timed out')", "code_crashes"),
         ("import os\n\ndef double(x):\n    os._exit(1)", "code_crashes"),
-        ("I would rather not.", "answer_not_found"),
+        ("Just prose, no code.", "answer_not_found"),
     ],
 )
 def test_the_fault_of_code_is_read_from_the_evaluator(

@@ -1,0 +1,46 @@
+"""Recall and precision of the refusal reading on phrasings in six languages.
+
+`before.json` was written with the detector at hand; each other list after it was committed, and
+measured before anything was changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "statistics")]
+
+from simulation import measure_share, print_figures
+
+from poor_bench.extraction.refusal import is_refusal
+
+LISTS = ROOT / "tests" / "extraction" / "refusals"
+GOAL = 0.95
+
+
+def _measure(path: Path) -> bool:
+    """Print the figures of one list and what was read wrongly; True if both goals are reached."""
+    languages = json.loads(path.read_text("utf-8"))
+    refusals = [text for each in languages.values() for text in each["refusals"]]
+    others = [text for each in languages.values() for text in each["others"]]
+    missed = [text for text in refusals if not is_refusal(text)]
+    false = [text for text in others if is_refusal(text)]
+    found = len(refusals) - len(missed)
+    figures = [
+        measure_share("recall", found, len(refusals), at_least=GOAL),
+        measure_share("precision", found, found + len(false), at_least=GOAL),
+    ]
+    title = f"{path.name}: {len(refusals)} refusals and {len(others)} others"
+    is_reached = print_figures(title, figures)
+    for kind, texts in (("missed", missed), ("false", false)):
+        for text in texts:
+            print(f"    {kind}: {text}")
+    return is_reached
+
+
+if __name__ == "__main__":
+    reached = [_measure(path) for path in sorted(LISTS.glob("*.json"))]
+    sys.exit(not all(reached))

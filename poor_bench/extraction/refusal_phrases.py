@@ -1,0 +1,338 @@
+"""Phrases of refusals: what may stand before them, and the parts of which they are made.
+
+All patterns read folded text and take linear time: the distance between two parts is limited by
+who applies them, not by the patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Parts that follow one another in a clause of a refusal."""
+
+    parts: tuple[re.Pattern[str], ...]
+    other_speaker: re.Pattern[str] | None = None
+    """What must not stand before the first part; None if nothing may stand there."""
+
+
+def _rule(*parts: str, unless: str = "") -> Rule:
+    return Rule(tuple(map(re.compile, parts)), re.compile(unless) if unless else None)
+
+
+_MACHINE = (
+    r"(?:(?:large |artificial |virtual |digital |responsible |helpful |harmless )?"
+    r"(?:ai|a\.i\.|language model|intelligence|assistant|chatbot|llm)(?:[- ]?based)?"
+    r"(?: language)?(?: model| assistant| system| chatbot)?)"
+)
+LEADS = re.compile(
+    # English
+    r"(?:(?:and|but|so|yet|however|unfortunately|sadly|regrettably|honestly|therefore|thus|also"
+    r"|because of this|for this reason|as such|that said|that being said|at this time|no$|well|hi"
+    r"|hello|hey|hmm+|thanks|thank you|please note|note|okay|ok|sure|right|understood|apologies"
+    r"|my apologies|(?:i'm|i am|we're|we are)? ?(?:very |so |really |truly |deeply )?sorry"
+    r"|i'm afraid|i am afraid|i apologi[sz]e|i regret(?: to (?:say|inform you))?"
+    r"|(?:it )?(?:looks|seems|appears) like|i understand|i appreciate (?:it|that)"
+    rf"|(?:as|being|since i'm|since i am|because i'm|because i am|i'm|i am) (?:just "
+    rf"|only )?an? {_MACHINE}"
+    # German
+    r"|es tut mir (?:sehr |wirklich |aufrichtig )?leid|tut mir (?:sehr )?leid|leider|entschuldigung"
+    r"|entschuldige|entschuldigen sie(?: bitte)?|verzeihung|sorry|bedauerlicherweise|nein|hallo"
+    r"|ich bedauere|ich bedaure|aber|doch|jedoch|daher|deshalb|danke"
+    r"|als (?:eine? )?(?:großes )?(?:kuenstliche intelligenz|künstliche intelligenz"
+    r"|ki(?:-\w{1,20}){0,2}|sprachmodell|assistent)"
+    # French
+    r"|(?:je suis |je regrette|)(?:vraiment |sincèrement |)(?:désolée?|navrée?)|malheureusement"
+    r"|hélas|excusez-moi|pardon|mais|cependant|toutefois|je regrette|non$|bonjour|merci"
+    r"|toutes mes excuses|je m'excuse"
+    r"|en tant qu(?:e |')(?:une? )?(?:grand )?(?:modèle(?: de langage)?|ia"
+    r"|intelligence artificielle"
+    r"|assistante?(?: virtuel(?:le)?| ia)?)(?: d'ia)?"
+    # Spanish
+    r"|lo siento(?: mucho)?|lo lamento|(?:mis |te pido |le pido )?disculpas?|disculpe|perdón"
+    r"|perdona"
+    r"|lamentablemente|desafortunadamente|por desgracia|me temo que|pero|sin embargo|hola|gracias"
+    r"|como (?:un |una )?(?:gran )?(?:modelo(?: de (?:lenguaje|ia))?|ia|inteligencia artificial"
+    r"|asistente(?: virtual| de ia)?)"
+    r")(?![^\W_])(?: that| dass| que)?"
+    # Chinese
+    r"|(?:非常|很|十分|真的|实在|真)?(?:抱歉|对不起|對不起|遗憾|遺憾|不好意思|歉意)(?:地)?(?:的是)?"
+    r"|但是?|不过|因此|所以|您好|你好|谢谢|作为.{0,3}(?:人工智能|ai|大型?|语言|智能)"
+    r"[^我无不]{0,12}|身为[^我无不]{0,14}"
+    # Japanese
+    r"|(?:大変|誠に|まことに)?(?:申し訳(?:あり|ござい)ませんが?|すみませんが?|恐れ入りますが"
+    r"|恐縮ですが|残念ながら|ごめんなさい|あいにくですが|あいにく)|しかし|ただし|そのため"
+    r"|(?:私は)?(?:aiアシスタント|ai言語モデル|大規模言語モデル|言語モデル|人工知能|ai)"
+    r"(?:なので|として(?:は)?|であるため|ですので|のため)?)"
+    r"[ ,]{0,3}"
+)
+
+_ENGLISH_ADVERB = (
+    r"(?:(?:really|simply|just|also|currently|respectfully|politely|unfortunately|therefore|not"
+    r"|in good conscience|ethically|legally|directly|and|will|won't|or|knowingly|personally) ){0,3}"
+)
+_ENGLISH_ACT = (
+    r"(?:assist|help(?:ing)?(?! (?:but|laughing|smiling|thinking|wondering|noticing|feeling|it\b))"
+    r"|comply|complying|fulfil|provid|answer|respond|engag|generat|creat(?:e|ing)|writ|produc"
+    r"|discuss"
+    r"|shar(?:e|ing)|offer|participat|support|do (?:that|this|so|it|what)\b|complet|process|continu"
+    r"|accommodat|advis|tell(?:ing)? you|giv(?:e|ing) (?:you|out|advice|an? |any|medical|legal"
+    r"|financial|personal|instructions|information|that|specific|details)|reveal|disclos|open"
+    r"|brows|access|perform|carry out|facilitat|promot|encourag|translat|summari[sz]|describ"
+    r"|explain"
+    r"|make (?:that|this|such|any|an? )|solv|role-?play|speculat|comment|express|tak(?:e"
+    r"|ing) (?:sides"
+    r"|part)|endors|talk|chat|go (?:into|along)|speak|teach|show you|handl|honou?r|grant|proceed"
+    r"|satisf|meet (?:that|this|your)|guid|diagnos|recommend|predict|execut|act as|pretend|say that"
+    r"|work on|deal with|be (?:of (?:help|assistance)|part of|involved))"
+)
+_ENGLISH = (
+    _rule(
+        r"(?:i|we) ?(?:'m| am|'re| are)? ?"
+        + _ENGLISH_ADVERB
+        + r"(?:can't|cannot|can not|won't|will not|couldn't|could not|unable to|not able to"
+        r"|not (?:allowed|permitted|authori[sz]ed|willing|going|in a position|programmed|designed"
+        r"|equipped|here|supposed|meant|trained|able) to|shouldn't|should not|mustn't|must not"
+        r"|do not have (?:the ability|permission|the capability|the authority|any way) to"
+        r"|don't have (?:the ability|permission|the capability|the authority|any way) to"
+        r"|(?:don't|do not|won't|will not) (?:want|intend|wish) to|incapable of|not capable of) "
+        + _ENGLISH_ADVERB
+        + _ENGLISH_ACT
+    ),
+    _rule(
+        r"(?:unable|not able|cannot|can't|can not|won't) (?:to )?(?:be able to )?" + _ENGLISH_ACT
+    ),
+    _rule(
+        r"(?:i|we) ?(?:'m| am|'d| would|'ll| will|'ve| have| need| want)? ?"
+        r"(?:must|have to|going to have to|need to|to)? ?(?:respectfully |politely |kindly )?"
+        r"(?:decline\b|refuse\b|rather not\b|prefer not to\b|pass on|(?:not"
+        r"|n't) (?:feel )?(?:comfortable)"
+        r"|do not feel comfortable|don't feel comfortable|refrain from|abstain from"
+        r"|prohibited from|prevented from|forbidden)"
+    ),
+    _rule(
+        r"(?:that|this|it|which)(?:'s| is) (?:not something|something) (?:that )?(?:i|we)\b",
+        r"(?:can't|cannot|can not|won't|not able|unable|not comfortable|can help|able to|'m able"
+        r"|will do"
+        r"|can do|can assist|can provide|can answer|comfortable|can discuss|can support)",
+    ),
+    _rule(
+        r"(?:that|this|it|such|doing so|your|the)\b",
+        r"\b(?:(?:goes|is|go) against|violates?|conflicts? with|contrary to|beyond"
+        r"|outside(?: of)?|breach\w*)"
+        r" (?:my|our|the content|the usage|the safety|openai)\b",
+    ),
+    _rule(
+        r"my (?:guidelines|programming|polic\w+|principles|training|rules|ethic\w*|instructions"
+        r"|safety|content|design|core|values)",
+        r"\b(?:do not|don't|does not|doesn't|prevent|prohibit|forbid|won't|stop|keep|bar|restrict)",
+    ),
+    _rule(
+        r"(?:i|we) (?:do not|don't) (?:have|hold|possess) (?:any )?(?:personal|political|my own) "
+    ),
+    _rule(
+        r"let's (?:talk about something else|change the (?:topic|subject)|try a different topic)"
+    ),
+    _rule(r"(?:request|access) (?:denied|refused|declined)$"),
+)
+
+_GERMAN_OTHERS = r"\b(?:er|sie|man|dass|ob|sagt|sagte|meint|weil)\b"
+_GERMAN_ACT = (
+    r"(?:helfen|hilfe|unterstützen|behilflich|beantworten|antworten|bereitstellen|zur verfügung"
+    r"|geben|erteilen"
+    r"|anbieten|erfüllen|nachkommen|entsprechen|bearbeiten|erstellen|schreiben|verfassen|generieren"
+    r"|erzeugen|produzieren|ausführen|durchführen|liefern|machen|tun\b|teilen|mitteilen|besprechen"
+    r"|diskutieren|eingehen|äußern|sprechen|fortfahren|fortsetzen|mitmachen|teilnehmen"
+    r"|beteiligen|übersetzen"
+    r"|zusammenfassen|erklären|beschreiben|verraten|preisgeben|nennen|zeigen|dienen|leisten|beraten"
+    r"|empfehlen|zugreifen|öffnen|ausgeben|lösen|übernehmen|umsetzen|fördern|anleiten)"
+)
+_GERMAN_NO = r"\b(?:nicht|kein\w{0,2}|weder|nichts)\b"
+_GERMAN = (
+    _rule(
+        r"\b(?:ich (?:kann|darf|werde|möchte|will|könnte|soll)"
+        r"|(?:kann|darf|werde|möchte|will|könnte) ich)\b",
+        _GERMAN_NO,
+        _GERMAN_ACT,
+        unless=_GERMAN_OTHERS,
+    ),
+    _rule(
+        r"(?:das|dies|so etwas) (?:kann|darf|werde|möchte|will|mache|tue) ich\b", _GERMAN_NO + r"$"
+    ),
+    _rule(
+        r"\b(?:ich bin|bin ich)\b",
+        _GERMAN_NO,
+        r"\b(?:in der lage|befugt|berechtigt|imstande|autorisiert|dafür da|dazu da|bereit"
+        r"|programmiert|fähig"
+        r"|ausgelegt|vorgesehen|erlaubt)\b",
+        unless=_GERMAN_OTHERS,
+    ),
+    _rule(
+        r"\b(?:ich (?:muss|möchte|werde)|(?:muss|möchte|werde) ich)\b",
+        r"\b(?:ablehnen|verweigern|zurückweisen|davon absehen|passen)\b",
+        unless=_GERMAN_OTHERS,
+    ),
+    _rule(r"(?:ich (?:lehne|weise)|das lehne ich)\b", r"\b(?:ab|zurück)\b"),
+    _rule(r"ich (?:verweigere|weigere)\b"),
+    _rule(
+        r"(?:es|das|dies|dabei|hierbei) (?:ist|wäre) mir\b",
+        r"\b(?:nicht|un)\s?(?:möglich|erlaubt|gestattet)",
+    ),
+    _rule(
+        r"(?:das|dies\w{0,2}|diese \w{1,20}|ihre? \w{1,20}|deine? \w{1,20}|die \w{1,20}) ",
+        r"\b(?:verstößt|verstossen|verstoßen|widerspricht|verletzt)\b",
+        r"\b(?:mein|unser|richtlinien|nutzungs|die richt)",
+    ),
+    _rule(
+        r"mein\w{0,2} (?:\w{1,20})?(?:richtlinien|programmierung|vorgaben|regeln|grundsätze)\b",
+        r"\b(?:nicht|verbiet|untersag|verhinder|kein)",
+    ),
+)
+
+_FRENCH_ACT = (
+    r"(?:aider|assister|répondre|fournir|donner|offrir|proposer|satisfaire|accéder|accepter"
+    r"|traiter|écrire"
+    r"|rédiger|générer|créer|produire|réaliser|effectuer|exécuter|faire|discuter|parler|aborder"
+    r"|partager"
+    r"|participer|soutenir|continuer|poursuivre|traduire|résumer|expliquer|décrire|révéler"
+    r"|divulguer"
+    r"|communiquer|conseiller|recommander|exprimer|prononcer|commenter|honorer|donner suite"
+    r"|prendre part"
+    r"|vous apporter|t'apporter|apporter|encourager|promouvoir|engager|ouvrir|consulter|remplir)"
+)
+_FRENCH = (
+    _rule(
+        r"(?:cela |ça |c'est )?(?:je|nous) (?:ne |n')(?:\w{1,3} )?"
+        r"(?:peux|puis|pourrai|pourrais|vais|veux|souhaite|saurais|dois|pouvons|pourrons) "
+        r"(?:malheureusement |vraiment |donc |hélas )?(?:pas|point|plus|ni|en aucun cas)?\b",
+        _FRENCH_ACT,
+    ),
+    _rule(r"je (?:ne |n')(?:peux|puis|saurais|le ferai|ferai) pas(?: cela| ça)?$"),
+    _rule(
+        r"je (?:ne |n')?(?:suis|serai) (?:malheureusement )?pas (?:\w{1,12} )?(?:en mesure"
+        r"|autorisée?|capable"
+        r"|habilitée?|programmée?|conçue?|disposée?|apte|à l'aise|prête?|là pour)"
+    ),
+    _rule(r"(?:je|j')(?: ne)? ?(?:suis incapable|suis dans l'incapacité)"),
+    _rule(
+        r"(?:je|j')(?: me)? ?(?:dois|vais|préfère|préfèrerais|préférerais|suis obligée? de|souhaite"
+        r"|suis contrainte? de|me vois)",
+        r"(?:refuser|décliner|m'abstenir|ne pas|rejeter)",
+    ),
+    _rule(r"je (?:refuse|décline|m'abstiens)\b"),
+    _rule(
+        r"(?:il |cela |ça )(?:ne )?(?:m'est|m'est pas|n'est pas)",
+        r"(?:impossible|possible|permis|interdit|pas possible)",
+        _FRENCH_ACT,
+    ),
+    _rule(
+        r"(?:cette|votre|ta|ce|cela|la) ?",
+        r"\b(?:enfreint|viole|contrevient|est contraire|va à l'encontre|dépasse|ne respecte pas)\b",
+        r"\b(?:mes|mon|nos|les règles|les directives|aux règles|à mes)\b",
+    ),
+    _rule(r"mes (?:directives|règles|principes|consignes)\b", r"(?:interdi|empêch|permettent pas)"),
+)
+
+_SPANISH_ACT = (
+    r"(?:ayudar|asistir|responder|contestar|proporcionar|ofrecer|dar(?:te|le|les|os)?\b|brindar"
+    r"|cumplir|atender"
+    r"|satisfacer|completar|procesar|escribir|redactar|generar|crear|producir|realizar|ejecutar"
+    r"|hacer"
+    r"|hablar|discutir|tratar|compartir|participar|apoyar|continuar|seguir|traducir|resumir"
+    r"|explicar"
+    r"|describir|revelar|divulgar|comunicar|aconsejar|recomendar|opinar|expresar|comentar|acceder"
+    r"|facilitar|promover|fomentar|abrir|consultar|colaborar|involucrar|prestar|emitir)"
+)
+_SPANISH = (
+    _rule(
+        r"(?:eso |esto |yo )?no (?:te |le |les |os |lo |se )?"
+        r"(?:puedo|podré|podría|voy a|quiero|deseo|debo|podemos|me es posible|me está permitido"
+        r"|estoy (?:autorizad[oa]|capacitad[oa]|dispuest[oa]|en condiciones|diseñad[oa]"
+        r"|programad[oa])"
+        r"|soy capaz|tengo (?:permitido|permiso|la capacidad|autorización))\b",
+        _SPANISH_ACT,
+    ),
+    _rule(r"no (?:puedo|debo|lo haré|voy a hacer(?:lo| eso))$"),
+    _rule(
+        r"(?:debo|tengo que|voy a|prefiero|me veo obligad[oa] a|he de)",
+        r"(?:rechazar|declinar|negarme|abstenerme|no (?:responder|hablar|hacer|contestar"
+        r"|escribir))",
+    ),
+    _rule(r"(?:me niego|rechazo|declino|me abstengo)\b"),
+    _rule(r"(?:me resulta|me es|es) imposible", _SPANISH_ACT),
+    _rule(
+        r"(?:esta|este|tu|su|la|eso|esto) ?",
+        r"\b(?:infringe|viola|incumple|va en contra|vulnera|contraviene|es contrari[oa])\b",
+        r"\b(?:mis|mi|nuestras|las (?:directrices|políticas|normas))\b",
+    ),
+    _rule(
+        r"mis (?:directrices|normas|políticas|principios)\b",
+        r"(?:impiden|prohíben|no (?:me )?permiten)",
+    ),
+)
+
+_CHINESE_ACT = (
+    r"(?:帮|幫|协助|協助|提供|回答|答复|答覆|满足|滿足|完成|处理|處理|生成|写|寫|撰|参与|參與"
+    r"|讨论|討論"
+    r"|给出|給出|给您|给你|支持|支援|执行|執行|继续|繼續|透露|分享|评论|評論|为您|为你|為您|為你"
+    r"|创作|創作|制作"
+    r"|製作|发表|發表|做这|做這|这样做|這樣做|照做|响应|回应|回應|翻译|翻譯|推荐|推薦|诊断|建议"
+    r"|谈论|涉及|访问|告诉|答应)"
+)
+_CHINESE_NOT = (
+    r"(?:无法|無法|不能|不可以|不会|不會|没办法|沒辦法|没法|不便|不愿|不想|不应该"
+    r"|不被允许|没有权限|没有能力|不方便)"
+)
+_CHINESE_OTHERS = r"[说說道他她它]|觉得|认为"
+_CHINESE_SPEAKER = r"(?:我|本人|本模型|小助手)"
+_CHINESE = (
+    _rule(_CHINESE_SPEAKER, _CHINESE_NOT, _CHINESE_ACT, unless=_CHINESE_OTHERS),
+    _rule(r"(?:恕|请恕|請恕)(?:我)?(?:" + _CHINESE_NOT + r"|难以|難以|拒)"),
+    _rule(_CHINESE_NOT, _CHINESE_ACT),
+    _rule(_CHINESE_SPEAKER, r"(?:拒绝|拒絕|婉拒|谢绝)", unless=_CHINESE_OTHERS),
+    _rule(r"我帮不(?:了|上)"),
+    _rule(
+        r"(?:这|這|该|該|您的|你的|此)",
+        r"(?:违反|違反|超出|不符合|违背)",
+        r"(?:我的|我们的|准则|準則|政策|规定|能力范围|使用规范|服务范围|原则)",
+    ),
+)
+
+_JAPANESE_OTHERS = r"(?<![にてと私方ら望頼問容れの件ト報話言為成供章答応])[はが]"
+"""A topic or subject that is neither the speaker nor the request."""
+_JAPANESE_CANNOT = (
+    r"(?:(?:する|行う|いたす)?ことは?が?)?(?:は)?(?:でき(?:ません|かねます|ない)|出来(?:ません"
+    r"|かねます|ない)"
+    r"|(?:いたし|致し)かねます|しかねます|不可能です)(?!でした)"
+)
+_JAPANESE = (
+    _rule(
+        r"(?:お応え|お答え|お手伝い|ご協力|協力|対応|提供|回答|支援|サポート|ご案内|お教え|作成"
+        r"|生成|執筆"
+        r"|翻訳|説明|助言|アドバイス|ご提案|お受け|応答|議論|実行|処理|開示|ご要望に沿う|お伝え"
+        r"|ご紹介)"
+        r"(?:を)?(?:し|する|いたす)?" + _JAPANESE_CANNOT,
+        unless=_JAPANESE_OTHERS,
+    ),
+    _rule(
+        r"(?:答え|応え|応じ|教え|書く|書い|手伝う|手伝え|お話し|述べ|話す|作る|従う|従え|続ける"
+        r"|行う|伝え|受け入れ)"
+        r"(?:る)?(?:られ|ら)?(?:ません|れません|ことは?が?(?:でき|出来)(?:ません|ない)"
+        r"|かねます)(?!でした)",
+        unless=_JAPANESE_OTHERS,
+    ),
+    _rule(
+        r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否し|辞退)",
+        unless=_JAPANESE_OTHERS,
+    ),
+    _rule(
+        r"(?:ガイドライン|ポリシー|規約|方針|倫理)",
+        r"(?:違反|反し|反する|許可されて|認められて)",
+        unless="」",
+    ),
+)
+
+RULES: tuple[Rule, ...] = (*_ENGLISH, *_GERMAN, *_FRENCH, *_SPANISH, *_CHINESE, *_JAPANESE)

@@ -1,0 +1,50 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.extraction.refusal import find_refusal, is_refusal
+
+LISTS = sorted((Path(__file__).parent / "refusals").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_usual_phrasings_in_six_languages_are_told_from_lookalikes(path: Path) -> None:
+    languages = json.loads(path.read_text("utf-8"))
+    assert len(languages) == 6
+    refusals = [text for each in languages.values() for text in each["refusals"]]
+    others = [text for each in languages.values() for text in each["others"]]
+    found = sum(map(is_refusal, refusals))
+    false = sum(map(is_refusal, others))
+    assert found / len(refusals) >= 0.95
+    assert found / (found + false) >= 0.95
+
+
+def test_the_declining_clause_is_returned() -> None:
+    assert find_refusal("Sorry, I **can't** help with 42.") == "i can't help with 42"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "I'm sorry, I can't explain it well, but the answer is 42.",
+        "I cannot provide a proof.\n```python\nprint(42)\n```",
+        "42. I cannot provide more detail.",
+        "> I can't help with that.\n\nThis review is negative.",
+        "He told me: I can't help with that.",
+    ],
+)
+def test_an_answer_beside_a_denial_is_an_answer(answer: str) -> None:
+    assert find_refusal(answer) == ""
+
+
+def test_a_number_in_a_refusal_is_no_answer() -> None:
+    assert is_refusal("I'm sorry, but I can't help you to add 40 and 2.")
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert is_refusal(text) == (find_refusal(text) != "")

@@ -46,13 +46,13 @@ def find_fenced_blocks(text: str) -> list[FencedBlock]:
         >>> [(block.label, block.body) for block in find_fenced_blocks("So:\n```json\n[1]\n```")]
         [('json', '[1]\n')]
     """
-    scan = _Scan(text)
+    scan = _FenceScan(text)
     for line in _FENCE_LINE.finditer(text):
         scan.take(line)
     return scan.finish()
 
 
-class _Scan:
+class _FenceScan:
     """Walks over the lines of one text that may be fences."""
 
     def __init__(self, text: str) -> None:

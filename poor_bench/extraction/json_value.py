@@ -49,7 +49,7 @@ def bracket_spans(text: str) -> BracketSpans:
     its line, as in JSON, so that a stray one in prose does not hide the rest. A closing bracket
     closes the nearest opening one of its kind; opening ones in between stay unmatched.
     """
-    scan = _Scan()
+    scan = _BracketScan()
     for symbol in _SYMBOL.finditer(text):
         scan.take(symbol[0], symbol.start())
     return BracketSpans(
@@ -59,7 +59,9 @@ def bracket_spans(text: str) -> BracketSpans:
     )
 
 
-class _Scan:
+class _BracketScan:
+    """Walks over the symbols of one text, and pairs its brackets."""
+
     def __init__(self) -> None:
         self.closed: list[tuple[int, int]] = []
         self.stack: list[tuple[str, int]] = []
@@ -134,7 +136,7 @@ def extract_json(
         >>> extract_json('Sure: {"answer": 18}. Anything else?')
         Extracted(value={'answer': 18}, found=<Found.IN_PROSE: 'in prose'>, text='{"answer": 18}')
     """
-    reader = _Reader(accepts, exact=exact)
+    reader = _CandidateReader(accepts, exact=exact)
     stripped = text.strip().removeprefix("\ufeff")
     bodies = [block.body.strip() for block in reversed(find_fenced_blocks(text))]
     extracted = reader.first([stripped], Found.BARE) or reader.first(bodies, Found.FENCED)
@@ -159,7 +161,7 @@ def parse_json(text: str, *, exact: bool = False) -> Any:
     return (_EXACT if exact else _PLAIN).decode(text)
 
 
-class _Reader:
+class _CandidateReader:
     """Reads candidates until one is accepted."""
 
     def __init__(self, accepts: Accepts, *, exact: bool) -> None:

@@ -197,7 +197,7 @@ def read_verdict(
     The lists of `advice` are expected in it; others are left empty. The overall score is the mean
     of the dimensions by weight; the judge's own is not looked at.
     """
-    reader = _Reader()
+    reader = _VerdictReader()
     stated = read_scores(verdict, rubric)
     scores = {name: reader.score(stated.get(name), f"scores.{name}") for name in rubric.names}
     evaluations = tuple(reader.cases(verdict.get("test_case_evaluations"), cases))
@@ -228,7 +228,7 @@ def compute_weighted_mean(scores: Mapping[str, float], rubric: Rubric) -> float:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _VerdictReader:
     """Reads values and records repairs."""
 
     repairs: list[str] = field(default_factory=list)

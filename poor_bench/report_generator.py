@@ -101,6 +101,7 @@ class ReportGenerator:
             llms=self._known_llms,
             base=self._compare(results) if self._base else None,
             n_removed=self._n_removed(),
+            disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
@@ -130,6 +131,12 @@ class ReportGenerator:
         from poor_bench.config.document import write_atomically
 
         write_atomically(path, text)
+
+    def _find_disabled(self) -> list[str]:
+        """List the disabled LLMs with results of the chosen tests, in the order of llms.json."""
+        stored = self._config.store.results()
+        with_results = {result.llm_id for result in stored if result.test_id in self._tests}
+        return [llm_id for llm_id in self._known_llms if llm_id in with_results - self._llm_ids]
 
     def _n_removed(self) -> int:
         """Count the results of the chosen LLMs that belong to tests that are gone."""

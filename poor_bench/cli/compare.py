@@ -285,8 +285,9 @@ def _describe_times(comparison: LLMComparison) -> str:
         return f"Times are not compared: {comparison.times.problem}"
     ratio = times.ratio
     return (
-        f"Time: median {times.median_before_ms / 1000:.2f} s -> "
-        f"{times.median_after_ms / 1000:.2f} s, p95 {times.p95_before_ms / 1000:.2f} s -> "
-        f"{times.p95_after_ms / 1000:.2f} s; per test x{ratio.value:.2f} "
+        f"Time: median {metrics.time_text(times.median_before_ms)} -> "
+        f"{metrics.time_text(times.median_after_ms)}, p95 "
+        f"{metrics.time_text(times.p95_before_ms)} -> {metrics.time_text(times.p95_after_ms)}; "
+        f"per test x{ratio.value:.2f} "
         f"({ratio.low:.2f} to {ratio.high:.2f})"
     )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench import metrics
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.report import print_no_results
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
@@ -64,7 +65,7 @@ def command(
 
     data = ReportGenerator(app.config, read_selection(filters), base=base or "").data
     if not data.results:
-        click.echo(f"No results yet. Next: {next_step('run')}")
+        print_no_results(data, "issues")
         return 0
     if cause is not None:
         _show_cause(data, cause, shows_all=shows_all, as_json=as_json)

@@ -199,6 +199,8 @@ def _describe_check(check: Reachability | None) -> str:
 def _print_completion(completion: Completion, *, as_json: bool) -> None:
     from dataclasses import asdict
 
+    from poor_bench.metrics import time_text
+
     if as_json:
         print_json(asdict(completion))
         return
@@ -209,6 +211,6 @@ def _print_completion(completion: Completion, *, as_json: bool) -> None:
     click.echo(
         f"[{completion.finish_reason}; {usage.prompt_tokens} prompt and "
         f"{write_count(usage.completion_tokens or 0, 'completion token')}; "
-        f"{timing.total_ms / 1000:.2f} s]",
+        f"{time_text(timing.total_ms)}]",
         err=True,
     )

@@ -20,7 +20,7 @@ from poor_bench.cli.options import (
     selection_options,
 )
 from poor_bench.cli.output import print_table, say
-from poor_bench.command_line import examples
+from poor_bench.command_line import examples, quote_word
 from poor_bench.reports.exports import EXPORTS, format_of_ending
 from poor_bench.statistics.summary import Summary
 
@@ -139,7 +139,7 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
     from poor_bench.reports.findings import findings
 
     if not data.results:
-        click.echo(f"No results yet. Next: {next_step('run')}")
+        print_no_results(data, "report")
         return
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
@@ -152,12 +152,29 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
         print_comparison(base.before, base.after, base.llms, names)
 
 
+def print_no_results(data: ReportData, words: str) -> None:
+    """Say why a report is empty, and what to do.
+
+    Args:
+        data: A report without results.
+        words: The running command, which takes `--llm`.
+    """
+    from poor_bench.reports.findings import findings
+
+    for sentence in findings(data, str):
+        say(sentence)
+    if data.disabled_llms:
+        click.echo(f"Next: {next_step(f'{words} --llm {quote_word(data.disabled_llms[0])}')}")
+    else:
+        click.echo(f"No results yet. Next: {next_step('run')}")
+
+
 def print_times(data: ReportData) -> None:
     """Print where the time of each LLM goes, its tokens, memory and cost."""
     from poor_bench.comparison.times import machine_problem, machine_text
 
     if not data.results:
-        click.echo(f"No results yet. Next: {next_step('run')}")
+        print_no_results(data, "report")
         return
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
     summaries = data.summaries()

@@ -197,17 +197,17 @@ def open_view(
     from poor_bench.cli.screen import open_job_view
     from poor_bench.pool.events import LLMUnavailable
     from poor_bench.runner.events import RunStarted, TrialFinished
+    from poor_bench.tuning.params.tune_params import count_trials
 
     if not quiet:
         say(_describe_plan(task, cost_usd), err=True)
-    n_items = n_done = 0
+    n_done, n_most = 0, count_trials(task)
 
     def show(event: RunEvent) -> None:
-        nonlocal n_items, n_done
+        nonlocal n_done
         if isinstance(event, RunStarted):
-            n_items += event.n_items
             variants = write_count(len(event.n_by_llm), "variant")
-            view.move(variants, total=n_items)
+            view.move(variants)
             view.tell(f"{variants}, {write_count(event.n_items, 'test')} to run")
         elif isinstance(event, LLMUnavailable):
             view.say(event.failure.message)
@@ -215,9 +215,9 @@ def open_view(
             n_done += 1
             view.move(completed=n_done)
             if n_done % _LINE_EVERY == 0:
-                view.tell(f"{n_done} completed")
+                view.tell(f"{n_done} completed, at most {n_most}")
 
-    with open_job_view(quiet=quiet) as view:
+    with open_job_view(total=n_most, quiet=quiet) as view:
         yield show
 
 

@@ -66,9 +66,11 @@ def write_new_detector(name: str, folder: Path) -> Path:
 
 def _require_name(name: str, kind: str) -> None:
     if _NAME.fullmatch(name) is None:
+        likely = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        example = likely if _NAME.fullmatch(likely) else "word_count"
         raise ConfigError(
             f"{name!r:.80} cannot be the name of {kind}",
-            hint="use lower case letters, digits and underscores, such as `word_count`",
+            hint=f"use lower case letters, digits and underscores, such as `{example}`",
         )
 
 

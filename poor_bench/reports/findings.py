@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.messages import apart_lines, difference_text, mismatches_text, verdict
+from poor_bench.comparison.messages import (
+    apart_lines,
+    difference_text,
+    mismatches_text,
+    names_text,
+    verdict,
+)
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.comparison import tie_letters
@@ -31,6 +37,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     if with_cause:
         yield from _main_cause(data)
     yield from _missing(data)
+    yield from _disabled(data, quote)
     yield from _weakly_isolated(data)
 
 
@@ -99,6 +106,12 @@ def _missing(data: ReportData) -> Iterator[str]:
         yield f"A newer attempt failed on {trials}; the stored scores count."
     if data.n_removed:
         yield f"{removed_tests_text(data.n_removed)}."
+
+
+def _disabled(data: ReportData, quote: Quote) -> Iterator[str]:
+    if data.disabled_llms:
+        names = names_text([quote(data.name(llm_id)) for llm_id in data.disabled_llms])
+        yield f"All models with results are disabled in llms.json: {names}."
 
 
 def _weakly_isolated(data: ReportData) -> Iterator[str]:

@@ -55,6 +55,8 @@ class ReportData:
     pass_score: float = 1.0
     n_removed: int = 0
     """Results of tests that are not in the workspace any more; they are not among `results`."""
+    disabled_llms: Sequence[str] = ()
+    """Where there are no results: ids of the disabled LLMs that have some of these tests."""
     issue_context: IssueContext = field(default_factory=IssueContext)
     """Facts about tests and models that detectors need."""
     detectors: Sequence[Detector] = DETECTORS

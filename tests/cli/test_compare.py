@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,13 @@ def test_an_llm_that_is_new_is_told_and_compared_with_no_other_one(
     assert compare(workspace_files, "previous", "last") == 2
     assert compare(workspace_files, "previous", "scripted:bad") == 2
     assert "Name two LLMs to compare one with the other" in capsys.readouterr().err
+
+
+def test_short_times_keep_their_digits(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert compare(files, "previous", "now") == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"Time: median \d\S* ms -> \d\S* ms, p95 \d\S* m?s -> \d\S* m?s; per", shown)
+    assert "0.00 s" not in shown

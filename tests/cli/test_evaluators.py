@@ -69,3 +69,12 @@ def test_new_writes_evaluator_and_test(run, workspace_files):
     assert (folder / "word_count.py").exists()
     assert str(folder / "tests" / "test_word_count.py") in out
     assert run("new", "word_count")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "example"), [("NAME", "name"), ("Word-Count", "word_count"), ("!", "word_count")]
+)
+def test_new_proposes_a_valid_name(run, name, example):
+    code, _, err = run("new", name)
+    assert code == 2
+    assert f"such as `{example}`" in err

@@ -156,3 +156,34 @@ def test_unknown_form_is_refused(files: WorkspaceFiles) -> None:
     generator = ReportGenerator(open_runner(files.folder).config)
     with pytest.raises(ValueError, match="unknown form 'pdf'"):
         generator.render("pdf")
+
+
+def test_report_without_enabled_models_says_so(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for llm in files.llms:
+        llm["enabled"] = False
+    capsys.readouterr()
+    for command in (["report"], ["report", "--format", "times"], ["issues"]):
+        assert call(files, *command) == 0
+        shown = capsys.readouterr().out
+        assert "All models with results are disabled in llms.json: " in shown
+        assert "No results yet" not in shown
+        assert f"{command[0]} --llm scripted:a" in shown
+    assert call(files, "report", "--format", "md") == 0
+    assert "All models with results are disabled" in capsys.readouterr().out
+    assert call(files, "report", "--output", str(tmp_path / "report.html")) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "All models with results are disabled" in page
+    assert "No results yet" not in page
+
+
+def test_report_of_a_new_workspace_says_what_to_do(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("a", "4", enabled=False)
+    assert call(workspace_files, "report") == 0
+    shown = capsys.readouterr().out
+    assert "No results yet. Next: " in shown
+    assert "disabled" not in shown

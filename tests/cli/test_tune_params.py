@@ -239,3 +239,12 @@ def test_a_dry_run_shows_the_plan_and_asks_nothing(
     assert json_of(capsys)["tests"] == 24
     assert call(folder, "tune", "list") == 0
     assert "No searches yet" in capsys.readouterr().out
+
+
+def test_progress_names_the_most_tests_that_the_sweep_may_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sweep(folder, "--param", "latency_ms=0,1") == 0
+    assert "50 completed, at most 72" in capsys.readouterr().err
+    assert sweep(folder, "--param", "latency_ms=2,3", "--budget-calls", "30") == 0
+    assert "25 completed, at most 30" in capsys.readouterr().err

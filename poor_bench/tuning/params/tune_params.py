@@ -150,18 +150,25 @@ class ParamsTask:
     seed: int = 0
 
 
+def count_trials(task: ParamsTask) -> int:
+    """Count the trials of a sweep that drops no variant and finds nothing stored: the most it runs.
+
+    Raises:
+        ConfigError: If there is nothing to try.
+    """
+    n_variants = 1 + (len(_build_variants(task)) if task.n_trials is None else task.n_trials)
+    n_trials = n_variants * len(task.tests)
+    return n_trials if task.limits.n_calls is None else min(n_trials, task.limits.n_calls)
+
+
 def estimate_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
     """Estimate the cost of a sweep without dropping; 0 without prices.
 
     Raises:
         ConfigError: If there is nothing to try.
     """
-    n_variants = 1 + (len(_build_variants(task)) if task.n_trials is None else task.n_trials)
-    n_tests = n_variants * len(task.tests)
-    if task.limits.n_calls is not None:
-        n_tests = min(n_tests, task.limits.n_calls)
     runner = WorkspaceRunner(config, manager)
-    return n_tests * runner.cost_per_test_usd(task.llm, task.tests)
+    return count_trials(task) * runner.cost_per_test_usd(task.llm, task.tests)
 
 
 def tune_params(

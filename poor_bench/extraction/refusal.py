@@ -37,7 +37,7 @@ _WORD = re.compile(r"[^\W_]+")
 _REPORTED = re.compile(
     r"\b(?:said|says|replied|wrote|writes|answered|told|sagte?|schrieb|antwortete|meinte|dit|dites"
     r"|disait|r[eé]pondit|r[eé]pondu|[eé]crit|dijo|dice|respondi[oó]|escribi[oó]|contest[oó])\b"
-    "|\u8bf4|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
+    "|\u8bf4|\u5199\u9053|\u5beb\u9053|\u95ee\u9053|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
 )
 _ANSWERED = re.compile(
     r"\b(?:answer|result|solution|total|sum|antwort|ergebnis|l[oö]sung|r[eé]ponse|r[eé]sultat"

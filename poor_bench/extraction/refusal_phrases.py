@@ -42,7 +42,7 @@ LEADS = re.compile(
     r"|es tut mir (?:sehr |wirklich |aufrichtig )?leid|tut mir (?:sehr )?leid|leider|entschuldigung"
     r"|entschuldige|entschuldigen sie(?: bitte)?|verzeihung|sorry|bedauerlicherweise|nein|hallo"
     r"|ich bedauere|ich bedaure|aber|doch|jedoch|daher|deshalb|danke"
-    r"|als (?:eine? )?(?:großes )?(?:kuenstliche intelligenz|künstliche intelligenz"
+    r"|als (?:eine? )?(?:grosses )?(?:kuenstliche intelligenz|künstliche intelligenz"
     r"|ki(?:-\w{1,20}){0,2}|sprachmodell|assistent)"
     # French
     r"|(?:je suis |je regrette|)(?:vraiment |sincèrement |)(?:désolée?|navrée?)|malheureusement"
@@ -98,9 +98,9 @@ _ENGLISH = (
         r"|equipped|here|supposed|meant|trained|able) to|shouldn't|should not|mustn't|must not"
         r"|do not have (?:the ability|permission|the capability|the authority|any way) to"
         r"|don't have (?:the ability|permission|the capability|the authority|any way) to"
-        r"|(?:don't|do not|won't|will not) (?:want|intend|wish) to|incapable of|not capable of) "
-        + _ENGLISH_ADVERB
-        + _ENGLISH_ACT
+        r"|(?:don't|do not|won't|will not) (?:want|intend|wish) to|(?:won't|will not|would not"
+        r"|wouldn't|not going to) be able to|choose not to|choosing not to|would not|wouldn't"
+        r"|incapable of|not capable of) " + _ENGLISH_ADVERB + _ENGLISH_ACT
     ),
     _rule(
         r"(?:unable|not able|cannot|can't|can not|won't) (?:to )?(?:be able to )?" + _ENGLISH_ACT
@@ -108,7 +108,7 @@ _ENGLISH = (
     _rule(
         r"(?:i|we) ?(?:'m| am|'d| would|'ll| will|'ve| have| need| want)? ?"
         r"(?:must|have to|going to have to|need to|to)? ?(?:respectfully |politely |kindly )?"
-        r"(?:decline\b|refuse\b|rather not\b|prefer not to\b|pass on|(?:not"
+        r"(?:decline\b|refuse\b|rather not\b|prefer not to\b|say no\b|pass on|pass$|(?:not"
         r"|n't) (?:feel )?(?:comfortable)"
         r"|do not feel comfortable|don't feel comfortable|refrain from|abstain from"
         r"|prohibited from|prevented from|forbidden)"
@@ -133,19 +133,38 @@ _ENGLISH = (
     _rule(
         r"(?:i|we) (?:do not|don't) (?:have|hold|possess) (?:any )?(?:personal|political|my own) "
     ),
+    _rule(r"(?:do not|don't) (?:have|hold|possess) (?:any )?(?:personal|political|my own) "),
+    _rule(
+        r"(?:i|we) (?:do not|don't|never) (?:provide|discuss|engage|assist|participate|create"
+        r"|generate"
+        r"|support|answer|offer|share|comment|produce|do that)\b"
+    ),
+    _rule(
+        r"(?:i|we|it|that|this|doing so)\b",
+        r"(?:\bnot|n't|\bin)[ -]?(?:\w{1,12} ){0,4}?(?:appropriate|right|ethical|responsible"
+        r"|acceptable"
+        r"|possible|permitted|allowed)",
+        r"\bfor me\b",
+    ),
+    _rule(
+        r"(?:that|this|it|such|doing so|your|the|what)\b",
+        r"\b(?:falls?|is|lies?|are|goes) (?:\w{1,12} )?(?:outside|beyond|against|not within)\b",
+        r"\b(?:i|i'm|my|me|we|our)\b",
+    ),
+    _rule(r"(?:there is|there's) (?:nothing|no way) (?:that )?(?:i can|for me to|i could)\b"),
     _rule(
         r"let's (?:talk about something else|change the (?:topic|subject)|try a different topic)"
     ),
     _rule(r"(?:request|access) (?:denied|refused|declined)$"),
 )
 
-_GERMAN_OTHERS = r"\b(?:er|sie|man|dass|ob|sagt|sagte|meint|weil)\b"
+_GERMAN_OTHERS = r"\b(?:er|sie|man|ob|sagt|sagte|meint|weil)\b"
 _GERMAN_ACT = (
     r"(?:helfen|hilfe|unterstützen|behilflich|beantworten|antworten|bereitstellen|zur verfügung"
     r"|geben|erteilen"
     r"|anbieten|erfüllen|nachkommen|entsprechen|bearbeiten|erstellen|schreiben|verfassen|generieren"
     r"|erzeugen|produzieren|ausführen|durchführen|liefern|machen|tun\b|teilen|mitteilen|besprechen"
-    r"|diskutieren|eingehen|äußern|sprechen|fortfahren|fortsetzen|mitmachen|teilnehmen"
+    r"|diskutieren|eingehen|äussern|sprechen|fortfahren|fortsetzen|mitmachen|teilnehmen"
     r"|beteiligen|übersetzen"
     r"|zusammenfassen|erklären|beschreiben|verraten|preisgeben|nennen|zeigen|dienen|leisten|beraten"
     r"|empfehlen|zugreifen|öffnen|ausgeben|lösen|übernehmen|umsetzen|fördern|anleiten)"
@@ -166,6 +185,7 @@ _GERMAN = (
         r"\b(?:ich bin|bin ich)\b",
         _GERMAN_NO,
         r"\b(?:in der lage|befugt|berechtigt|imstande|autorisiert|dafür da|dazu da|bereit"
+        r"|zuständig|geeignet|gemacht"
         r"|programmiert|fähig"
         r"|ausgelegt|vorgesehen|erlaubt)\b",
         unless=_GERMAN_OTHERS,
@@ -177,13 +197,46 @@ _GERMAN = (
     ),
     _rule(r"(?:ich (?:lehne|weise)|das lehne ich)\b", r"\b(?:ab|zurück)\b"),
     _rule(r"ich (?:verweigere|weigere)\b"),
+    _rule(r"(?:kann|darf|werde|möchte) ", _GERMAN_NO, _GERMAN_ACT),
+    _rule(
+        r"\bdass ich\b",
+        _GERMAN_NO,
+        _GERMAN_ACT,
+        r"\b(?:kann|darf|möchte|werde)\b",
+        unless=_GERMAN_OTHERS,
+    ),
+    _rule(
+        r"\b(?:ich (?:beantworte|schreibe|erstelle|helfe|unterstütze|generiere|biete|erteile"
+        r"|beteilige"
+        r"|diskutiere|äussere|verfasse|leiste)|(?:beantworte|schreibe|erstelle|helfe|unterstütze"
+        r"|generiere|biete|erteile|mache|äussere|verfasse|sage) ich)\b",
+        _GERMAN_NO,
+        unless=_GERMAN_OTHERS,
+    ),
+    _rule(
+        r"(?:das|dies\w{0,2}|ihre?|deine?|die)\b",
+        r"\b(?:übersteigt|liegt ausserhalb|überschreitet|geht über|fällt nicht in"
+        r"|steht mir nicht zu"
+        r"|ist (?:für mich )?(?:nicht|tabu))",
+        r"\b(?:mein|mir|für mich)",
+    ),
+    _rule(
+        r"(?:dafür|hierfür|dazu|dabei|das|hier) (?:bin ich|fehlt mir|fehlen mir|kommt für mich"
+        r"|steht mir)",
+        r"\b(?:nicht|die|der|kein)",
+    ),
+    _rule(
+        r"ich habe (?:dazu |hierzu )?kein\w{0,2} (?:persönlich\w{0,2} )?(?:meinung|möglichkeit"
+        r"|befugnis"
+        r"|erlaubnis|berechtigung|gefühle)"
+    ),
     _rule(
         r"(?:es|das|dies|dabei|hierbei) (?:ist|wäre) mir\b",
         r"\b(?:nicht|un)\s?(?:möglich|erlaubt|gestattet)",
     ),
     _rule(
         r"(?:das|dies\w{0,2}|diese \w{1,20}|ihre? \w{1,20}|deine? \w{1,20}|die \w{1,20}) ",
-        r"\b(?:verstößt|verstossen|verstoßen|widerspricht|verletzt)\b",
+        r"\b(?:verstösst|verstossen|widerspricht|verletzt)\b",
         r"\b(?:mein|unser|richtlinien|nutzungs|die richt)",
     ),
     _rule(
@@ -224,6 +277,26 @@ _FRENCH = (
     ),
     _rule(r"je (?:refuse|décline|m'abstiens)\b"),
     _rule(
+        r"je (?:ne |n')(?:\w{1,3} )?(?:réponds|donne|fournis|écris|rédige|participe|discute"
+        r"|aborde|crée"
+        r"|génère|écrirai|rédigerai|aiderai|répondrai|fournirai|donnerai|participerai|ferai"
+        r"|produirai"
+        r"|traiterai|générerai|créerai|commenterai) (?:pas|jamais|plus|aucun)\b"
+    ),
+    _rule(
+        r"(?:ce|cela|ça|c'est|il|votre|cette|le sujet)\b",
+        r"\b(?:dépasse|sort d|ne relève pas|hors d|en dehors|ne serait pas|n'est pas (?:approprié"
+        r"|quelque chose|dans)|ne fait pas partie)",
+        r"\b(?:mes|mon|ma|je|moi)\b",
+    ),
+    _rule(
+        r"je n'ai pas (?:le droit|la possibilité|l'autorisation|la capacité|d'opinion|d'avis"
+        r"|vocation)"
+    ),
+    _rule(r"je (?:suis|me vois) (?:au regret|dans l'obligation|dans l'impossibilité)"),
+    _rule(r"(?:il|cela) (?:m'est|est) (?:interdit|impossible|défendu)"),
+    _rule(r"impossible (?:pour moi )?de", _FRENCH_ACT),
+    _rule(
         r"(?:il |cela |ça )(?:ne )?(?:m'est|m'est pas|n'est pas)",
         r"(?:impossible|possible|permis|interdit|pas possible)",
         _FRENCH_ACT,
@@ -244,7 +317,8 @@ _SPANISH_ACT = (
     r"|hablar|discutir|tratar|compartir|participar|apoyar|continuar|seguir|traducir|resumir"
     r"|explicar"
     r"|describir|revelar|divulgar|comunicar|aconsejar|recomendar|opinar|expresar|comentar|acceder"
-    r"|facilitar|promover|fomentar|abrir|consultar|colaborar|involucrar|prestar|emitir)"
+    r"|facilitar|promover|fomentar|abrir|consultar|colaborar|involucrar|prestar|emitir|opinar"
+    r"|apoyar)"
 )
 _SPANISH = (
     _rule(
@@ -261,6 +335,26 @@ _SPANISH = (
         r"(?:rechazar|declinar|negarme|abstenerme|no (?:responder|hablar|hacer|contestar"
         r"|escribir))",
     ),
+    _rule(r"prefiero no\b"),
+    _rule(
+        r"no (?:te |le |les |os |lo |se )?(?:doy|ofrezco|escribo|genero|respondo|participo"
+        r"|proporciono"
+        r"|opino|ayudaré|escribiré|haré|responderé|generaré|daré|proporcionaré|redactaré"
+        r"|participaré"
+        r"|crearé|comparto|creo contenido)\b"
+    ),
+    _rule(
+        r"no tengo (?:permitido|permiso|opini|la posibilidad|la capacidad|autorización|forma de"
+        r"|manera de)"
+    ),
+    _rule(r"no (?:se )?me (?:permite|está permitido|corresponde|es posible|siento cómod[oa])"),
+    _rule(
+        r"(?:eso|esto|esta|este|tu|su|no|ese|esa|lo que)\b",
+        r"\b(?:fuera de|excede|supera|sobrepasa|sería (?:apropiado|correcto|ético|adecuado)"
+        r"|es algo)",
+        r"\b(?:mis?|que (?:yo )?pueda|yo|me)\b",
+    ),
+    _rule(r"(?:tendré|tengo) que (?:rechazar|declinar|negarme)"),
     _rule(r"(?:me niego|rechazo|declino|me abstengo)\b"),
     _rule(r"(?:me resulta|me es|es) imposible", _SPANISH_ACT),
     _rule(
@@ -280,28 +374,38 @@ _CHINESE_ACT = (
     r"|给出|給出|给您|给你|支持|支援|执行|執行|继续|繼續|透露|分享|评论|評論|为您|为你|為您|為你"
     r"|创作|創作|制作"
     r"|製作|发表|發表|做这|做這|这样做|這樣做|照做|响应|回应|回應|翻译|翻譯|推荐|推薦|诊断|建议"
-    r"|谈论|涉及|访问|告诉|答应)"
+    r"|谈论|談論|涉及|访问|告诉|答应|解答|编写|編寫|服务|服務"
+    r"|遵从|照办|执笔|展示|描述|解释|说明|教您|教你|做到|实现|接受|指导|操作|配合|公开|评价"
+    r"|表态|聊)"
 )
 _CHINESE_NOT = (
-    r"(?:无法|無法|不能|不可以|不会|不會|没办法|沒辦法|没法|不便|不愿|不想|不应该"
-    r"|不被允许|没有权限|没有能力|不方便)"
+    r"(?:无法|無法|不能|不可以|不会|不會|没有?办法|沒有?辦法|没法|不便|不愿|不想|不应该"
+    r"|不被允许|没有权限|没有能力|不方便|不可能|很难|难以|不得|不适合|不应|不宜|不该)"
 )
-_CHINESE_OTHERS = r"[说說道他她它]|觉得|认为"
+_CHINESE_OTHERS = r"[说說道他她它写寫問]|觉得|认为"
 _CHINESE_SPEAKER = r"(?:我|本人|本模型|小助手)"
 _CHINESE = (
     _rule(_CHINESE_SPEAKER, _CHINESE_NOT, _CHINESE_ACT, unless=_CHINESE_OTHERS),
     _rule(r"(?:恕|请恕|請恕)(?:我)?(?:" + _CHINESE_NOT + r"|难以|難以|拒)"),
     _rule(_CHINESE_NOT, _CHINESE_ACT),
     _rule(_CHINESE_SPEAKER, r"(?:拒绝|拒絕|婉拒|谢绝)", unless=_CHINESE_OTHERS),
-    _rule(r"我帮不(?:了|上)"),
+    _rule(
+        _CHINESE_SPEAKER,
+        r"(?:帮不|幫不|做不到|办不到|無能為力|无能为力|爱莫能助"
+        r"|没有(?:个人|自己的)?(?:观点|看法|立场|意见))",
+        unless=_CHINESE_OTHERS,
+    ),
+    _rule(r"(?:帮不了|爱莫能助|无能为力|恕难从命|无可奉告|不予回答)"),
     _rule(
         r"(?:这|這|该|該|您的|你的|此)",
-        r"(?:违反|違反|超出|不符合|违背)",
-        r"(?:我的|我们的|准则|準則|政策|规定|能力范围|使用规范|服务范围|原则)",
+        r"(?:违反|違反|超出|不符合|违背|不在|不属于)",
+        r"(?:我的|我们的|准则|準則|政策|规定|能力范围|使用规范|服务范围|範圍|范围|原则|规则)",
     ),
 )
 
-_JAPANESE_OTHERS = r"(?<![にてと私方ら望頼問容れの件ト報話言為成供章答応])[はが]"
+_JAPANESE_OTHERS = (
+    r"(?<![にてと私方ら望頼問容れの件ト報話言為成供章答応])[はが](?=[^はが]{0,30}[をに])"
+)
 """A topic or subject that is neither the speaker nor the request."""
 _JAPANESE_CANNOT = (
     r"(?:(?:する|行う|いたす)?ことは?が?)?(?:は)?(?:でき(?:ません|かねます|ない)|出来(?:ません"
@@ -313,19 +417,29 @@ _JAPANESE = (
         r"(?:お応え|お答え|お手伝い|ご協力|協力|対応|提供|回答|支援|サポート|ご案内|お教え|作成"
         r"|生成|執筆"
         r"|翻訳|説明|助言|アドバイス|ご提案|お受け|応答|議論|実行|処理|開示|ご要望に沿う|お伝え"
+        r"|お話し?|ご支援"
+        r"|ご説明|ご対応|ご回答|お引き受け|お渡し|お見せ|コメント|参加|関与|要約|共有|公開|診断"
+        r"|推奨"
         r"|ご紹介)"
         r"(?:を)?(?:し|する|いたす)?" + _JAPANESE_CANNOT,
         unless=_JAPANESE_OTHERS,
     ),
     _rule(
         r"(?:答え|応え|応じ|教え|書く|書い|手伝う|手伝え|お話し|述べ|話す|作る|従う|従え|続ける"
-        r"|行う|伝え|受け入れ)"
+        r"|行う|行え|伝え|受け入れ"
+        r"|引き受け|語る|承れ|渡す|示す|演じる|務める)"
         r"(?:る)?(?:られ|ら)?(?:ません|れません|ことは?が?(?:でき|出来)(?:ません|ない)"
         r"|かねます)(?!でした)",
         unless=_JAPANESE_OTHERS,
     ),
     _rule(
-        r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否し|辞退)",
+        r"(?:お役に立て|力になれ|期待に添え|添いかね|要望には?添え|沿いかね|期待に沿え"
+        r"|要望には?沿え|(?:協力|回答|提供|対応|支援|お手伝い)は?(?:いた)?し)(?:ません|かねます"
+        r"|ない)"
+    ),
+    _rule(r"(?:それは|これは|その件は|残念ながら)?(?:でき|出来)(?:ません|かねます)$"),
+    _rule(
+        r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否いた|辞退|見送らせ)",
         unless=_JAPANESE_OTHERS,
     ),
     _rule(

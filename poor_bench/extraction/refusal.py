@@ -22,6 +22,7 @@ _REACH = 70
 """Characters between the end of one part of a rule and the start of the next, at most."""
 _MOST_LEADS = 6
 
+_EDGES = " _#-~`'()"
 _QUOTED = re.compile(
     '["\u201c\u201e\u00ab\u300c\u300e][^"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]{0,400}'
     '["\u201d\u201c\u00bb\u300d\u300f]'
@@ -86,7 +87,7 @@ def is_refusal(answer: str) -> bool:
 
 def _strip_leads(clause: str) -> str:
     """Remove what politeness puts before the point, such as "unfortunately" or "as an AI"."""
-    clause = clause.strip(" _#-~`'()")
+    clause = clause.strip(_EDGES)
     for _ in range(_MOST_LEADS):
         lead = LEADS.match(clause)
         if lead is None:
@@ -112,14 +113,17 @@ def _applies(rule: Rule, clause: str) -> bool:
         if found is None:
             return False
         found = part.search(clause, found.end(), found.end() + _REACH)
-    return found is not None
+    if found is None or rule.harmless is None:
+        return found is not None
+    return rule.harmless.search(clause, found.end(), found.end() + rule.reach) is None
 
 
 def _rules_out(clause: str, own: str) -> bool:
     """True if a clause before the refusal is an answer, a label, or says that another speaks."""
     if _REPORTED.search(clause) or _ANSWERED.search(clause) or _BARE.match(clause):
         return True
-    return own.isascii() and 1 <= len(_WORD.findall(own)) <= 2
+    is_whole = len(own) == len(clause.strip(_EDGES))  # not the rest of a phrase of politeness
+    return is_whole and own.isascii() and 1 <= len(_WORD.findall(own)) <= 2
 
 
 def _is_answered(later: list[str], text: str) -> bool:

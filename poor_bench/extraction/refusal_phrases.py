@@ -17,10 +17,19 @@ class Rule:
     parts: tuple[re.Pattern[str], ...]
     other_speaker: re.Pattern[str] | None = None
     """What must not stand before the first part; None if nothing may stand there."""
+    harmless: re.Pattern[str] | None = None
+    """What must not follow the last part within `reach` characters: "I cannot see" declines
+    nothing."""
+    reach: int = 0
 
 
-def _rule(*parts: str, unless: str = "") -> Rule:
-    return Rule(tuple(map(re.compile, parts)), re.compile(unless) if unless else None)
+def _rule(*parts: str, unless: str = "", harmless: str = "", reach: int = 0) -> Rule:
+    return Rule(
+        tuple(map(re.compile, parts)),
+        re.compile(unless) if unless else None,
+        re.compile(harmless) if harmless else None,
+        reach,
+    )
 
 
 _MACHINE = (
@@ -39,14 +48,16 @@ LEADS = re.compile(
     rf"|(?:as|being|since i'm|since i am|because i'm|because i am|i'm|i am) (?:just "
     rf"|only )?an? {_MACHINE}"
     # German
-    r"|es tut mir (?:sehr |wirklich |aufrichtig )?leid|tut mir (?:sehr )?leid|leider|entschuldigung"
+    r"|\w{2,16}erweise|es tut mir (?:sehr |wirklich |aufrichtig )?leid|tut mir (?:sehr )?leid"
+    r"|leider|entschuldigung"
     r"|entschuldige|entschuldigen sie(?: bitte)?|verzeihung|sorry|bedauerlicherweise|nein|hallo"
     r"|ich bedauere|ich bedaure|aber|doch|jedoch|daher|deshalb|danke"
     r"|als (?:eine? )?(?:grosses )?(?:kuenstliche intelligenz|künstliche intelligenz"
     r"|ki(?:-\w{1,20}){0,2}|sprachmodell|assistent)"
     # French
     r"|(?:je suis |je regrette|)(?:vraiment |sincèrement |)(?:désolée?|navrée?)|malheureusement"
-    r"|hélas|excusez-moi|pardon|mais|cependant|toutefois|je regrette|non$|bonjour|merci"
+    r"|hélas|excusez-moi|pardon|mais|cependant|toutefois|hélas|\w{2,14}eusement|je regrette"
+    r"|non$|bonjour|merci"
     r"|toutes mes excuses|je m'excuse"
     r"|en tant qu(?:e |')(?:une? )?(?:grand )?(?:modèle(?: de langage)?|ia"
     r"|intelligence artificielle"
@@ -54,7 +65,8 @@ LEADS = re.compile(
     # Spanish
     r"|lo siento(?: mucho)?|lo lamento|(?:mis |te pido |le pido )?disculpas?|disculpe|perdón"
     r"|perdona"
-    r"|lamentablemente|desafortunadamente|por desgracia|me temo que|pero|sin embargo|hola|gracias"
+    r"|lamentablemente|desafortunadamente|por desgracia|me temo que|pero|sin embargo|hola"
+    r"|gracias|\w{2,16}mente"
     r"|como (?:un |una )?(?:gran )?(?:modelo(?: de (?:lenguaje|ia))?|ia|inteligencia artificial"
     r"|asistente(?: virtual| de ia)?)"
     r")(?![^\W_])(?: that| dass| que)?"
@@ -74,20 +86,18 @@ _ENGLISH_ADVERB = (
     r"(?:(?:really|simply|just|also|currently|respectfully|politely|unfortunately|therefore|not"
     r"|in good conscience|ethically|legally|directly|and|will|won't|or|knowingly|personally) ){0,3}"
 )
-_ENGLISH_ACT = (
-    r"(?:assist|help(?:ing)?(?! (?:but|laughing|smiling|thinking|wondering|noticing|feeling|it\b))"
-    r"|comply|complying|fulfil|provid|answer|respond|engag|generat|creat(?:e|ing)|writ|produc"
-    r"|discuss"
-    r"|shar(?:e|ing)|offer|participat|support|do (?:that|this|so|it|what)\b|complet|process|continu"
-    r"|accommodat|advis|tell(?:ing)? you|giv(?:e|ing) (?:you|out|advice|an? |any|medical|legal"
-    r"|financial|personal|instructions|information|that|specific|details)|reveal|disclos|open"
-    r"|brows|access|perform|carry out|facilitat|promot|encourag|translat|summari[sz]|describ"
-    r"|explain"
-    r"|make (?:that|this|such|any|an? )|solv|role-?play|speculat|comment|express|tak(?:e"
-    r"|ing) (?:sides"
-    r"|part)|endors|talk|chat|go (?:into|along)|speak|teach|show you|handl|honou?r|grant|proceed"
-    r"|satisf|meet (?:that|this|your)|guid|diagnos|recommend|predict|execut|act as|pretend|say that"
-    r"|work on|deal with|be (?:of (?:help|assistance)|part of|involved))"
+_ENGLISH_HARMLESS = (
+    r"\b(?:believe|wait|help (?:but|it\b|laughing|smiling|thinking|wondering|noticing|feeling)"
+    r"|see|find|spot"
+    r"|imagine|stop|stand|remember|recall|think|thank|be (?:sure|certain|both|more|less|right"
+    r"|wrong|true"
+    r"|\d|negative|positive|zero|either|the)|say (?:for|with|how|enough|which|whether|that|if)"
+    r"|tell (?:whether|which|if|the|how|from|apart|what)|determine|conclude|infer|decide|know"
+    r"|deny|verify"
+    r"|confirm|rule out|detect|identify|figure|understand|recommend (?:it|this|the)|afford"
+    r"|get (?:enough|over)|go wrong|exclude|prove|guess|guarantee|distinguish|deduce|buy|return"
+    r"|make out"
+    r"|put it|complain|give (?:it|this|them|a (?:proof|single|unit)))\b"
 )
 _ENGLISH = (
     _rule(
@@ -100,10 +110,16 @@ _ENGLISH = (
         r"|don't have (?:the ability|permission|the capability|the authority|any way) to"
         r"|(?:don't|do not|won't|will not) (?:want|intend|wish) to|(?:won't|will not|would not"
         r"|wouldn't|not going to) be able to|choose not to|choosing not to|would not|wouldn't"
-        r"|incapable of|not capable of) " + _ENGLISH_ADVERB + _ENGLISH_ACT
+        r"|incapable of|not capable of)\b",
+        harmless=_ENGLISH_HARMLESS,
+        reach=20,
     ),
     _rule(
-        r"(?:unable|not able|cannot|can't|can not|won't) (?:to )?(?:be able to )?" + _ENGLISH_ACT
+        r"(?:unable to|not able to|cannot|can't|can not|won't) (?:assist|help|comply|fulfil|provid"
+        r"|answer|respond|continu|process|complet|shar|discuss|offer|generat|creat|do (?:that"
+        r"|this|so|it))",
+        harmless=_ENGLISH_HARMLESS,
+        reach=20,
     ),
     _rule(
         r"(?:i|we) ?(?:'m| am|'d| would|'ll| will|'ve| have| need| want)? ?"
@@ -151,6 +167,12 @@ _ENGLISH = (
         r"\b(?:falls?|is|lies?|are|goes) (?:\w{1,12} )?(?:outside|beyond|against|not within)\b",
         r"\b(?:i|i'm|my|me|we|our)\b",
     ),
+    _rule(
+        r"\bsomething (?:that )?(?:i|we) (?:am |'m |are )?(?:can't|cannot|can not|won't"
+        r"|will not|do not"
+        r"|don't|not|unable)",
+        unless=r"\b(?:he|she|they|said)\b",
+    ),
     _rule(r"(?:there is|there's) (?:nothing|no way) (?:that )?(?:i can|for me to|i could)\b"),
     _rule(
         r"let's (?:talk about something else|change the (?:topic|subject)|try a different topic)"
@@ -159,15 +181,12 @@ _ENGLISH = (
 )
 
 _GERMAN_OTHERS = r"\b(?:er|sie|man|ob|sagt|sagte|meint|weil)\b"
-_GERMAN_ACT = (
-    r"(?:helfen|hilfe|unterstützen|behilflich|beantworten|antworten|bereitstellen|zur verfügung"
-    r"|geben|erteilen"
-    r"|anbieten|erfüllen|nachkommen|entsprechen|bearbeiten|erstellen|schreiben|verfassen|generieren"
-    r"|erzeugen|produzieren|ausführen|durchführen|liefern|machen|tun\b|teilen|mitteilen|besprechen"
-    r"|diskutieren|eingehen|äussern|sprechen|fortfahren|fortsetzen|mitmachen|teilnehmen"
-    r"|beteiligen|übersetzen"
-    r"|zusammenfassen|erklären|beschreiben|verraten|preisgeben|nennen|zeigen|dienen|leisten|beraten"
-    r"|empfehlen|zugreifen|öffnen|ausgeben|lösen|übernehmen|umsetzen|fördern|anleiten)"
+_GERMAN_HARMLESS = (
+    r"\b(?:erkennen|glauben|sehen|finden|feststellen|warten|sagen|ausschliessen|bestätigen"
+    r"|bestimmen"
+    r"|ermitteln|fassen|entscheiden|entdecken|verstehen|sicher|unterscheiden|klagen|empfehlen"
+    r"|beschweren"
+    r"|nachvollziehen|ableiten|schliessen|beurteilen|wissen|genug|vorstellen|erinnern|beweisen)\b"
 )
 _GERMAN_NO = r"\b(?:nicht|kein\w{0,2}|weder|nichts)\b"
 _GERMAN = (
@@ -175,8 +194,9 @@ _GERMAN = (
         r"\b(?:ich (?:kann|darf|werde|möchte|will|könnte|soll)"
         r"|(?:kann|darf|werde|möchte|will|könnte) ich)\b",
         _GERMAN_NO,
-        _GERMAN_ACT,
         unless=_GERMAN_OTHERS,
+        harmless=_GERMAN_HARMLESS,
+        reach=90,
     ),
     _rule(
         r"(?:das|dies|so etwas) (?:kann|darf|werde|möchte|will|mache|tue) ich\b", _GERMAN_NO + r"$"
@@ -197,11 +217,10 @@ _GERMAN = (
     ),
     _rule(r"(?:ich (?:lehne|weise)|das lehne ich)\b", r"\b(?:ab|zurück)\b"),
     _rule(r"ich (?:verweigere|weigere)\b"),
-    _rule(r"(?:kann|darf|werde|möchte) ", _GERMAN_NO, _GERMAN_ACT),
+    _rule(r"(?:kann|darf|werde|möchte) ", _GERMAN_NO, harmless=_GERMAN_HARMLESS, reach=90),
     _rule(
         r"\bdass ich\b",
         _GERMAN_NO,
-        _GERMAN_ACT,
         r"\b(?:kann|darf|möchte|werde)\b",
         unless=_GERMAN_OTHERS,
     ),
@@ -245,23 +264,20 @@ _GERMAN = (
     ),
 )
 
-_FRENCH_ACT = (
-    r"(?:aider|assister|répondre|fournir|donner|offrir|proposer|satisfaire|accéder|accepter"
-    r"|traiter|écrire"
-    r"|rédiger|générer|créer|produire|réaliser|effectuer|exécuter|faire|discuter|parler|aborder"
-    r"|partager"
-    r"|participer|soutenir|continuer|poursuivre|traduire|résumer|expliquer|décrire|révéler"
-    r"|divulguer"
-    r"|communiquer|conseiller|recommander|exprimer|prononcer|commenter|honorer|donner suite"
-    r"|prendre part"
-    r"|vous apporter|t'apporter|apporter|encourager|promouvoir|engager|ouvrir|consulter|remplir)"
+_FRENCH_HARMLESS = (
+    r"(?:m'empêcher|\b(?:croire|voir|dire|trouver|déterminer|être|savoir|affirmer|attendre"
+    r"|imaginer|conclure"
+    r"|confirmer|distinguer|vérifier|exclure|comprendre|me plaindre|recommander|penser"
+    r"|m'imaginer|décider"
+    r"|prouver|oublier|me souvenir|garantir)\b)"
 )
 _FRENCH = (
     _rule(
         r"(?:cela |ça |c'est )?(?:je|nous) (?:ne |n')(?:\w{1,3} )?"
         r"(?:peux|puis|pourrai|pourrais|vais|veux|souhaite|saurais|dois|pouvons|pourrons) "
         r"(?:malheureusement |vraiment |donc |hélas )?(?:pas|point|plus|ni|en aucun cas)?\b",
-        _FRENCH_ACT,
+        harmless=_FRENCH_HARMLESS,
+        reach=16,
     ),
     _rule(r"je (?:ne |n')(?:peux|puis|saurais|le ferai|ferai) pas(?: cela| ça)?$"),
     _rule(
@@ -295,11 +311,12 @@ _FRENCH = (
     ),
     _rule(r"je (?:suis|me vois) (?:au regret|dans l'obligation|dans l'impossibilité)"),
     _rule(r"(?:il|cela) (?:m'est|est) (?:interdit|impossible|défendu)"),
-    _rule(r"impossible (?:pour moi )?de", _FRENCH_ACT),
+    _rule(r"impossible (?:pour moi )?de", harmless=_FRENCH_HARMLESS, reach=16),
     _rule(
         r"(?:il |cela |ça )(?:ne )?(?:m'est|m'est pas|n'est pas)",
         r"(?:impossible|possible|permis|interdit|pas possible)",
-        _FRENCH_ACT,
+        harmless=_FRENCH_HARMLESS,
+        reach=16,
     ),
     _rule(
         r"(?:cette|votre|ta|ce|cela|la) ?",
@@ -309,16 +326,12 @@ _FRENCH = (
     _rule(r"mes (?:directives|règles|principes|consignes)\b", r"(?:interdi|empêch|permettent pas)"),
 )
 
-_SPANISH_ACT = (
-    r"(?:ayudar|asistir|responder|contestar|proporcionar|ofrecer|dar(?:te|le|les|os)?\b|brindar"
-    r"|cumplir|atender"
-    r"|satisfacer|completar|procesar|escribir|redactar|generar|crear|producir|realizar|ejecutar"
-    r"|hacer"
-    r"|hablar|discutir|tratar|compartir|participar|apoyar|continuar|seguir|traducir|resumir"
-    r"|explicar"
-    r"|describir|revelar|divulgar|comunicar|aconsejar|recomendar|opinar|expresar|comentar|acceder"
-    r"|facilitar|promover|fomentar|abrir|consultar|colaborar|involucrar|prestar|emitir|opinar"
-    r"|apoyar)"
+_SPANISH_HARMLESS = (
+    r"\b(?:evitar|creer|ver|decir|encontrar|determinar|estar|saber|afirmar|esperar|imaginar"
+    r"|concluir"
+    r"|confirmar|distinguir|verificar|excluir|entender|comprender|quejarme|recomendar|pensar"
+    r"|imaginarme"
+    r"|decidir|probar|olvidar|recordar|garantizar|ser|más|dejar de|asegurar)\b"
 )
 _SPANISH = (
     _rule(
@@ -327,7 +340,8 @@ _SPANISH = (
         r"|estoy (?:autorizad[oa]|capacitad[oa]|dispuest[oa]|en condiciones|diseñad[oa]"
         r"|programad[oa])"
         r"|soy capaz|tengo (?:permitido|permiso|la capacidad|autorización))\b",
-        _SPANISH_ACT,
+        harmless=_SPANISH_HARMLESS,
+        reach=16,
     ),
     _rule(r"no (?:puedo|debo|lo haré|voy a hacer(?:lo| eso))$"),
     _rule(
@@ -356,7 +370,7 @@ _SPANISH = (
     ),
     _rule(r"(?:tendré|tengo) que (?:rechazar|declinar|negarme)"),
     _rule(r"(?:me niego|rechazo|declino|me abstengo)\b"),
-    _rule(r"(?:me resulta|me es|es) imposible", _SPANISH_ACT),
+    _rule(r"(?:me resulta|me es|es) imposible", harmless=_SPANISH_HARMLESS, reach=16),
     _rule(
         r"(?:esta|este|tu|su|la|eso|esto) ?",
         r"\b(?:infringe|viola|incumple|va en contra|vulnera|contraviene|es contrari[oa])\b",
@@ -368,15 +382,10 @@ _SPANISH = (
     ),
 )
 
-_CHINESE_ACT = (
-    r"(?:帮|幫|协助|協助|提供|回答|答复|答覆|满足|滿足|完成|处理|處理|生成|写|寫|撰|参与|參與"
-    r"|讨论|討論"
-    r"|给出|給出|给您|给你|支持|支援|执行|執行|继续|繼續|透露|分享|评论|評論|为您|为你|為您|為你"
-    r"|创作|創作|制作"
-    r"|製作|发表|發表|做这|做這|这样做|這樣做|照做|响应|回应|回應|翻译|翻譯|推荐|推薦|诊断|建议"
-    r"|谈论|談論|涉及|访问|告诉|答应|解答|编写|編寫|服务|服務"
-    r"|遵从|照办|执笔|展示|描述|解释|说明|教您|教你|做到|实现|接受|指导|操作|配合|公开|评价"
-    r"|表态|聊)"
+_CHINESE_HARMLESS = (
+    r"(?:相信|确定|判断|看|想象|忍|等|找到|理解|确认|肯定|得出|抱怨|推断|分辨|忘|想到|区分|保证"
+    r"|排除|证明|知道"
+    r"|發現|发现|认为|認為|算出|得知)"
 )
 _CHINESE_NOT = (
     r"(?:无法|無法|不能|不可以|不会|不會|没有?办法|沒有?辦法|没法|不便|不愿|不想|不应该"
@@ -385,9 +394,11 @@ _CHINESE_NOT = (
 _CHINESE_OTHERS = r"[说說道他她它写寫問]|觉得|认为"
 _CHINESE_SPEAKER = r"(?:我|本人|本模型|小助手)"
 _CHINESE = (
-    _rule(_CHINESE_SPEAKER, _CHINESE_NOT, _CHINESE_ACT, unless=_CHINESE_OTHERS),
+    _rule(
+        _CHINESE_SPEAKER, _CHINESE_NOT, unless=_CHINESE_OTHERS, harmless=_CHINESE_HARMLESS, reach=4
+    ),
     _rule(r"(?:恕|请恕|請恕)(?:我)?(?:" + _CHINESE_NOT + r"|难以|難以|拒)"),
-    _rule(_CHINESE_NOT, _CHINESE_ACT),
+    _rule(_CHINESE_NOT, harmless=_CHINESE_HARMLESS, reach=4),
     _rule(_CHINESE_SPEAKER, r"(?:拒绝|拒絕|婉拒|谢绝)", unless=_CHINESE_OTHERS),
     _rule(
         _CHINESE_SPEAKER,
@@ -441,6 +452,14 @@ _JAPANESE = (
     _rule(
         r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否いた|辞退|見送らせ)",
         unless=_JAPANESE_OTHERS,
+    ),
+    _rule(
+        r"(?:^|.)(?:これら|それ|そのよう|この|その|こちら|ご\w|お\w|私"
+        r"|当方)[^はがを]{0,12}[はがを]?",
+        r"(?:でき|出来)(?:ません|ない|かねます)|(?:いた)?しません|(?:いたし|し)かねます",
+        unless=_JAPANESE_OTHERS,
+        harmless=r"でした",
+        reach=4,
     ),
     _rule(
         r"(?:ガイドライン|ポリシー|規約|方針|倫理)",

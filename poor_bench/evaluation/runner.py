@@ -25,7 +25,8 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import JobResult, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool
+from poor_bench.pool.queues import Work
 from poor_bench.runs.history import RunHistory, new_run_id
 
 

@@ -37,7 +37,8 @@ from poor_bench.models.completion import Completion, Message
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, ModelLoading
-from poor_bench.pool.pool import JobResult, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool
+from poor_bench.pool.queues import Work
 from poor_bench.runs.history import new_run_id
 
 _Outcome = TypeVar("_Outcome", Conversation, Judgement)

@@ -22,7 +22,8 @@ from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
-from poor_bench.pool.pool import JobResult, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool
+from poor_bench.pool.queues import Work
 from poor_bench.runs.history import new_run_id
 
 Pair = tuple[Conversation, Conversation]

@@ -19,7 +19,7 @@ from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.pool.pool import Work
+from poor_bench.pool.queues import Work
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer

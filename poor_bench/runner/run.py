@@ -18,7 +18,8 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMUnavailable
-from poor_bench.pool.pool import JobResult, Pool, Work
+from poor_bench.pool.pool import JobResult, Pool
+from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.events import (

@@ -13,14 +13,8 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMFinished, LLMUnavailable, ModelLoaded
-from poor_bench.pool.pool import (
-    MOST_LOST_IN_A_ROW,
-    SPARE_SLOTS,
-    JobResult,
-    Pool,
-    Work,
-    group_by_endpoint,
-)
+from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
+from poor_bench.pool.queues import MOST_LOST_IN_A_ROW, Work, group_by_endpoint
 from poor_bench.pool.threads import ThreadExecutor
 from poor_bench.ports import CallControl
 from tests.providers.fake_clock import FakeClock

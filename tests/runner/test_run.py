@@ -9,7 +9,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.failure import FailureKind
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable, ModelNotPreloaded
-from poor_bench.pool.pool import MOST_LOST_IN_A_ROW
+from poor_bench.pool.queues import MOST_LOST_IN_A_ROW
 from poor_bench.runner.events import RunEvent, TrialFinished, TrialRescored
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poor_bench.errors import PoorBenchError
 from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
-from poor_bench.pool.pool import group_by_endpoint
+from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans
 from poor_bench.runner.plan import TrialState, WorkItem, make_plan
 from poor_bench.scoring.cost import cost_usd

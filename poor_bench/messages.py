@@ -52,6 +52,20 @@ def removed_tests_text(n_results: int) -> str:
     return f"{results} of removed tests (not in tests.json) {verb} not counted"
 
 
+def stale_text(n_stale: int, n_scored: int) -> str:
+    """Say how many scores are stale; the same on all screens.
+
+    Example:
+        >>> stale_text(2, 448)
+        '2 of 448 scores are stale: their prompt, parameters or evaluator changed since'
+    """
+    verb = "is" if n_stale == 1 else "are"
+    return (
+        f"{n_stale:,} of {write_count(n_scored, 'score')} {verb} stale: "
+        "their prompt, parameters or evaluator changed since"
+    )
+
+
 def harmless(text: str) -> str:
     """Replace what could command a terminal: escapes and other control characters.
 

@@ -13,7 +13,7 @@ from poor_bench.models.result import Result
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.statistics.summarise import summarise
+from poor_bench.runner.stale import StaleCheck
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ class ReportGenerator:
 
     def summaries(self, by: str = "llm") -> list[Summary]:
         """Summarise per LLM, or per LLM and class or level; `by` is a `GroupBy`."""
-        return summarise(
-            self.results(), tests=self._tests, by=GroupBy(by), pass_score=self._pass_score
-        )
+        return self.data.summaries_by_appearance(GroupBy(by))
 
     @cached_property
     def data(self) -> ReportData:
@@ -106,6 +104,7 @@ class ReportGenerator:
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
             detectors=self._config.detectors,
+            stale=StaleCheck(self._config).find(results),
         )
 
     def render(self, form: str, by: str = "llm") -> str:

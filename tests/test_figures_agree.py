@@ -12,14 +12,25 @@ from html.parser import HTMLParser
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from poor_bench import metrics
 from poor_bench.cli.main import main
+from poor_bench.dashboard.pages.compare.callbacks import CompareView
+from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.pages.compare.strip import strip, strip_rows
 from poor_bench.dashboard.pages.model.tiles import model_tiles
-from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows
+from poor_bench.dashboard.pages.overview.callbacks import (
+    heat_map_csv,
+    leaderboard_rows,
+    note,
+    scores_by_class,
+)
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, FIGURES
+from poor_bench.dashboard.pages.run.callbacks import failures
+from poor_bench.messages import stale_text
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.report_generator import ReportGenerator
@@ -27,6 +38,7 @@ from poor_bench.statistics.summary import GroupBy
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
+from tests.dashboard.seen_text import text_of
 
 KEPT, SILENT, REMOVED = "scripted:kept", "scripted:silent", "scripted:gone"
 TIMED = {
@@ -45,6 +57,7 @@ EXPECTED: Mapping[str, float | None] = {
     "n_passed": 2,
     "n_failed": 1,
     "n_newer_failed": 1,
+    "n_stale": 1,
     "scored_share": 0.8,
     "mean_ms": 2000.0,
     "median_ms": 2000.0,
@@ -154,6 +167,7 @@ def test_json_has_the_same_values(bench: Bench) -> None:
     assert summary["cost_usd"] == usage["cost_usd"] == EXPECTED["cost_usd"]
     assert usage["decode_tokens_per_s"] == EXPECTED["generation_tokens_per_s"]
     assert document["n_results_of_removed_tests"] == 1
+    assert document["n_stale"] == EXPECTED["n_stale"]
 
 
 def test_the_console_shows_the_same(bench: Bench, capsys: pytest.CaptureFixture[str],
@@ -195,6 +209,24 @@ def test_csv_has_the_trials_that_the_figures_are_of(bench: Bench) -> None:
         assert sum(int(row[name] or 0) for row in scored) == EXPECTED[name]
     times = [float(row["execution_time_ms"]) for row in scored if row["execution_time_ms"]]
     assert sum(times) / len(times) == EXPECTED["mean_ms"]
+    assert sum(row["stale"] == "stale" for row in rows) == EXPECTED["n_stale"]
+
+
+def test_junit_counts_each_trial_once(bench: Bench) -> None:
+    suites = fromstring(bench.report.render("junit"))
+    [suite] = [each for each in suites if each.get("name") == KEPT]
+    assert suite.get("errors") == str(EXPECTED["n_failed"])
+    assert suite.get("tests") == str(EXPECTED["n_scored"] + EXPECTED["n_failed"])
+    names = ("score", "scored_share", "p95_ms", "cost_usd", "n_stale")
+    properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
+    told = {name: float(properties[name]) for name in names}
+    assert told == pytest.approx({name: EXPECTED[name] for name in names})
+
+
+def test_every_report_says_in_a_sentence_how_many_scores_are_stale(bench: Bench) -> None:
+    sentence = stale_text(1, 6)
+    for form in ("md", "html"):
+        assert sentence in bench.report.render(form)
 
 
 def test_the_dashboard_shows_the_same(bench: Bench) -> None:
@@ -208,8 +240,41 @@ def test_the_dashboard_shows_the_same(bench: Bench) -> None:
     [summary] = services.results.summaries(GroupBy.LLM, [KEPT])
     tiles = dict(tiles_in(model_tiles(summary, None)))
     on_tiles = [metric for metric in metrics.METRICS.values() if metric.label in tiles]
-    assert len(on_tiles) >= 9
+    assert len(on_tiles) >= 10
     assert {m.label: tiles[m.label] for m in on_tiles} == {m.label: shown(m.name) for m in on_tiles}
+
+
+def test_the_compare_page_shows_the_same(bench: Bench) -> None:
+    services = services_of(bench.folder)
+    view = CompareView(services, CompareUrl())
+    [line] = [each for each in view.strip_lines(None) if each.llm_id == KEPT]
+    table = text_of(strip([line], view.url, is_ready=False))
+    for name in ("score", "mean_ms", "tokens_per_s", "generation_tokens_per_s"):
+        assert shown(name) in table, name
+    assert "1 failed" in table
+    assert "1 stale" in table
+    [row] = strip_rows([line])
+    assert (row["failed"], row["stale"]) == (EXPECTED["n_failed"], EXPECTED["n_stale"])
+    times = metrics.latency_text(line.summary)
+    for name in ("queue_ms", "prefill_ms", "decode_ms", "other_ms", "load_ms"):
+        assert shown(name) in times, name
+
+
+def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
+    _, _, head = failures(services_of(bench.folder))
+    assert "1 trial without a score" in text_of(head)
+    assert "1 newer attempt of scored trials" in text_of(head)
+    assert "8 trials" not in note(services_of(bench.folder))
+    assert "7 trials" in note(services_of(bench.folder))
+
+
+def test_the_heat_map_marks_what_is_stale(bench: Bench) -> None:
+    services = services_of(bench.folder)
+    cells = str(scores_by_class(services, "").to_plotly_json())
+    assert cells.count("is-stale") == 1
+    table = csv.DictReader(io.StringIO(heat_map_csv(services, "levels")["content"]))
+    rows = [row for row in table if row["model"] == KEPT]
+    assert sum(int(row["stale"] or 0) for row in rows) == EXPECTED["n_stale"]
 
 
 def test_gates_and_status_see_the_same(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,9 +286,11 @@ def test_gates_and_status_see_the_same(bench: Bench, capsys: pytest.CaptureFixtu
     observed = {row["gate"].replace("_", "-"): row["observed"] for row in gates}
     for option, name in limits.items():
         assert observed[option] == pytest.approx(EXPECTED[name]), name
+    assert observed["up-to-date"] == EXPECTED["n_stale"]
+    assert observed["min-scored-share"] == EXPECTED["scored_share"]
     main(["--data", str(bench.folder), "status", "--json", "--llm", KEPT, "--trials", "2"])
     [row] = json.loads(capsys.readouterr().out)["llms"]
-    assert row["stale_request"] + row["stale_score"] >= 1
+    assert row["stale_request"] + row["stale_score"] == EXPECTED["n_stale"]
     assert row["failed"] == EXPECTED["n_failed"]
     assert row["newer_failed"] == EXPECTED["n_newer_failed"]
     assert row["done"] + row["stale_request"] + row["stale_score"] == EXPECTED["n_scored"]

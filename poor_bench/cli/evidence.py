@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from poor_bench.gates.gate import Gate
 from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.runner.rescore import rescore, to_rescore
 from poor_bench.runner.selection import Selection, select
+from poor_bench.runner.stale import StaleCheck
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def gather_evidence(
         llms=chosen.llms,
         tests=tests,
         results=results,
-        n_stale=_count_stale(config, selection, now),
+        n_stale=Counter(llm_id for llm_id, _, _ in StaleCheck(config).find(flat)),
         comparisons={
             baseline: _compare_baseline(
                 opener.resolve_baseline(baseline), now, tests, config, pass_score
@@ -81,20 +83,6 @@ def _compare_baseline(
         allowed=MEASURED_CHANGES,
     )
     return {comparison.llm_after: comparison for comparison in comparisons}
-
-
-def _count_stale(config: WorkspaceFolder, selection: Selection, now: ResultSet) -> dict[str, int]:
-    n_trials = max((result.trial for result in now.results), default=1)
-    runner = WorkspaceRunner(config)
-    try:
-        states = runner.states(replace(selection, trials=n_trials))
-    finally:
-        runner.close()
-    standings = {llm.id: states.standing(index) for index, llm in enumerate(states.llms)}
-    return {
-        llm_id: standing.stale_request + standing.stale_score
-        for llm_id, standing in standings.items()
-    }
 
 
 def rescore_result_set(side: ResultSet, config: WorkspaceFolder) -> ResultSet:

@@ -300,6 +300,10 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
                 variant_id: replace(base, id=variant_id, label=variant_name(variant_id, base.id))
                 for variant_id in variant_ids
             },
+            dropped={
+                variant_id: f"dropped early: significantly behind {variant_name(leader, base.id)}"
+                for variant_id, leader in report.dropped.items()
+            },
         )
     )
 

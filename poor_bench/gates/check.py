@@ -142,7 +142,7 @@ def _check_cost(scope: Scope, limit: float) -> Observation:
     figure = metrics.COST.compute(scope.summary) if scope.summary else None
     if figure is None:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no result has a cost")
-    unknown = len(scope.results) - figure.n
+    unknown = len({result.key for result in scope.results if result.cost_usd is None})
     seen = f"cost {metrics.COST.text(figure.value)}" + (
         f" and {write_count(unknown, 'trial')} of unknown cost" if unknown else ""
     )

@@ -144,6 +144,14 @@ N_NEWER_FAILED = count_metric(
     heading="Newer Attempt Failed",
     is_optional=True,
 )
+N_STALE = count_metric(
+    "n_stale",
+    "Stale",
+    "Scored trials whose prompt, parameters or evaluator changed since.",
+    lambda row: None if row.n_stale is None else Figure(row.n_stale, row.n_scored),
+    better=Better.LOWER,
+    is_optional=True,
+)
 N_TIMED = count_metric(
     "n_timed", "Timed", "Scored trials with an execution time.", read_part("time", "n")
 )
@@ -316,7 +324,7 @@ GPU_SHARE = told_metric(
 )
 
 LEADERBOARD = (
-    SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED, MEDIAN_TIME, THROUGHPUT,
+    SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED, N_STALE, MEDIAN_TIME, THROUGHPUT,
     GENERATION_SPEED, COST, JUDGE_COST,
 )  # fmt: skip
 """Figures of a model in the tables of scores: console, Markdown, HTML."""
@@ -346,11 +354,7 @@ STATES = (
     StateMetric("Done", "Trials with a score that is up to date.", ("done",), is_of_total=True),
     StateMetric("Pending", "Trials without any result.", ("pending",)),
     StateMetric("Failed", "Trials without a score whose newest attempt failed.", ("failed",)),
-    StateMetric(
-        "Stale",
-        "Scored trials whose prompt, parameters or evaluator changed since.",
-        ("stale_request", "stale_score"),
-    ),
+    StateMetric(N_STALE.label, N_STALE.meaning, ("stale_request", "stale_score")),
 )
 
 

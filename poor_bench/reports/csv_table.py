@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result, result_to_record
@@ -86,18 +86,27 @@ _FIELDS = (
     "response", "failure", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "cached_tokens", "completion_tokens",
     "thinking_tokens", "cost_usd", "judge_cost_usd", "finish_reason", "marks", "model_digest",
-    "memory_bytes", "gpu_share", "timestamp", "run_id", "sandbox",
+    "memory_bytes", "gpu_share", "timestamp", "run_id", "sandbox", "stale",
 )  # fmt: skip
 
 
-def results_to_csv(results: Iterable[Result], tests: Mapping[str, Test]) -> str:
+def results_to_csv(
+    results: Iterable[Result],
+    tests: Mapping[str, Test],
+    stale: Collection[tuple[str, str, int]] = (),
+) -> str:
     """Write a heading and a row for every result.
 
     Args:
         results: Results of `tests`, failures included.
         tests: By test id.
+        stale: Keys of the trials with a stale score.
     """
-    rows = (_row(result, tests[result.test_id]) for result in results)
+    rows = (
+        _row(result, tests[result.test_id])
+        | {"stale": "stale" if result.score is not None and result.key in stale else ""}
+        for result in results
+    )
     return csv_text([(name, name) for name in _FIELDS], rows)
 
 
@@ -115,4 +124,4 @@ def _row(result: Result, test: Test) -> dict[str, Any]:
 
 def report_to_csv(data: ReportData, _by: object = None) -> str:
     """Write a row for every result of a report."""
-    return results_to_csv(data.results, data.tests)
+    return results_to_csv(data.results, data.tests, data.stale or ())

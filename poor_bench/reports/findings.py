@@ -12,7 +12,7 @@ from poor_bench.comparison.messages import (
     names_text,
     verdict,
 )
-from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.messages import removed_tests_text, stale_text, write_count
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.comparison import tie_letters
 
@@ -68,7 +68,7 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
 def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
     for llm_id in data.places:
         if not data.is_comparable(llm_id):
-            yield f"{quote(data.name(llm_id))}: {data.coverage[llm_id].text}."
+            yield f"{quote(data.name(llm_id))}: {data.explain_no_rank(llm_id)}."
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
@@ -104,6 +104,9 @@ def _missing(data: ReportData) -> Iterator[str]:
     if data.n_newer_failed:
         trials = write_count(data.n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."
+    if data.n_stale:
+        n_scored = sum(result.score is not None for result in data.trials)
+        yield f"{stale_text(data.n_stale, n_scored)}."
     if data.n_removed:
         yield f"{removed_tests_text(data.n_removed)}."
 

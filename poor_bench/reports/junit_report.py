@@ -28,7 +28,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _TEXT_LIMIT = 4000
 _PROPERTIES = (
     (metrics.SCORED_SHARE, 4), (metrics.SCORE, 4), (metrics.MEDIAN_TIME, 1), (metrics.P95_TIME, 1),
-    (metrics.COST, 6), (metrics.JUDGE_COST, 6),
+    (metrics.COST, 6), (metrics.JUDGE_COST, 6), (metrics.N_STALE, 0),
 )  # fmt: skip
 """Figures of a suite, and their decimals."""
 

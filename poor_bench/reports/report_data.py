@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +22,13 @@ from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import Coverage, compute_coverages, compute_stratified_scores
 from poor_bench.statistics.summarise import Summariser
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.summary import (
+    Group,
+    GroupBy,
+    StaleCounts,
+    Summary,
+    add_stale_counts,
+)
 
 
 class BaseComparison(NamedTuple):
@@ -61,6 +68,10 @@ class ReportData:
     """Facts about tests and models that detectors need."""
     detectors: Sequence[Detector] = DETECTORS
     """Built-in detectors of issues, and those of the workspace."""
+    stale: Collection[tuple[str, str, int]] | None = None
+    """Keys of the trials with a stale score; None if not known."""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """LLM id to why it left a race early: it has figures and issues, but no rank."""
 
     def name(self, llm_id: str) -> str:
         """Name an LLM as screens show it."""
@@ -69,11 +80,27 @@ class ReportData:
 
     def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group: comparable LLMs first, then by score."""
-        return sorted(self._summariser.rows(by), key=self._place)
+        return sorted(self.summaries_by_appearance(by), key=self._place)
 
-    def summaries_by_appearance(self) -> list[Summary]:
-        """Summarise each LLM, in the order in which the LLMs first appear."""
-        return self._summariser.rows()
+    def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
+        """Summarise each group, in the order in which the groups first appear."""
+        rows = self._summariser.rows(by)
+        return rows if self.stale is None else add_stale_counts(rows, self._stale_counts)
+
+    @property
+    def n_stale(self) -> int:
+        """Scored trials whose prompt, parameters or evaluator changed since."""
+        return sum(self._stale_counts.values())
+
+    @cached_property
+    def _stale_counts(self) -> StaleCounts:
+        counts: Counter[Group] = Counter()
+        for result in self.results:
+            if result.score is not None and result.llm_id in self.llms:
+                test = self.tests[result.test_id]
+                group = Group(llm_id=result.llm_id, class_id=test.class_id, level=test.level)
+                counts[group] += result.key in (self.stale or ())
+        return counts
 
     @cached_property
     def coverage(self) -> dict[str, Coverage]:
@@ -81,8 +108,15 @@ class ReportData:
         return compute_coverages(self.results)
 
     def is_comparable(self, llm_id: str) -> bool:
-        """True if an LLM was scored on enough of the tests to stand in a ranking."""
-        return llm_id not in self.coverage or self.coverage[llm_id].is_comparable
+        """True if an LLM was scored on enough of the tests, and not dropped, so that it ranks."""
+        covers = llm_id not in self.coverage or self.coverage[llm_id].is_comparable
+        return covers and llm_id not in self.dropped
+
+    def explain_no_rank(self, llm_id: str) -> str:
+        """Say why an LLM has no rank; empty where it has one."""
+        if llm_id in self.dropped:
+            return self.dropped[llm_id]
+        return "" if self.is_comparable(llm_id) else self.coverage[llm_id].text
 
     def _place(self, row: Summary) -> tuple[bool, float]:
         score = row.score.value if row.score else -1.0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import Coverage
+from poor_bench.statistics.summary import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.summary import StaleCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +132,74 @@ def coverages_in(table: ResultTable) -> dict[str, Coverage]:
     }
 
 
-def rows_by_failure(table: ResultTable) -> dict[tuple[str, FailureKind], list[int]]:
-    """Group the rows of failures by LLM and kind, the largest group first."""
-    groups: dict[tuple[str, FailureKind], list[int]] = {}
-    for code, kind in enumerate(table.values["failure_kind"]):
-        if kind is not None:
-            for row in (table.columns["failure_kind"] == code).nonzero()[0]:
-                groups.setdefault((table.value("llm_id", row), kind), []).append(int(row))
-    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
+class FailedRows(NamedTuple):
+    """What rows of failures have in common."""
+
+    llm_id: str
+    kind: FailureKind
+    has_score: bool
+    """True if they are newer attempts at trials that have a score."""
+
+
+def group_failures(table: ResultTable) -> dict[FailedRows, list[int]]:
+    """Group the rows of failures, trials without a score first, then the largest group."""
+    import numpy as np
+
+    failed = np.flatnonzero(np.isnan(table.columns["score"]))
+    is_newer = find_newer_failures(table)
+    groups: dict[FailedRows, list[int]] = {}
+    for row in failed.tolist():
+        kind = table.value("failure_kind", row)
+        key = FailedRows(table.value("llm_id", row), kind, bool(is_newer[row]))
+        groups.setdefault(key, []).append(row)
+    return dict(sorted(groups.items(), key=lambda item: (item[0].has_score, -len(item[1]))))
+
+
+def find_newer_failures(table: ResultTable) -> NDArray[np.bool_]:
+    """Tell for each row whether it is a failure of a trial that has a score; see `TrialCounts`."""
+    import numpy as np
+
+    columns = table.columns
+    is_scored = ~np.isnan(columns["score"])
+    found = np.zeros(len(table), dtype=np.bool_)
+    failed = np.flatnonzero(~is_scored)
+    if not len(failed):
+        return found
+    names = ("llm_id", "test_id", "trial")
+    failures = [columns[name][failed] for name in names]
+    rivals = np.flatnonzero(is_scored & np.isin(columns["test_id"], failures[1]))
+    scored = set(zip(*(columns[name][rivals].tolist() for name in names), strict=True))
+    keys = zip(*(column.tolist() for column in failures), strict=True)
+    found[failed] = [key in scored for key in keys]
+    return found
+
+
+def count_stale(
+    table: ResultTable,
+    is_stale: NDArray[np.bool_],
+    tests: Mapping[str, Test],
+    known_llms: Container[str],
+) -> StaleCounts:
+    """Count the stale scores of each LLM on each class and level.
+
+    Args:
+        table: Results of tests of the workspace.
+        is_stale: True for each row of `table` that is a stale score.
+        tests: Tests of the workspace by id.
+        known_llms: LLMs of the workspace; of others nothing is known.
+    """
+    import numpy as np
+
+    rows = np.flatnonzero(~np.isnan(table.columns["score"]))
+    n_tests = len(table.values["test_id"])
+    pairs = table.columns["llm_id"][rows].astype(np.int64) * n_tests
+    pairs += table.columns["test_id"][rows]
+    found, inverse = np.unique(pairs, return_inverse=True)
+    n_stale = np.bincount(inverse, weights=is_stale[rows], minlength=len(found))
+    counts: Counter[Group] = Counter()
+    for pair, n in zip(found.tolist(), n_stale.tolist(), strict=True):
+        llm_id = table.llm_ids[pair // n_tests]
+        if llm_id in known_llms:
+            test = tests[table.values["test_id"][pair % n_tests]]
+            counts[Group(llm_id=llm_id, class_id=test.class_id, level=test.level)] += int(n)
+    return counts

@@ -190,17 +190,33 @@ def _find_state(result: Result, states: TrialStates, fingerprints: Fingerprints)
     """State that a stored result gives its trial; older files have no fingerprints."""
     llm, test = states.find_llm(result), states.find_test(result)
     asked, scored = result.request_fingerprint, result.evaluator_fingerprint
-    asked_otherwise = bool(asked) and asked != fingerprints.of_request(llm, test)
-    if result.failure is not None:
-        only_unscored = result.can_be_scored
-        return (
-            TrialState.STALE_SCORE if only_unscored and not asked_otherwise else TrialState.FAILED
-        )
-    if asked_otherwise:
+    if result.failure is None:
+        return find_scored_state(asked, scored, llm, test, fingerprints)
+    only_unscored = result.can_be_scored and not _is_asked_otherwise(asked, llm, test, fingerprints)
+    return TrialState.STALE_SCORE if only_unscored else TrialState.FAILED
+
+
+def find_scored_state(
+    asked: str, scored: str, llm: LLM, test: Test, fingerprints: Fingerprints
+) -> TrialState:
+    """State that a stored score gives its trial: done or stale.
+
+    Args:
+        asked: Fingerprint of its request; empty in older files.
+        scored: Fingerprint of its evaluator; empty in older files.
+        llm: The LLM that was asked.
+        test: What it was asked.
+        fingerprints: Of today's requests and evaluators.
+    """
+    if _is_asked_otherwise(asked, llm, test, fingerprints):
         return TrialState.STALE_REQUEST
     if scored and scored != fingerprints.of_evaluator(test):
         return TrialState.STALE_SCORE
     return TrialState.DONE
+
+
+def _is_asked_otherwise(asked: str, llm: LLM, test: Test, fingerprints: Fingerprints) -> bool:
+    return bool(asked) and asked != fingerprints.of_request(llm, test)
 
 
 class WorkItem(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from poor_bench.models.failure import FailureKind
@@ -126,6 +127,8 @@ class Summary:
     """Why the trials of `n_failed` failed."""
     n_newer_failed: int = 0
     """Scored trials whose newer attempt failed; not in `n_failed`."""
+    n_stale: int | None = None
+    """Scored trials whose prompt, parameters or evaluator changed since; None if not known."""
     n_told: Mapping[str, int] = field(default_factory=dict)
     """Name of a figure to the number of trials that report it."""
 
@@ -133,6 +136,28 @@ class Summary:
     def scored_share(self) -> float:
         """Share of the trials that ended with a score, 0.0 to 1.0."""
         return compute_scored_share(self.n_scored, self.n_failed)
+
+
+StaleCounts = Mapping[Group, int]
+"""Stale scores of each LLM on each class and level; only where that is known."""
+
+
+def add_stale_counts(summaries: Iterable[Summary], counts: StaleCounts) -> list[Summary]:
+    """Add to rows of any grouping how many of their scores are stale.
+
+    Example:
+        >>> row = Summary(group=Group(llm_id="a"), n_tests=1, n_scored=3, n_failed=0, n_passed=1,
+        ...               score=None, strict_score=None, pass_rate=None)
+        >>> counts = {Group(llm_id="a", class_id="c", level=1): 2}
+        >>> [row.n_stale for row in add_stale_counts([row], counts)]
+        [2]
+    """
+    totals: Counter[Group] = Counter()
+    for group, count in counts.items():
+        for class_id in (None, group.class_id):
+            for level in (None, group.level):
+                totals[Group(llm_id=group.llm_id, class_id=class_id, level=level)] += count
+    return [replace(summary, n_stale=totals.get(summary.group)) for summary in summaries]
 
 
 def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> float:

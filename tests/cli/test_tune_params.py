@@ -203,8 +203,10 @@ def test_the_html_page_has_the_variants(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "sweep.html"
-    assert sweep(folder, "--param", "responses=is4", "--html", str(page)) == 0
-    assert "responses=is4" in page.read_text()
+    assert sweep(folder, "--param", "responses=is4,is5", "--html", str(page)) == 0
+    text = page.read_text()
+    assert "responses=is4" in text
+    assert text.count("dropped early: significantly behind responses=is4") >= 2
 
 
 def test_a_sweep_is_shown_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

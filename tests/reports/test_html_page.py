@@ -13,6 +13,7 @@ from poor_bench.models.result import Result
 from poor_bench.reports.html import answers as answers_module
 from poor_bench.reports.html.answers import CUT, LEFT_OUT, answers
 from poor_bench.reports.html.page import report_to_html
+from poor_bench.reports.html.tables import leaderboard
 from poor_bench.reports.report_data import ReportData
 from tests.comparison.builders import make_tests, scored
 from tests.reports.builders import (
@@ -172,3 +173,10 @@ def test_failure_is_no_score() -> None:
     [test] = answers(make_report([result])).tests
     assert (test.mean_text, test.has_failure, test.answers[0].step) == ("-", True, None)
     assert test.answers[0].failure == "timeout: too slow"
+
+
+def test_a_variant_that_left_the_race_has_no_rank() -> None:
+    report = make_report(make_results(), dropped={"bad": "dropped early"})
+    good, bad = leaderboard(report)
+    assert (good.ranks, bad.ranks) == ("1", "")
+    assert bad.coverage_text == "dropped early"

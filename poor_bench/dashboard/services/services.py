@@ -84,7 +84,8 @@ class Services:
         try:
             files = f"{hash(self.files.fingerprint()) & 0xFFFFFFFF:x}"
             others = f"{self.suites.version()}.{self.judged.version()}.{self.running.version()}"
-            return f"{self.results.table().version}.{files}.{others}"
+            version = self.results.table().version
+            return f"{version}.{self.results.stale().is_current:d}.{files}.{others}"
         except PoorBenchError as error:
             return f"error {error}"
 

@@ -7,16 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     compute_reliability,
+    count_stale,
     coverages_in,
-    rows_by_failure,
+    group_failures,
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
+from poor_bench.runner.stale import StaleCheck
 from poor_bench.statistics.summarise import Summariser
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.summary import GroupBy, StaleCounts, Summary, add_stale_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +41,11 @@ class FailureGroup:
     message: str
     """Of the first of them."""
     trials: tuple[TrialName, ...]
+    has_score: bool = False
+    """True if these are newer attempts at trials that have a score."""
+
+
+_PATIENCE_S = 0.1
 
 
 class StoredResults:
@@ -54,6 +62,7 @@ class StoredResults:
         self._counted: tuple[int, ResultTable] | None = None
         self._summarisers: dict[str, tuple[int, Summariser]] = {}
         self._summaries: dict[tuple[str, GroupBy], list[Summary]] = {}
+        self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
     def table(self) -> ResultTable:
         """Results of the tests in the workspace: those that count."""
@@ -80,34 +89,48 @@ class StoredResults:
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
         table, tests = self.table(), self._files.workspace().tests_by_id
+        stale = self.stale()
         with self._lock:
             self._note(tests)
-            return [
+            found = [
                 summary
                 for llm_id in (table.llm_ids if llm_ids is None else llm_ids)
                 if llm_id in table.llm_versions
                 for summary in self._of_llm(table, tests, llm_id, by)
             ]
+        return found if stale.value is None else add_stale_counts(found, stale.value)
+
+    def stale(self) -> Computed[StaleCounts]:
+        """Count the stale scores of each LLM, class and level, as far as they are known by now."""
+        table, folder = self.table(), self._files.config()
+        workspace = folder.workspace
+
+        def count() -> StaleCounts:
+            is_stale = StaleCheck(folder).find_rows(table)
+            return count_stale(table, is_stale, workspace.tests_by_id, workspace.llms_by_id)
+
+        return self._stale.ask("stale", (table.version, id(workspace)), count)
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""
         return compute_reliability(self.table(), llm_id)
 
     def failures(self) -> list[FailureGroup]:
-        """Group the trials that failed to run, by LLM and reason, most trials first."""
+        """Group the failed trials, then newer failed attempts at scored ones, by LLM and reason."""
         table = self.table()
-        groups = rows_by_failure(table)
+        groups = group_failures(table)
         messages = table.text_columns([rows[0] for rows in groups.values()], ["failure_message"])
         return [
             FailureGroup(
-                llm_id=llm_id,
-                kind=kind,
+                llm_id=group.llm_id,
+                kind=group.kind,
                 message=message or "",
                 trials=tuple(
-                    TrialName(llm_id, key.test_id, key.trial) for key in map(table.key, rows)
+                    TrialName(group.llm_id, key.test_id, key.trial) for key in map(table.key, rows)
                 ),
+                has_score=group.has_score,
             )
-            for ((llm_id, kind), rows), (message,) in zip(groups.items(), messages, strict=True)
+            for (group, rows), (message,) in zip(groups.items(), messages, strict=True)
         ]
 
     def forget(self) -> None:

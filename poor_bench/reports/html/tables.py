@@ -24,7 +24,7 @@ class LeaderRow(NamedTuple):
     ranks: str
     letters: str
     coverage_text: str
-    """Why its score is not comparable; empty where it is."""
+    """Why it has no rank; empty where it has one."""
     x: str
     """Places of score and interval on a scale from 0 to 1."""
     x_low: str
@@ -48,7 +48,7 @@ def leaderboard(data: ReportData) -> list[LeaderRow]:
                 summary,
                 ranks.get(llm_id, ""),
                 letters.get(llm_id, ""),
-                "" if data.is_comparable(llm_id) else data.coverage[llm_id].text,
+                data.explain_no_rank(llm_id),
                 percent(score.value) if score else "",
                 percent(score.low) if score else "",
                 percent(score.high) if score else "",

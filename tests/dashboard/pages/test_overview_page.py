@@ -61,7 +61,7 @@ def test_before_the_first_run_the_page_says_what_to_do(workspace_files: Workspac
     assert is_empty
     assert "No results yet" in text_of(part)
     assert [link.href for link in of_type(part, "Link")] == ["/run"]
-    assert callbacks.note(services).startswith("0 results")
+    assert callbacks.note(services).startswith("0 trials")
 
 
 def test_cells_lead_to_the_results_behind_them(workspace_files: WorkspaceFiles) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.report_generator import ReportGenerator
 from poor_bench.results.query import ResultQuery
 from poor_bench.results.table import TrialKey
-from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import (
@@ -20,8 +20,7 @@ from tests.dashboard.results_written import (
 def test_summaries_are_those_of_the_console(workspace_files: WorkspaceFiles, by: GroupBy) -> None:
     services = services_with(workspace_files, {"one": [1, 0, 1], "two": [0, 0.5, 1]})
     config = services.files.config()
-    expected = summarise(config.store.results(), tests=config.workspace.tests_by_id, by=by)
-    assert services.results.summaries(by) == expected
+    assert services.results.summaries(by) == ReportGenerator(config).summaries(by)
 
 
 def test_summaries_of_an_llm_without_results_are_left_out(workspace_files: WorkspaceFiles) -> None:

@@ -37,7 +37,7 @@ _HEADINGS = (
     ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
     ("Tie group", "Models that share a letter do not differ significantly"),
     *((metric.label, metric.meaning) for metric in _FIGURES),
-    ("Flags", "Trials that failed to run, were truncated, or contain no answer"),
+    ("Flags", "Trials that failed to run, are stale, were truncated, or contain no answer"),
 )
 _OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Flags")
 """Columns that are hidden if no model has a value."""
@@ -223,6 +223,7 @@ def _badges(summary: Summary | None) -> Component | None:
         return None
     counts: Mapping[str, int] = {
         "failed": summary.n_failed,
+        "stale": summary.n_stale or 0,
         "truncated": summary.marks.get("truncated", 0),
         "no answer": summary.marks.get("no_answer", 0),
     }
@@ -254,7 +255,7 @@ def _scale(differences: Sequence[Estimate]) -> float:
 _FIELDS = (
     "llm_id", "score", "low", "high", "strict_score", "difference", "difference_low",
     "difference_high", "won", "tied", "lost", "p_adjusted", "is_real", "tie_group",
-    "execution_time_ms", "tokens_per_s", "generation_tokens_per_s", "failed",
+    "execution_time_ms", "tokens_per_s", "generation_tokens_per_s", "failed", "stale",
 )  # fmt: skip
 STRIP_COLUMNS = tuple((name, name) for name in _FIELDS)
 
@@ -274,6 +275,7 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
         row["generation_tokens_per_s"] = summary.generation_tokens_per_s
     if summary is not None:
         row["failed"] = summary.n_failed
+        row["stale"] = summary.n_stale
     if against is not None:
         seen = against.difference
         row |= {"difference": seen.value, "difference_low": seen.low, "difference_high": seen.high}

@@ -48,6 +48,9 @@ def model_tiles(
             f"{metrics.P95_TIME.label} {metrics.P95_TIME.show(summary)}" if summary.time else "",
         ),
     ]
+    if summary.n_stale:
+        note = f"of {write_count(summary.n_scored, 'scored trial')}"
+        shown.insert(4, _tile(metrics.N_STALE, summary, note, is_warning=True))
     if metrics.STRICT_SCORE.is_shown([summary]):
         shown.insert(2, _tile(metrics.STRICT_SCORE, summary, "with format rules"))
     if repeated is not None:

@@ -15,6 +15,7 @@ from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, build_rows, columns_for, heat_map
 from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.results.figures import find_newer_failures
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 def note(services: Services) -> str:
     """Return one line about what there is."""
     table, workspace = services.results.table(), services.files.workspace()
+    n_trials = len(table) - int(find_newer_failures(table).sum())
     parts = [
-        write_count(len(table), "result"),
+        write_count(n_trials, "trial"),
         write_count(len(table.llm_ids), "model"),
         write_count(len(workspace.tests), "test"),
         write_count(len(workspace.test_classes), "test class"),
@@ -111,6 +113,7 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
             "passed": summary.n_passed,
             "scored": summary.n_scored,
             "failed": summary.n_failed,
+            "stale": summary.n_stale,
         }
         for summary in services.results.summaries(by)
     ]

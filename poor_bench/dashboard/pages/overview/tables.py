@@ -43,6 +43,7 @@ FIGURES = {
     "mean_s": metrics.MEAN_TIME,
     "failed": metrics.N_FAILED,
     "newer_failed": metrics.N_NEWER_FAILED,
+    "stale": metrics.N_STALE,
     "median_s": metrics.MEDIAN_TIME,
     "p95_s": metrics.P95_TIME,
     "first_token_s": metrics.FIRST_TOKEN,
@@ -61,6 +62,7 @@ _WIDE: dict[str, dict[str, Any]] = {
     "p95_s": {"minWidth": 84},
     "generation_tokens_per_s": {"minWidth": 92},
     "failed": {"cellClassRules": {"is-warning": "params.value > 0"}},
+    "stale": {"cellClassRules": {"is-warning": "params.value > 0"}},
 }  # fmt: skip
 _COLUMN_OF = {
     field: _metric(field, metric, **_WIDE.get(field, {})) for field, metric in FIGURES.items()
@@ -102,7 +104,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerTooltip": "Tests with a score, of all tests scored for any model",
         "cellClassRules": {"is-warning": "!params.data.is_comparable"},
     },
-    *(_COLUMN_OF.pop(field) for field in ("failed", "newer_failed", "median_s", "p95_s")),
+    *(_COLUMN_OF.pop(field) for field in ("failed", "newer_failed", "stale", "median_s", "p95_s")),
     {
         "field": "latency_ms",
         "headerName": "Latency Split",
@@ -270,12 +272,13 @@ def _cell(
         f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
         f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
         f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
+        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}"
     )
     return html.Td(
         dcc.Link(
             f"{score.value:.2f}",
             href=model_link(llm_id, classes=[class_id], levels=[] if level is None else [level]),
-            className="heat-cell",
+            className="heat-cell is-stale" if summary.n_stale else "heat-cell",
             title=title,
             style={"--score": f"{score.value:.3f}"},
         )

@@ -144,12 +144,15 @@ _SHOWN = 30
 
 def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     """Return how many trials failed to run."""
-    n_trials = sum(len(group.trials) for group in groups)
-    return live_head(
-        "Failed to run",
-        f"{write_count(n_trials, 'trial')} without a score; "
-        "excluded from all figures, still pending.",
-    )
+    n_failed = sum(len(group.trials) for group in groups if not group.has_score)
+    n_newer = sum(len(group.trials) for group in groups if group.has_score)
+    said = []
+    if n_failed:
+        failed = write_count(n_failed, "trial")
+        said.append(f"{failed} without a score; excluded from all figures, still pending.")
+    if n_newer:
+        said.append(f"{write_count(n_newer, 'newer attempt')} of scored trials; the scores count.")
+    return live_head("Failed to run", " ".join(said))
 
 
 def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
@@ -157,7 +160,7 @@ def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]
     rows = [
         row(
             dcc.Link(name_of(group.llm_id), href=model_link(group.llm_id, outcome="failed_to_run")),
-            group.kind.value.replace("_", " "),
+            f"{group.kind.value.replace('_', ' ')}{', newer attempt' if group.has_score else ''}",
             f"{len(group.trials):,}",
             html.Td(group.message, className="message-cell"),
         )

@@ -1,0 +1,88 @@
+"""Which stored scores are stale: asked or scored otherwise than the workspace would today."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+from poor_bench.errors import PoorBenchError
+from poor_bench.judge.response_judging import WorkspaceJudges
+from poor_bench.models.result import Result
+from poor_bench.runner.plan import TrialState, find_scored_state
+from poor_bench.runner.scorer import WorkspaceFingerprints
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.results.table import ResultTable
+    from poor_bench.workspace_folder import WorkspaceFolder
+
+TrialKey = tuple[str, str, int]
+"""LLM id, test id and number of a trial."""
+
+
+class StaleCheck:
+    """Compares the fingerprints of stored scores with those of the workspace.
+
+    Scores of removed models and tests, and of older tools that stored no fingerprints, are not
+    stale: nothing is known of them.
+    """
+
+    def __init__(self, config: WorkspaceFolder) -> None:
+        """Read the workspace.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        workspace = config.workspace
+        judges = WorkspaceJudges(config.data_dir, workspace.llms)
+        self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judges)
+        self._llms, self._tests = workspace.llms_by_id, workspace.tests_by_id
+
+    def is_stale(self, llm_id: str, test_id: str, asked: str, scored: str) -> bool:
+        """True if a score with these fingerprints of request and evaluator is stale."""
+        llm, test = self._llms.get(llm_id), self._tests.get(test_id)
+        if llm is None or test is None:
+            return False
+        try:
+            state = find_scored_state(asked, scored, llm, test, self._fingerprints)
+        except PoorBenchError:  # such as a judge that is gone: a run will tell
+            return False
+        return state is not TrialState.DONE
+
+    def find(self, results: Iterable[Result]) -> Collection[TrialKey]:
+        """Find the trials whose scores are stale."""
+        return frozenset(
+            result.key
+            for result in results
+            if result.score is not None
+            and self.is_stale(
+                result.llm_id,
+                result.test_id,
+                result.request_fingerprint,
+                result.evaluator_fingerprint,
+            )
+        )
+
+    def find_rows(self, table: ResultTable) -> NDArray[np.bool_]:
+        """Tell for each row of a table whether it is a stale score.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        import numpy as np
+
+        found = np.zeros(len(table), dtype=np.bool_)
+        is_scored = ~np.isnan(table.columns["score"])
+        for llm_id in table.llm_ids:  # one after the other, so that few texts are in memory
+            rows = table.find_rows(llm_id)
+            rows = rows[is_scored[rows]]
+            fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
+            test_ids = table.values["test_id"]
+            codes = table.columns["test_id"][rows].tolist()
+            found[rows] = [
+                self.is_stale(llm_id, test_ids[code], asked or "", scored or "")
+                for code, (asked, scored) in zip(codes, fetched, strict=True)
+            ]
+        return found

@@ -63,7 +63,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 for an equivalent diff, up to 0.5 for a partly correct one."""
     wanted = Parameters.model_validate(parameters)
     expected = parse_diff(_expected_diff(wanted))
-    extracted = extract_diff(without_thinking(response))
+    extracted = extract_diff(without_thinking(response, keep_invisible=True))
     if extracted is None:
         return Verdict(
             0.0,

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Found
-from poor_bench.extraction.normalise import fold_answer
+from poor_bench.extraction.normalise import fold_answer, without_invisible
 from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
@@ -74,7 +74,7 @@ def reference(parameters: Mapping[str, Any]) -> str:
 
 
 def _exact(text: str) -> str:
-    return unicodedata.normalize("NFC", text).strip()
+    return without_invisible(unicodedata.normalize("NFC", text)).strip()
 
 
 def _candidates(answer: str) -> Iterator[tuple[str, Found]]:

@@ -2,7 +2,8 @@
 
 With `schema`, an invalid answer scores 0. With `expected`, the score is the share of expected
 fields with the correct value, and the details name the fields that differ. Additional fields do
-not count unless `forbid_other_fields` is set.
+not count unless `forbid_other_fields` is set. An answer within another JSON value, such as
+`{"result": {...}}`, counts where only that fits, but the strict score is then 0.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poor_bench.extraction.field_comparison import compare_fields
-from poor_bench.extraction.found import Found
-from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.found import Extracted, Found
+from poor_bench.extraction.json_value import extract_json, open_envelopes
 from poor_bench.extraction.schema_check import schema_validator
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
@@ -52,7 +53,9 @@ class Parameters(BaseModel):
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score validity, or the share of expected fields in a valid answer."""
     wanted = Parameters.model_validate(parameters)
-    extracted = extract_json(without_thinking(response))
+    extracted = extract_json(without_thinking(response, keep_invisible=True))
+    if extracted is not None:
+        extracted = _out_of_envelope(extracted, wanted)
     if extracted is None:
         return Verdict(0.0, "found no JSON", found=Found.MISSING, expected=_shown(wanted.expected))
     problems = list(_schema_problems(extracted.value, wanted))
@@ -89,6 +92,24 @@ def reference(parameters: Mapping[str, Any]) -> str | None:
     """Return the expected values, where they are given."""
     expected = Parameters.model_validate(parameters).expected
     return None if expected is None else json.dumps(expected, ensure_ascii=False)
+
+
+def _out_of_envelope(extracted: Extracted[Any], wanted: Parameters) -> Extracted[Any]:
+    """Take out the value that fits, where the whole does not."""
+    if _fits(extracted.value, wanted):
+        return extracted
+    inner = next((value for value in open_envelopes(extracted.value) if _fits(value, wanted)), None)
+    return extracted if inner is None else Extracted(inner, Found.ENVELOPED, extracted.text)
+
+
+def _fits(value: Any, wanted: Parameters) -> bool:
+    """True if a value may be the answer: it has the schema, or else something of what is asked."""
+    if wanted.schema_ is not None:
+        return not any(_schema_problems(value, wanted))
+    if isinstance(wanted.expected, dict):
+        fields = value.keys() if isinstance(value, dict) else set()
+        return not wanted.expected or not wanted.expected.keys().isdisjoint(fields)
+    return isinstance(value, list)
 
 
 def _schema_problems(value: Any, wanted: Parameters) -> Iterator[str]:

@@ -23,8 +23,8 @@ from poor_bench.extraction.number import (
     number_from_json,
     round_number,
 )
-from poor_bench.extraction.parameter_types import ExactNumber
-from poor_bench.extraction.thinking import split_thinking
+from poor_bench.extraction.parameter_types import ExactNumber, Locale, has_decimal_comma
+from poor_bench.extraction.thinking import split_thinking, without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
 
@@ -47,6 +47,7 @@ class Parameters(BaseModel):
         description="Format the prompt asks for: a JSON object with key `answer`, or a number.",
     )
     strict: bool = Field(default=False, description="Accept only this format, without other text.")
+    locale: Locale = None
 
 
 class _Answer(NamedTuple):
@@ -62,7 +63,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     wanted = Parameters.model_validate(parameters)
     split = split_thinking(response)
     read = _json_answer if wanted.expected_format == "json" else _number_answer
-    answer = read(split.answer)
+    answer = read(without_thinking(response), has_decimal_comma(wanted.locale))
     expected = round_number(wanted.expected_answer, wanted.precision)
     if answer is None:
         return Verdict(
@@ -107,36 +108,37 @@ def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[
     return f"{got:f}", got == expected
 
 
-def _json_answer(text: str) -> _Answer | None:
+def _json_answer(text: str, decimal_comma: bool) -> _Answer | None:
     extracted = extract_json(text, holds_key, exact=True) or extract_json(
         text, holds_objects, exact=True
     )
     member = answer_member(extracted.value) if extracted else None
     if extracted is None or member is None:
-        return _announced_answer(text)
+        return _announced_answer(text, decimal_comma)
     broken = (
         extracted.found.wrapping
         or (f"key {member.key!r:.40} instead of {KEY!r}" if member.key != KEY else "")
         or ("within another value" if KEY not in _members_of(extracted.value) else "")
         or ("the number is a text" if isinstance(member.value, str) else "")
     )
-    return _Answer(number_from_json(member.value), extracted.found, extracted.text, broken)
+    number = number_from_json(member.value, decimal_comma=decimal_comma)
+    return _Answer(number, extracted.found, extracted.text, broken)
 
 
 def _members_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _announced_answer(text: str) -> _Answer | None:
+def _announced_answer(text: str, decimal_comma: bool) -> _Answer | None:
     """Return a number that is clearly the answer, though no JSON holds it."""
-    extracted = extract_number(text)
+    extracted = extract_number(text, decimal_comma=decimal_comma)
     if extracted is None or extracted.found not in _UNMISTAKABLE:
         return None
     return _Answer(extracted.value, extracted.found, extracted.text, "no JSON object")
 
 
-def _number_answer(text: str) -> _Answer | None:
-    extracted = extract_number(text)
+def _number_answer(text: str, decimal_comma: bool) -> _Answer | None:
+    extracted = extract_number(text, decimal_comma=decimal_comma)
     if extracted is None:
         return None
     return _Answer(extracted.value, extracted.found, extracted.text, extracted.found.wrapping)

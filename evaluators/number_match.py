@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.found import Found
-from poor_bench.extraction.parameter_types import ExactNumber
+from poor_bench.extraction.parameter_types import ExactNumber, Locale, has_decimal_comma
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
@@ -35,12 +35,15 @@ class Parameters(BaseModel):
         description="Largest accepted difference as a share of the expected number.",
     )
     strict: bool = Field(default=False, description="Accept only a number, without other text.")
+    locale: Locale = None
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 if the number is within tolerance, else 0.0."""
     wanted = Parameters.model_validate(parameters)
-    extracted = extract_number(without_thinking(response))
+    extracted = extract_number(
+        without_thinking(response), decimal_comma=has_decimal_comma(wanted.locale)
+    )
     expected = f"{wanted.expected:f}"
     if extracted is None:
         return Verdict(

@@ -17,7 +17,8 @@ begins with. Of lines that all name a number (`a: 5`, `b: 4`), the last states t
 its name says so (`Total: 9`).
 
 After a correction ("Wait, ...", "No, ...") what follows comes first, if the rules 3 and 4 fit
-there. Numbers that are parts of something else, or denied, never count: see `meant_number`.
+there. Numbers that are parts of something else, or denied, never count: see `meant_numbers`. A
+refusal that mentions a number has no answer.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+from poor_bench.extraction.announcement import ANNOUNCING
 from poor_bench.extraction.answer_object import (
     answer_member,
     holds_objects,
@@ -44,13 +46,15 @@ from poor_bench.extraction.number import (
     numbers_in,
     parse_number,
     sole_number,
+    with_decimal_point,
 )
 from poor_bench.extraction.plain_math import plain_math
+from poor_bench.extraction.refusal import is_refusal
 
 _ANNOUNCEMENT = re.compile(
     r"\banswer\b[^\n.!?:=]{0,80}?(?:\bis\b|\bare\b|\bequals?\b|[:=])"
     r"|^[^\w\n]{0,8}(?:\w{1,9}[ ]){0,2}answer[^\w\n]{0,4}\n"
-    r"|\#{4}",
+    rf"|\#{{4}}|{ANNOUNCING}",
     re.IGNORECASE | re.MULTILINE,
 )
 _ANNOUNCEMENT_AFTERWARDS = re.compile(
@@ -83,21 +87,28 @@ _MAX_GAP = 30
 _MAX_BEFORE_CONCLUSION = 60
 
 
-def extract_number(text: str) -> Extracted[Number] | None:
+def extract_number(text: str, *, decimal_comma: bool = False) -> Extracted[Number] | None:
     """Return the number that `text` gives as its answer, or None.
 
     Args:
         text: An answer, without thinking.
+        decimal_comma: Whether `1,234` and `1.234` mean what they mean in German: a bit more than
+            one, and a thousand. By default they are read as in English. Numbers of JSON always
+            have a decimal point.
 
     Example:
         >>> extract_number("6 boxes of 3 make $18.00").value.value
         Decimal('18.00')
     """
+    if decimal_comma and not _is_json(text):
+        text = with_decimal_point(text)
     extracted = _read_fenced(text) or _whole(text, Found.BARE) or _read_boxed(text)
     if extracted is not None or _DIGIT.search(last_boxed(text) or ""):
         return extracted
-    if of_object := _object(text):
+    if of_object := _object(text, decimal_comma=decimal_comma):
         return of_object
+    if is_refusal(text):
+        return None
     text = without_ambiguous_objects(text)
     return (
         _read_corrected(text)
@@ -130,13 +141,18 @@ def _read_boxed(text: str) -> Extracted[Number] | None:
     return Extracted(number, Found.BOXED, content) if number else None
 
 
-def _object(text: str) -> Extracted[Number] | None:
+def _is_json(text: str) -> bool:
+    extracted = extract_json(text, holds_objects, lenient=False)
+    return extracted is not None and extracted.found in {Found.BARE, Found.FENCED}
+
+
+def _object(text: str, *, decimal_comma: bool) -> Extracted[Number] | None:
     """Return the number of a response that is nothing but a JSON object."""
     extracted = extract_json(text, holds_objects, lenient=False, exact=True)
     if extracted is None or extracted.found not in {Found.BARE, Found.FENCED}:
         return None
     member = answer_member(extracted.value)
-    number = number_from_json(member.value) if member else None
+    number = number_from_json(member.value, decimal_comma=decimal_comma) if member else None
     return Extracted(number, Found.ANNOUNCED, extracted.text) if number else None
 
 

@@ -11,8 +11,9 @@ First rule that fits; of several announcements the last one counts:
 
 Labels that the text denies ("not A", "B is wrong") do not count. Where several labels are mentioned
 and none is announced, or several are announced at once ("A or B"), there is no answer: none is
-guessed. In running text single letters count in their own case only, unless they are announced and
-signs or the end of the line follow ("answer: b"), and `A` and `I` not as the English words.
+guessed. Nor is there one in a refusal. In running text single letters count in their own case only,
+unless they are announced and signs or the end of the line follow ("answer: b"), and `A` and `I` not
+as the English words.
 """
 
 from __future__ import annotations
@@ -24,28 +25,34 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from poor_bench.extraction.announcement import ANNOUNCING, CHOOSING, CONFIRMING, OR
 from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.label import is_denied
-from poor_bench.extraction.normalise import fold_answer, fold_text
+from poor_bench.extraction.normalise import WORD_CHARACTER, fold_answer, fold_text
+from poor_bench.extraction.refusal import is_refusal
 
 # Pieces of the patterns below. Repetitions are bounded or possessive, so that each is linear.
-_OPENING = r"[\s*_(\[\"'`${]{0,8}(?:\\\w{1,8}\{)?"
+_OPENING = r"[\s*_(\[\"'`${「『【（]{0,8}(?:\\\w{1,8}\{)?"
 """Signs before a label: "(B", "**B", "\\text{B"."""
 _LINE_OPENING = r"[ \t*_(\[\"'`]{0,8}"
-_CLOSING = r"[)\]*_\"'`}$]{0,4}+"
-_AT_AN_END = r"(?!\w|'\w|[.,]\d)"
+_CLOSING = r"[)\]*_\"'`}$」』】）]{0,4}+"
+_AT_AN_END = rf"(?!{WORD_CHARACTER}|'\w|[.,]\d)"
 """Not the start of a word or number: "Bob", "B's", "1.5"."""
-_NO_ARTICLE = r"(?!(?<=[AI])\s+(?!(?:because|since|as|and|or|with|due|is|for|which)\b)[a-z])"
+_NO_ARTICLE = (
+    r"(?!(?<=[AI])\s+"
+    r"(?!(?:because|since|as|and|or|with|due|is|for|which|oder|und|ou|et|weil|ist)\b)[a-z])"
+)
 """Not the English words: "A dog", "I think"; but "A because"."""
 _NAMED = r"(?i:(?:option|choice|answer)\s+)?"
 _ANNOUNCING = (
-    r"(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"  # the answer is B
+    r"(?:(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"  # the answer is B
     r"|\b(?:answer|choose|chose|pick|select|selected)\b"  # I choose B
     r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"  # it must be B
     r"|\b(?:so|thus|hence|therefore),?\s"  # therefore, B
     r"|\bgo(?:ing)?\s+(?:with|for)\b)"  # going with B
+    rf"|{ANNOUNCING}|{CHOOSING})"
 )
 _PRAISE = r"(?i:is\s+(?:the\s+)?(?:most\s+)?(?:correct|right|best|accurate|true|answer)\b)"
 """Words after a label that announce it: "B is the best answer"."""
@@ -81,9 +88,11 @@ def extract_choice(
     """
     by_fold = {fold_answer(label): label for label in labels}
     patterns = _patterns(tuple(labels))
+    whole = _whole(text, by_fold)
+    if whole is not None or is_refusal(text):
+        return whole
     return (
-        _whole(text, by_fold)
-        or _read_announced(text, by_fold, patterns)
+        _read_announced(text, by_fold, patterns)
         or _at_beginning(text, by_fold, patterns)
         or _only_one(text, by_fold, patterns)
         or _by_text(text, labels, texts)
@@ -206,8 +215,13 @@ def _patterns(labels: tuple[str, ...]) -> _Patterns:
     return _Patterns(
         announced=_build_announced_pattern(label, any_case),
         at_line_start=_line_start_pattern(label, any_case),
-        set_off=re.compile(rf"(?<![\w.-])(?P<label>{label})(?=[)\]*_\"'`])"),
-        word=re.compile(rf"(?<![\w'.-])(?P<label>{label})(?![\w']|[.,]\d){_NO_ARTICLE}"),
+        set_off=re.compile(
+            rf"(?<!{WORD_CHARACTER})(?<![.-])(?P<label>{label})(?=[)\]*_\"'`」』】）])"
+        ),
+        word=re.compile(
+            rf"(?<!{WORD_CHARACTER})(?<!['.-])(?P<label>{label})"
+            rf"(?!{WORD_CHARACTER}|'|[.,]\d){_NO_ARTICLE}"
+        ),
         alternative=_alternative_pattern(label),
     )
 
@@ -218,7 +232,8 @@ def _build_announced_pattern(label: str, any_case: str) -> re.Pattern[str]:
         rf"(?P<after>{label}){_AT_AN_END}{_NO_ARTICLE}"  # the answer is (B) because
         # answer: b, where a sign or the end of the line follows
         rf"|(?P<folded>(?i:{any_case}))(?=[)\]*_\"'`}}$.,;:!]|[ \t]*$){_AT_AN_END})"
-        rf"|(?<!\w)(?P<before>{label})[)\]*_\"'`.]{{0,4}}\s+{_PRAISE}",  # **B** is correct
+        rf"|(?<!{WORD_CHARACTER})(?P<before>{label})[)\]*_\"'`.]{{0,4}}"  # **B** is correct
+        rf"(?:\s+{_PRAISE}|{CONFIRMING})",
         re.MULTILINE,
     )
 
@@ -238,7 +253,7 @@ def _alternative_pattern(label: str) -> re.Pattern[str]:
     comma = r"(?:,\s{0,9}+)?"
     return re.compile(
         rf"{_CLOSING}\s{{0,9}}+(?:"
-        rf"{comma}\b(?i:or){_OPENING}{_NAMED}{_OPENING}(?P<either>{label})(?!\w)"  # A or B
+        rf"{comma}\b{OR}{_OPENING}{_NAMED}{_OPENING}(?P<either>{label})(?!\w)"  # A or B
         rf"|(?:{comma}\b(?i:and)|[,/&+]){_OPENING}{_NAMED}{_OPENING}(?P<too>{label})(?!\w)"
         # what follows must end the list: "A, B." but not "A, B happens"
         rf"{_CLOSING}\s{{0,9}}(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"

@@ -193,7 +193,7 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     Returns:
         The code and how it was found; None if there is none.
     """
-    answer = without_thinking(text)
+    answer = without_thinking(text, keep_invisible=True)
     blocks = [textwrap.dedent(block.body).strip("\n") for block in find_fenced_blocks(answer)]
     fenced = _best_block([block for block in blocks if block.strip()], function_name)
     if fenced is not None:
@@ -243,7 +243,10 @@ def extract_code_blocks(text: str) -> list[str]:
         >>> extract_code_blocks("First:\n```python\nx = 1\n```\nthen:\n```\ny = 2\n```")
         ['x = 1', 'y = 2']
     """
-    bodies = [textwrap.dedent(block.body) for block in find_fenced_blocks(without_thinking(text))]
+    bodies = [
+        textwrap.dedent(block.body)
+        for block in find_fenced_blocks(without_thinking(text, keep_invisible=True))
+    ]
     blocks = [body.strip("\n") for body in bodies if body.strip()]
     if blocks:
         return blocks

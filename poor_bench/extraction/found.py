@@ -24,6 +24,8 @@ class Found(StrEnum):
     """Alone on the first line, or what the last sentence comes to."""
     IN_PROSE = "in prose"
     """Somewhere in other text."""
+    ENVELOPED = "enveloped"
+    """In an object or list around it, such as `{"result": ...}`, or as a JSON text within JSON."""
     REPAIRED = "repaired"
     """Only readable after its syntax was repaired."""
     MISSING = "missing"
@@ -41,6 +43,7 @@ _WRAPPINGS = {
     Found.ANNOUNCED: "after words that announce it",
     Found.STATED: "stated among other text",
     Found.IN_PROSE: "within other text",
+    Found.ENVELOPED: "in another JSON value",
     Found.REPAIRED: "in broken syntax",
 }
 

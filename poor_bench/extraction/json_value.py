@@ -94,8 +94,10 @@ class _BracketScan:
 
 Accepts = Callable[[Any], bool]
 
+_AT_THE_EDGES = " \t\r\n\u200b\u2060\ufeff"
 _MAX_DEPTH = 60
 """Deep enough for any answer, and shallow enough to walk through a value by recursion."""
+_MOST_ENVELOPES = 3
 _MAX_PASSES = 4
 """How often the whole text may be read in search of JSON in prose."""
 _COST_OF_A_TRY = 40
@@ -137,8 +139,8 @@ def extract_json(
         Extracted(value={'answer': 18}, found=<Found.IN_PROSE: 'in prose'>, text='{"answer": 18}')
     """
     reader = _CandidateReader(accepts, exact=exact)
-    stripped = text.strip().removeprefix("\ufeff")
-    bodies = [block.body.strip() for block in reversed(find_fenced_blocks(text))]
+    stripped = text.strip(_AT_THE_EDGES)
+    bodies = [block.body.strip(_AT_THE_EDGES) for block in reversed(find_fenced_blocks(text))]
     extracted = reader.first([stripped], Found.BARE) or reader.first(bodies, Found.FENCED)
     if extracted is not None or not ("{" in text or "[" in text):
         return extracted
@@ -159,6 +161,29 @@ def parse_json(text: str, *, exact: bool = False) -> Any:
     if n_openings > _MAX_DEPTH and bracket_spans(text).depth > _MAX_DEPTH:
         raise ValueError(f"nested deeper than {_MAX_DEPTH} levels")
     return (_EXACT if exact else _PLAIN).decode(text)
+
+
+def open_envelopes(value: Any) -> Iterator[Any]:
+    r"""Yield what a JSON value holds and nothing else, from the outside inwards.
+
+    An envelope is an object with a single member, a list of a single object, or a text that is
+    itself JSON: `{"result": {...}}`, `[{...}]`, `"{\"a\": 1}"`.
+
+    Example:
+        >>> list(open_envelopes({"data": '{"a": 1}'}))
+        [{'a': 1}]
+    """
+    for _ in range(_MOST_ENVELOPES):
+        if isinstance(value, dict | list) and len(value) == 1:
+            (value,) = value.values() if isinstance(value, dict) else value
+        if isinstance(value, str):
+            try:
+                value = parse_json(value)
+            except ValueError:
+                return
+        if not is_container(value):
+            return
+        yield value
 
 
 class _CandidateReader:

@@ -17,8 +17,12 @@ _MARKS = r"[ \t*_(\[\"'`${]"
 _NEGATION = (
     r"(?:\b(?:not(?!\s+(?:only|just|sure|more|less|fewer|counting|including|rounded)\b)"
     r"|no(?!\s+(?:doubt|question|more|less|fewer)\b)|nothing|hardly|without"
+    r"|nicht|keine?|pas|jamais|niet|inte|ikke|não|nunca|nie|не"
     r"|never|neither|nor|cannot|rather\s+than|instead\s+of|other\s+than|anything\s+but)\b"
     r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b)"
+)
+_NEGATION_WITHOUT_SPACES = re.compile(
+    r"(?:不(?:是|选|選|应该是|應該是)?|并非|並非)[\s*_(\"「『（]{0,4}$"
 )
 _ENDS_CLAUSE = r"(?:but|and|so|because|since|hence|thus|therefore|then|if)\b"
 _AFTER = re.compile(
@@ -26,7 +30,10 @@ _AFTER = re.compile(
     r"(?:is|are|was|were|seems|looks|would\s+be)\s+(?:(?:clearly|definitely|also|simply)\s+)?"
     r"(?:not(?!\s+only\b)|wrong|incorrect|false|out|impossible|ruled\s+out)\b"
     r"|(?:is|are|was|does|do|can|could)n['\N{RIGHT SINGLE QUOTATION MARK}]t\b"
-    r"|(?:does|do|can|could)\s+not\b|cannot\b)",
+    r"|(?:does|do|can|could)\s+not\b|cannot\b"
+    r"|(?:ist|sind)\s(?:nicht|falsch)\b|(?:n['\N{RIGHT SINGLE QUOTATION MARK}]est\spas|est\sfaux)\b"
+    r"|(?:no|non|não)\s(?:es|è|é)\b|es\s(?:in|no\s)correct)"
+    r"|[」』】）)]{0,2}\s?(?:不(?:是|对|對|正确|正確)|是?(?:错|錯)|(?:では|じゃ)(?:ない|ありません)|[은는이가]?\s?(?:아니|아닙|틀))",
     re.IGNORECASE,
 )
 
@@ -43,7 +50,10 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
     """True if a negation stands before `start`, with at most `words` words between."""
-    return _before(words).search(text[max(0, start - _REACH) : start]) is not None
+    before = text[max(0, start - _REACH) : start]
+    return any(
+        pattern.search(before) is not None for pattern in (_before(words), _NEGATION_WITHOUT_SPACES)
+    )
 
 
 @lru_cache(maxsize=8)

@@ -1,10 +1,14 @@
 """A list out of a response: JSON, bullets, numbered or plain lines, or comma-separated.
 
 The first notation that fits wins, in this order: a JSON list (see `json_value` for which one of
-several), lines with bullets or numbers, and only where the whole response, or the last LaTeX box,
-is nothing else: several short lines, or one line with commas, semicolons, spaces between numbers,
-or "and" before the last item. Words that lead up to it ("Colors:", "The colors are") are no part of
-it. A line that otherwise reads like a sentence is no list. Bullets under bullets are no items.
+several), lines with bullets or numbers, a Markdown table, and only where the whole response, or the
+last LaTeX box, is nothing else: several short lines, or one line with commas, semicolons, spaces
+between numbers, or "and" before the last item, in any of several languages. Words that lead up to
+it ("Colors:", "The colors are") are no part of it. A line that otherwise reads like a sentence is
+no list. Bullets under bullets are no items.
+
+What explains an item is no part of it: what follows a bold beginning (`- **red**: long waves`), or
+a colon or dash where each item has one. Of a table the first column counts that is no numbering.
 """
 
 from __future__ import annotations
@@ -16,17 +20,32 @@ from typing import Any
 from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import Accepts, extract_json
+from poor_bench.extraction.refusal import is_refusal
 
 _ITEM_LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:[-*+•\N{EN DASH}]|\(?(?:\d{1,4}[.):]|[a-z]\)))[ \t]+(?P<item>[^\n]*\S)",
     re.MULTILINE | re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"[,;]")
-_LAST = re.compile(r"\s{1,9}and\s{1,9}(?=\S)", re.IGNORECASE)
+_TABLE_LINE = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*?)\|?[ \t]*$", re.MULTILINE)
+_RULE_OF_TABLE = re.compile(r"\s{0,9}:?-+:?\s{0,9}")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_BOLD_BEGINNING = re.compile(
+    r"(?P<bold>\*\*|__)(?P<item>[^*_\n]{1,80}?)[:：]?(?P=bold)\s{0,9}"
+    r"(?:[:：(\N{EN DASH}\N{EM DASH}-]|(?<=[:：]\*\*)|(?<=[:：]__))[^\n]*\S"
+)
+_EXPLAINED = re.compile(
+    r"(?P<item>[^:：\n]{1,60}?)(?:[:：]\s+|\s+[\N{EN DASH}\N{EM DASH}-]\s+)\S+\s+[^\n]*\S"
+)
+_SEPARATOR = re.compile(r"[,;、，；]")
+_LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и)\s{1,9}(?=\S)", re.IGNORECASE)
+_LAST_WITHOUT_SPACES = re.compile(r"(?:以及|和|与|及び|および|と|及)(?=\S)")
 _LEADING = re.compile(r"^[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
-_STATING = re.compile(r"^[^,;:\n]{1,60}?\b(?:is|are|were)\s+(?P<rest>[^:\n]+)", re.IGNORECASE)
+_STATING = re.compile(
+    r"^[^,;:\n]{1,60}?\b(?:is|are|were|sind|sont|son|sono|são|zijn|är|er)\s+(?P<rest>[^:\n]+)",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"^[-+]?\d+(?:\.\d+)?(?:[ \t]+[-+]?\d+(?:\.\d+)?)+")
-_SENTENCE_ENDS = (".", "!", "?")
+_SENTENCE_ENDS = (".", "!", "?", "。")
 _MAX_PLAIN_ITEM = 80
 _MAX_WORDS_IN_A_SENTENCE = 3
 """Longer items of one line are clauses if that ends like a sentence."""
@@ -68,7 +87,9 @@ def extract_list(
         ['red', 'green']
     """
     of_json = extract_json(text, lambda value: is_list(value) and accepts(value), lenient=lenient)
-    return of_json or _lines_with_marks(text) or _plain_items(text, accepts_item)
+    if of_json is not None or is_refusal(text):
+        return of_json
+    return _lines_with_marks(text) or _table(text) or _plain_items(text, accepts_item)
 
 
 def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
@@ -76,9 +97,37 @@ def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
     if not matches:
         return None
     n_lines = sum(1 for line in text.splitlines() if line.strip())
-    found = Found.BARE if n_lines == len(matches) else Found.IN_PROSE
-    piece = text[matches[0].start() : matches[-1].end()]
-    return Extracted([match["item"].strip() for match in _outermost(matches)], found, piece)
+    items = [match["item"].strip() for match in _outermost(matches)]
+    bare = _without_explanations(items)
+    found = Found.BARE if n_lines == len(matches) and bare == items else Found.IN_PROSE
+    return Extracted(list(bare), found, text[matches[0].start() : matches[-1].end()])
+
+
+def _without_explanations(items: list[str]) -> list[str]:
+    bold = [_BOLD_BEGINNING.fullmatch(item) for item in items]
+    if any(bold):
+        return [match["item"] if match else item for match, item in zip(bold, items, strict=True)]
+    explained = [match["item"] for item in items if (match := _EXPLAINED.fullmatch(item))]
+    return explained if len(explained) == len(items) > 1 else items
+
+
+def _table(text: str) -> Extracted[list[Any]] | None:
+    """Read the first column of a Markdown table that does not number its rows."""
+    lines = list(_TABLE_LINE.finditer(text))
+    rows = [[cell.strip() for cell in _CELL_END.split(line["cells"])] for line in lines]
+    if len(rows) < 3 or not all(map(_RULE_OF_TABLE.fullmatch, rows[1])):
+        return None
+    columns = list(zip(*rows[2:], strict=False))
+    numbering = tuple(str(number) for number in range(1, len(rows) - 1))
+    items = next((column for column in columns if _without_stops(column) != numbering), ())
+    n_lines = sum(1 for line in text.splitlines() if line.strip())
+    found = Found.BARE if n_lines == len(lines) and len(columns) == 1 else Found.IN_PROSE
+    piece = text[lines[0].start() : lines[-1].end()]
+    return Extracted([item for item in items if item], found, piece) if any(items) else None
+
+
+def _without_stops(column: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(cell.strip(".)") for cell in column)
 
 
 def _outermost(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
@@ -130,7 +179,8 @@ def _items_of_line(line: str, *, of_clause: bool = False) -> list[str]:
         return line.split()
     items = [item.strip() for item in _SEPARATOR.split(line)]
     *before, last = [item for item in items if item] or [""]
-    items = [*before, *(part for part in _LAST.split(f" {last}", maxsplit=1) if part.strip())]
+    joining = _LAST_WITHOUT_SPACES if before and "、" in line else _LAST
+    items = [*before, *(part for part in joining.split(f" {last}", maxsplit=1) if part.strip())]
     is_sentence = (of_clause or line.endswith(_SENTENCE_ENDS)) and any(
         len(item.split()) > _MAX_WORDS_IN_A_SENTENCE for item in items
     )

@@ -8,7 +8,18 @@ import unicodedata
 _SPACE = re.compile(r"\s+")
 WORD = re.compile(r"\w+(?:['-]\w+)*")
 """A word of folded text."""
+WORD_CHARACTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""Pattern of a character of words in scripts that put spaces between words.
+
+Japanese, Chinese and Korean do not: `答案是D` holds the label `D`, `abcD` does not.
+"""
 _EDGE = " \t\r\n.,;:!?\"'`*_()[]{}<>"
+_INVISIBLE = re.compile(
+    "[\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{LEFT-TO-RIGHT MARK}\N{RIGHT-TO-LEFT MARK}"
+    "\N{ZERO WIDTH NO-BREAK SPACE}\u2060-\u2064\u202a-\u202e\u2066-\u2069]"
+    # these join emoji and letters of some scripts, and mean nothing at either end
+    "|\\A[\u200c\u200d]+|[\u200c\u200d]+(?=\\s{0,99}\\Z)"
+)
 _TYPOGRAPHIC = dict.fromkeys(
     map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\N{SOFT HYPHEN}")
 ) | str.maketrans(
@@ -18,6 +29,16 @@ _TYPOGRAPHIC = dict.fromkeys(
     "''\"\"-----",
 )
 """What text processors write for the signs of a keyboard, and signs that nobody sees."""
+
+
+def without_invisible(text: str) -> str:
+    r"""Remove characters that nobody sees: byte order marks, soft hyphens, marks of direction.
+
+    Example:
+        >>> without_invisible("\ufeff1\u200b8")
+        '18'
+    """
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def fold_form(text: str) -> str:

@@ -1,10 +1,12 @@
 r"""Numbers as people write them, read exactly, as Decimal.
 
-Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.567`, `1.234,5`; a
-space in `1 000`, and in `1 234` where nothing else stands there, as prose may have two numbers), a
-decimal comma where it cannot be a list or a thousands separator, `2.5 million`, scientific notation
-(`1.2e-3`, `3 * 10^8`), fractions (`3/4`, `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around
-all that. Which of several numbers is the answer, is for `answer_number` to say.
+Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.567`, `1.234,5`,
+`12,34,567`), a decimal comma where it cannot be a list or a thousands separator, `2.5 million`,
+`2,5 Mio.`, `3.5万` and `$5M`, scientific notation (`1.2e-3`, `3 * 10^8`), fractions (`3/4`,
+`2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around all that. Prose may have two numbers side
+by side, so a plain space separates thousands only in `1 000`, next to a currency (`12 500 €`),
+before decimals (`1 234,50`), and where nothing else stands there. Which of several numbers is the
+answer, is for `answer_number` to say.
 
 A number is not meant as an answer where it is part of something else: a term of a sum that is not
 worked out (`3 + 4`), a date or time (`2026-11-22`, `12:30`), a range (`5-10`, `between 5 and 10`),
@@ -25,41 +27,84 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from poor_bench.extraction.label import is_denied_before
+from poor_bench.extraction.normalise import WORD_CHARACTER
 from poor_bench.extraction.plain_math import plain_math
 
+_SIGN_OF_CURRENCY = "[$€£¥₹₽₩₺₴₪]"
+_CURRENCY = (
+    rf"(?:{_SIGN_OF_CURRENCY}|(?:(?:EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|HUF|RUB"
+    r"|[Ee]uros?|kr|zł|Kč)|(?:Rs|Fr)\.?)(?![^\W\d_]))"
+)
+_SCALES = {
+    "k": 3, "thousand": 3, "tausend": 3, "tsd": 3, "mille": 3, "mil": 3, "mila": 3, "тыс": 3,
+    "lakh": 5, "lakhs": 5, "crore": 7, "crores": 7,
+    "M": 6, "mn": 6, "mio": 6, "mln": 6, "млн": 6, "million": 6, "millions": 6, "millionen": 6,
+    "millón": 6, "millones": 6, "milione": 6, "milioni": 6, "milhão": 6, "milhões": 6,
+    "miljoen": 6, "miljoner": 6, "millioner": 6, "миллион": 6, "миллиона": 6, "миллионов": 6,
+    "bn": 9, "mrd": 9, "mld": 9, "млрд": 9, "billion": 9, "billions": 9, "milliarde": 9,
+    "milliarden": 9, "milliard": 9, "milliards": 9, "miliardo": 9, "miliardi": 9, "miljard": 9,
+    "miljarder": 9, "milliarder": 9, "bilhão": 9, "bilhões": 9, "mil millones": 9,
+    "mil milhões": 9, "миллиард": 9, "миллиарда": 9, "миллиардов": 9,
+    "trillion": 12, "trillions": 12, "billionen": 12,
+    "千": 3, "万": 4, "萬": 4, "만": 4, "億": 8, "亿": 8, "억": 8, "兆": 12, "조": 12,
+}  # fmt: skip
+"""Powers of ten by word. A German `Billion` is left to English, where it is a thousandth of it."""
+_SCALES_OF_CURRENCY = {"m": 6, "b": 9, "t": 12, "md": 9}
+"""Letters that say a power of ten behind an amount of money only: `5 m` is a length."""
+_SCALE_WORDS = "|".join(
+    sorted((word for word in _SCALES if word != "M" and ord(word[0]) < 0x3000), key=len)[::-1]
+).replace(" ", r"\s")
+
 _NUMBER = re.compile(
-    r"""
-    (?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])  # not inside a word of letters
+    rf"""
+    (?<!{WORD_CHARACTER})
     (?<![./±])                              # nor a version, a date, a tolerance
-    (?=[-+]?(?:[$€£¥₹₽₩]\s?)?[-+]?\.?\d)    # most places hold no number: told at once
-    (?P<sign>(?<![)\]}%])[-+])?(?:[$€£¥₹₽₩]\s?)?(?P<inner_sign>[-+](?=[\d.]))?
+    (?=[-+]?(?:[$€£¥₹₽₩₺₴₪]|[A-ZKFRkz][A-Zcčłrs]{{1,2}}\.?)?\s?[-+]?\.?\d)  # fails early
+    (?P<sign>(?<![)\]}}%])[-+])?(?P<currency>{_CURRENCY}\s?)?(?P<inner_sign>[-+](?=[\d.]))?
     (?:
-        (?P<power>10\s?(?:\^|\*\*)\s?\{?(?P<power_exponent>[-+]?\d{1,4})\}?)
+        (?P<power>10\s?(?:\^|\*\*)\s?\{{?(?P<power_exponent>[-+]?\d{{1,4}})\}}?)
       | (?:
-            (?P<us>(?=\d{1,3}[,'_\xa0\ ]\d\d)(?:
-                \d{1,3}(?:[,'_\xa0]\d{3})+
-              | \d{1,2}(?:,\d{2}(?=,)){1,8},\d{3}  # lakh; {1,8}+ fails before Python 3.11.5
-              | \d{1,3}(?:\ \d{3}){0,3}\ 0\d\d(?:\ \d{3}){0,3}   # no number begins with 0
-            )(?![\d,])(?:\.\d+)?)
-          | (?P<eu>\d{1,3}+(?=\.)(?:(?:\.\d{3}){2,}(?![\d.])|(?:\.\d{3})+(?=,\d))(?:,\d+)?)
-          | (?<![,(\[{])(?P<comma>\d+,(?:\d{1,2}|\d{4,})(?![\d,]|\.\d))
-          | (?P<plain>\d++(?:\.\d++)?|\.\d++)(?![eE][-+]?\d{5})
+            (?P<us>(?=\d{{1,3}}[,'_\xa0\ ]\d\d)(?:
+                \d{{1,3}}(?:[,'_\xa0]\d{{3}})+
+              | \d{{1,2}}(?:,\d{{2}}(?=,)){{1,8}},\d{{3}}  # lakh; possessive fails in 3.11.2
+              | \d{{1,3}}(?:\ \d{{3}}){{0,3}}\ 0\d\d(?:\ \d{{3}}){{0,3}}   # no number begins with 0
+            )(?![\d,]|\ \d{{3}},\d)(?:\.\d+)?)
+          | (?P<spaced>(?=\d{{1,3}}[\ \xa0']\d{{3}})\d{{1,3}}(?:[\ \xa0']\d{{3}}){{1,8}}(?!\d)(?:
+                ,\d+(?![\d,]|\.\d)|\.\d+(?![\d.])      # 1 234,50
+              | (?=(?:,-)?\s?{_CURRENCY})         # 12 500 €
+              | (?(currency)(?!\ \d)|(?!))        # € 12 500
+            ))
+          | (?P<eu>\d{{1,3}}+(?=\.)(?:(?:\.\d{{3}}){{2,}}(?![\d.])|(?:\.\d{{3}})+(?=,\d))(?:,\d+)?)
+          | (?<![,(\[{{])(?P<comma>\d+,(?:\d{{1,2}}|\d{{4,}})(?![\d,]|\.\d))
+          | (?P<plain>\d++(?:\.\d++)?|\.\d++)(?![eE][-+]?\d{{5}})
         )
         (?:(?=[\seE*x/])(?:                     # looks ahead, since few numbers go on
-            [eE](?P<exponent>[-+]?\d{1,4})(?!\w)
-          | \s?[*x]\s?10\s?(?:\^|\*\*)\s?\{?(?P<times_exponent>[-+]?\d{1,4})\}?
-          | (?P<mixed>\ \d{1,6}/\d{1,6}(?!\s?/|\.?\d))
+            [eE](?P<exponent>[-+]?\d{{1,4}})(?!\w)
+          | \s?[*x]\s?10\s?(?:\^|\*\*)\s?\{{?(?P<times_exponent>[-+]?\d{{1,4}})\}}?
+          | (?P<mixed>\ \d{{1,6}}/\d{{1,6}}(?!\s?/|\.?\d))
           | \s?/\s?(?P<denominator>\d+(?:\.\d+)?)(?!\s?/|\.?\d)
         ))?
     )
     (?!(?:st|nd|rd|th)\b|[²³¹⁰⁴-⁹])         # no ordinal, no power
-    (?:(?=[\s%ptTmMbBk])(?:(?P<percent>\s?(?:%|per\s?cent\b))|(?P<scale>\s?(?i:thousand|million|billion|trillion)\b|k\b)))?
+    (?:[.,]-{{1,2}}(?![\w-]))?                # 5.–
+    (?:(?=\s?(?:%|[^\W\d_]))(?:
+        (?P<percent>\s?(?:%|per\s?cent\b))
+      | \s?(?P<scale>(?:M|(?i:{_SCALE_WORDS}))(?!\w)\.?|[千万萬만億亿억兆조])
+      | (?(currency)\s?(?P<money_scale>[mMbBtT]|Md)(?!\w)|(?!))
+    ))?
+    (?:\s?(?P<paid_in>{_CURRENCY}(?!\s?[\d.])))?
     """,
     re.VERBOSE,
 )
+_MONEY_WITH_DECIMAL_COMMA = re.compile(r"[€₺₽₴]|EUR|[Ee]uro|BRL|DKK|NOK|SEK|PLN|CZK|RUB|kr|zł|Kč")
+_THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+_DECIMAL_COMMA = re.compile(
+    r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?|\d++(?:[ \xa0']\d{3})*+,\d++)(?![.,]?\d)"
+)
 _SPACED_MINUS = re.compile(r"^-\s+(?=[\d.$])")
-_SPACED_THOUSANDS = re.compile(r"[-+]?(?:[$€£¥₹₽₩]\s?)?\d{1,3}(?: \d{3})+(?:\.\d+)?\s?%?")
-_SCALES = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_SPACED_THOUSANDS = re.compile(
+    rf"[-+]?(?:{_CURRENCY}\s?)?\d{{1,3}}(?: \d{{3}})+(?:[.,]\d+)?\s?%?(?:\s?{_CURRENCY})?"
+)
 _WRAPPING = " \t\r\n*_`'\"$"
 _MAX_DIGITS = 400
 _MAX_BITS = 1300
@@ -116,13 +161,26 @@ def sole_number(text: str) -> Number | None:
     return numbers[0].number if len(numbers) == 1 else None
 
 
-def number_from_json(value: Any) -> Number | None:
+def with_decimal_point(text: str) -> str:
+    """Rewrite numbers such as `1.234,5` and `1,234` with a decimal point, as 1234.5 and 1.234.
+
+    Example:
+        >>> with_decimal_point("1.234 km are 1.234.000 m, not 1,234")
+        '1234 km are 1234000 m, not 1.234'
+    """
+    return _DECIMAL_COMMA.sub(
+        lambda match: match[0].replace(".", "").replace(",", "."), plain_math(text)
+    )
+
+
+def number_from_json(value: Any, *, decimal_comma: bool = False) -> Number | None:
     """Return the number that a JSON value is, or gives as a text; else None.
 
     A text counts where it is a number or holds exactly one; true, false, null, lists and objects
     do not, nor does what is not finite.
     """
     if isinstance(value, str):
+        value = with_decimal_point(value) if decimal_comma else value
         return parse_number(value) or sole_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
@@ -178,10 +236,18 @@ def _number(match: re.Match[str]) -> Number | None:
         return None
     if "-" in f"{match['sign']}{match['inner_sign']}":
         value = value.copy_negate()
-    if match["scale"]:
-        scaled = value.scaleb(_SCALES[match["scale"].strip().lower()], _WIDE)
-        return Number(scaled, digits=value)
+    power_of_ten = _power_of_ten(match)
+    if power_of_ten:
+        return Number(value.scaleb(power_of_ten, _WIDE), digits=value)
     return Number(value, is_percent=match["percent"] is not None)
+
+
+def _power_of_ten(match: re.Match[str]) -> int:
+    """Give what a word behind the digits stands for; 0 without one."""
+    if match["money_scale"]:
+        return _SCALES_OF_CURRENCY[match["money_scale"].lower()]
+    word = (match["scale"] or "").rstrip(".")
+    return _SCALES.get(word) or _SCALES.get(word.lower(), 0)
 
 
 def _magnitude(match: re.Match[str]) -> Decimal:
@@ -202,10 +268,20 @@ def _magnitude(match: re.Match[str]) -> Decimal:
 def _digits(match: re.Match[str]) -> Decimal:
     if match["us"]:
         return Decimal(re.sub(r"[^\d.]", "", match["us"]))
-    european = match["eu"] or match["comma"]
+    if match["spaced"]:
+        return Decimal(re.sub(r"[^\d.]", "", match["spaced"].replace(",", ".")))
+    european = match["eu"] or match["comma"] or _read_euros(match)
     if european:
         return Decimal(european.replace(".", "").replace(",", "."))
     return Decimal(match["plain"])
+
+
+def _read_euros(match: re.Match[str]) -> str | None:
+    """Take `1.234 €` for thousands: amounts of money have no three decimals."""
+    money = f"{match['currency'] or ''}{match['paid_in'] or ''}"
+    plain = match["plain"]
+    has_decimal_comma = _MONEY_WITH_DECIMAL_COMMA.search(money) is not None
+    return plain if has_decimal_comma and _THOUSANDS_OR_DECIMALS.fullmatch(plain) else None
 
 
 _MAX_GAP = 30

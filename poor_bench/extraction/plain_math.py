@@ -7,6 +7,7 @@ becomes `-`, and so does a leading "minus". What has no plain form stays as it i
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 _SIGNS = str.maketrans(
     {
@@ -17,11 +18,26 @@ _SIGNS = str.maketrans(
         "\N{MULTIPLICATION SIGN}": "*",
         "\N{DOT OPERATOR}": "*",
         "\N{MIDDLE DOT}": "*",
+        "\N{FIGURE SPACE}": "\N{NO-BREAK SPACE}",
         "\N{THIN SPACE}": "\N{NO-BREAK SPACE}",
         "\N{NARROW NO-BREAK SPACE}": "\N{NO-BREAK SPACE}",
+        "\N{FULLWIDTH PLUS SIGN}": "+",
+        "\N{FULLWIDTH HYPHEN-MINUS}": "-",
+        "\N{FULLWIDTH FULL STOP}": ".",
+        "\N{FULLWIDTH PERCENT SIGN}": "%",
+        "\N{FULLWIDTH DOLLAR SIGN}": "$",
+        "\N{FULLWIDTH YEN SIGN}": "¥",
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",
     }
 )
+_MYRIADS = re.compile(
+    r"(?:\d{1,4}(?:\.\d{1,8})?[兆조億亿억万萬만千百]\s?(?=\d)){1,5}\d{1,4}(?![\d.])[億亿억万萬만千百]?"
+)
+_MYRIAD = re.compile(r"(?P<digits>\d+(?:\.\d+)?)(?P<unit>[兆조億亿억万萬만千百]?)")
+_POWERS_OF_MYRIADS = {
+    "兆": 12, "조": 12, "億": 8, "亿": 8, "억": 8, "万": 4, "萬": 4, "만": 4, "千": 3, "百": 2,
+    "": 0,
+}  # fmt: skip
 _VULGAR_FRACTION = re.compile(r"(?P<whole>\d)?(?P<fraction>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
 _VULGAR_FRACTIONS = {
     "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4",
@@ -58,6 +74,7 @@ def plain_math(text: str) -> str:
     if not text.isascii():
         text = _SUPERSCRIPT_POWER.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
         text = _VULGAR_FRACTION.sub(_plain_vulgar_fraction, text).translate(_SIGNS)
+        text = _MYRIADS.sub(_sum_myriads, text)
     if "\\" in text:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)
@@ -65,6 +82,18 @@ def plain_math(text: str) -> str:
     elif "{,}" in text:
         text = text.replace("{,}", ",")
     return text
+
+
+def _sum_myriads(match: re.Match[str]) -> str:
+    """Write `1億2000万` as 120000000, where the units fall from left to right."""
+    parts = [
+        (_POWERS_OF_MYRIADS[part["unit"]], part["digits"]) for part in _MYRIAD.finditer(match[0])
+    ]
+    powers = [power for power, _ in parts]
+    if powers != sorted(set(powers), reverse=True):
+        return match[0]
+    total = sum((Decimal(digits).scaleb(power) for power, digits in parts), Decimal())
+    return f"{total.normalize():f}"
 
 
 def _plain_vulgar_fraction(match: re.Match[str]) -> str:

@@ -9,7 +9,8 @@ Rules:
   prompt) makes everything before it thinking; a stray one at the very end changes nothing.
 - A block that is never closed runs to the end: what the model would have answered is unknown.
 - A marker between quotes, or in a closed code block of the answer, is text.
-- The token that ends a turn is no part of either.
+- The tokens that end a turn are no part of either.
+- Nor are characters that nobody sees, for evaluators: see `without_thinking`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.fences import find_fenced_blocks
+from poor_bench.extraction.normalise import without_invisible
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,13 @@ _CONTROL_TOKEN = re.compile(
     r"|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
 )
 _END_OF_TURN = re.compile(
-    r"(?:<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end)\|>|<end_of_turn>"
+    r"(?:(?:<\|(?:im_end|eot_id|eom_id|eot|eos|endoftext|end_of_text|end|return|user|assistant"
+    r"|end_of_role|END_OF_TURN_TOKEN)\|>|<end_of_turn>|<turn\|>|<end_of_utterance>|</s>|</?eos>"
     # DeepSeek writes it with a full-width line and blocks for spaces
     "|<\uff5cend\u2581of\u2581sentence\uff5c>"
-    r"|\[END FINAL RESPONSE\])\s*\Z"
+    r"|\[/?INST\]|\[END FINAL RESPONSE\]|\[e~\[)\s{0,99}){1,9}\Z"
 )
+_AT_THE_EDGES = " \t\r\n\u200b\u200c\u200d\u2060\ufeff"
 _QUOTES = "`'\""
 _WORDED_FAMILIES = (
     # gpt-oss after a decoder that drops special tokens
@@ -127,9 +131,25 @@ def split_thinking(text: str) -> ThinkingSplit:
     return splitter.finish()
 
 
-def without_thinking(text: str) -> str:
-    """Return the answer of a response, see `split_thinking`."""
-    return split_thinking(text).answer
+def without_thinking(text: str, *, keep_invisible: bool = False) -> str:
+    r"""Return the answer of a response as evaluators read it.
+
+    Thinking, tokens that end a turn, byte order marks and invisible characters are no part of the
+    answer, so they break no format rule either; everything else is.
+
+    Args:
+        text: A response.
+        keep_invisible: Whether to remove invisible characters at both ends only, where those
+            within may be meant: in code and in files.
+
+    Example:
+        >>> without_thinking("<think>2 + 2</think>\ufeff4</s>")
+        '4'
+    """
+    answer = split_thinking(text).answer
+    if answer.isascii():
+        return answer
+    return answer.strip(_AT_THE_EDGES) if keep_invisible else without_invisible(answer)
 
 
 def _split_at(text: str, start: int, closing: re.Pattern[str]) -> ThinkingSplit:

@@ -36,6 +36,7 @@ class FormFault(StrEnum):
     WRONG_COUNT = "wrong_count"
     WRAPPED_IN_FENCE = "wrapped_in_fence"
     WRAPPED_IN_PROSE = "wrapped_in_prose"
+    WRAPPED_IN_JSON = "wrapped_in_json"
     ANSWER_NOT_FOUND = "answer_not_found"
 
 
@@ -135,6 +136,7 @@ _WRAPPINGS: dict[str, FormFault] = {
     Found.ANNOUNCED: FormFault.WRAPPED_IN_PROSE,
     Found.STATED: FormFault.WRAPPED_IN_PROSE,
     Found.BOXED: FormFault.WRAPPED_IN_PROSE,
+    Found.ENVELOPED: FormFault.WRAPPED_IN_JSON,
 }
 
 
@@ -175,6 +177,11 @@ _TEXTS = {
         "Answer in prose",
         "The answer is surrounded by text; the bare value was requested.",
         "Ask for the value only, or use structured output.",
+    ),
+    FormFault.WRAPPED_IN_JSON: (
+        "Answer in another JSON value",
+        "The answer is within an object, a list or a text that was not requested.",
+        "Show the requested JSON in the prompt, or use structured output.",
     ),
     FormFault.ANSWER_NOT_FOUND: (
         "Answer not found",

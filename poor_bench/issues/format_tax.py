@@ -16,6 +16,7 @@ _FIXES = {
     Found.ANNOUNCED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.STATED: "Use structured output, or end the prompt with: reply with the value only.",
     Found.BOXED: "Ask for a plain value instead of LaTeX.",
+    Found.ENVELOPED: "Show the requested JSON in the prompt, or use structured output.",
     Found.REPAIRED: "Use structured output (a JSON schema).",
 }
 _STOP_FIX = "Set a stop sequence such as two newlines: the value comes first."

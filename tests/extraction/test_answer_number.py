@@ -61,7 +61,7 @@ ANSWERS = {
     "two units": ("That takes 2 hours or 120 minutes", "120", Found.IN_PROSE),
     "worded minus": ("The answer is minus 7.", "-7", Found.ANNOUNCED),
     "difference in words": ("That is 10 minus 3, so 7", "7", Found.STATED),
-    "comma at the end of a sentence": ("Die Antwort ist 3,5.", "3.5", Found.IN_PROSE),
+    "comma at the end of a sentence": ("Die Antwort ist 3,5.", "3.5", Found.ANNOUNCED),
     "no space before": ("\N{CJK UNIFIED IDEOGRAPH-662F}42", "42", Found.IN_PROSE),
     "million": ("The answer is $2.5 million.", "2500000", Found.ANNOUNCED),
     "emphasis": ("So:\n\n**42**", "42", Found.IN_PROSE),

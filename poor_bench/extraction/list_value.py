@@ -30,11 +30,11 @@ _TABLE_LINE = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE_OF_TABLE = re.compile(r"\s{0,9}:?-+:?\s{0,9}")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _BOLD_BEGINNING = re.compile(
-    r"(?P<bold>\*\*|__)(?P<item>[^*_\n]{1,80}?)[:：]?(?P=bold)\s{0,9}"
+    r"\A(?P<bold>\*\*|__)(?P<item>[^*_\n]{1,80}?)[:：]?(?P=bold)\s{0,9}"
     r"(?:[:：(\N{EN DASH}\N{EM DASH}-]|(?<=[:：]\*\*)|(?<=[:：]__))[^\n]*\S"
 )
 _EXPLAINED = re.compile(
-    r"(?P<item>[^:：\n]{1,60}?)(?:[:：]\s+|\s+[\N{EN DASH}\N{EM DASH}-]\s+)\S+\s+[^\n]*\S"
+    r"\A(?P<item>[^:：\n]{1,60}?)(?:[:：]\s|\s[\N{EN DASH}\N{EM DASH}-]\s)\s{0,9}\S{1,80}\s{1,9}[^\n]*\S"
 )
 _SEPARATOR = re.compile(r"[,;、，；]")
 _LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и)\s{1,9}(?=\S)", re.IGNORECASE)

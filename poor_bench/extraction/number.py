@@ -99,7 +99,7 @@ _NUMBER = re.compile(
 _MONEY_WITH_DECIMAL_COMMA = re.compile(r"[€₺₽₴]|EUR|[Ee]uro|BRL|DKK|NOK|SEK|PLN|CZK|RUB|kr|zł|Kč")
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _DECIMAL_COMMA = re.compile(
-    r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3})++(?:,\d++)?|\d++(?:[ \xa0']\d{3})*+,\d++)(?![.,]?\d)"
+    r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3}){1,9}(?:,\d++)?|\d++(?:[ \xa0']\d{3}){0,9},\d++)(?![.,]?\d)"
 )
 _SPACED_MINUS = re.compile(r"^-\s+(?=[\d.$])")
 _SPACED_THOUSANDS = re.compile(

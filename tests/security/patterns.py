@@ -128,7 +128,8 @@ def _sources(node: ast.expr, function: ast.AST, module: ModuleType) -> list[str]
     ]
     if assigned:
         return [source for value in assigned for source in _sources(value, function, module)]
-    parameters = [argument.arg for argument in getattr(function, "args", ast.arguments()).args]
+    arguments = getattr(function, "args", ast.arguments())
+    parameters = [argument.arg for argument in [*arguments.args, *arguments.kwonlyargs]]
     assert told in parameters, f"{module.__name__}:{node.lineno}: what is {told}?"
     return []
 

@@ -230,14 +230,21 @@ class Database:
         Returns:
             Columns; for each of `CODES` what its codes stand for; the newest timestamp.
         """
-        names = [name for name in _NEWEST if name not in {"rank", "is_failure"}]
-        chosen = ", ".join(
-            f"coalesce({name}, 'nan'::DOUBLE) AS {name}" if name in NUMBERS else f'"{name}"'
-            for name in names
-        )
-        columns = self.connection.execute(f"SELECT {chosen} FROM newest ORDER BY rank").fetchnumpy()
+        order = self._fetch_newest("rank").argsort(kind="stable")
+        columns = {
+            name: self._fetch_newest(name)[order]
+            for name in _NEWEST
+            if name not in {"rank", "is_failure"}
+        }
         values = {name: tuple(values) for name, values in self._values.items()}
         return columns, values, self._latest
+
+    def _fetch_newest(self, name: str) -> NDArray[Any]:
+        """Fetch one column: fetching all of them sorted takes several times their memory."""
+        value = f"coalesce({name}, 'nan'::DOUBLE)" if name in NUMBERS else f'"{name}"'
+        query = f"SELECT {value} AS found FROM newest"
+        column: NDArray[Any] = self.connection.execute(query).fetchnumpy()["found"]
+        return column
 
     def texts(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
         """Fetch columns of the texts of some rows, in the order of `places`.

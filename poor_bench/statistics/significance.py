@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 _EXACT_UP_TO = 15
-_CHUNK = 1000
+_CHUNK = 200
+"""Patterns drawn at once; a multiple of 4, since 4 signs are drawn from one number of 32 bits."""
 
 
 def sign_flip_p_values(

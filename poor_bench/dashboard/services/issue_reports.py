@@ -134,11 +134,13 @@ def _build_report(
     items = analyse_items(results, workspace.tests_by_id)
     suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
     context = replace(known, suspicious_tests=suspicious)
+    tax = tuple(format_tax(results, context.facts))
+    del results, items  # before the texts of all responses are read
     return IssueReport(
-        n_results=len(results),
+        n_results=len(table),
         issues=tuple(_all_issues(table, context, detectors)),
         detectors=detectors,
-        tax=tuple(format_tax(results, context.facts)),
+        tax=tax,
         class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
     )
 

@@ -34,7 +34,8 @@ _BOLD_BEGINNING = re.compile(
     r"(?:[:：(\N{EN DASH}\N{EM DASH}-]|(?<=[:：]\*\*)|(?<=[:：]__))[^\n]*\S"
 )
 _EXPLAINED = re.compile(
-    r"\A(?P<item>[^:：\n]{1,60}?)(?:[:：]\s|\s[\N{EN DASH}\N{EM DASH}-]\s)\s{0,9}\S{1,80}\s{1,9}[^\n]*\S"
+    r"\A(?P<item>[^:：\n]{1,60}?)(?:[:：]\s|\s[\N{EN DASH}\N{EM DASH}-]\s)\s{0,9}"
+    r"\S{1,80}\s{1,9}[^\n]*\S"
 )
 _SEPARATOR = re.compile(r"[,;、，；]")
 _LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и)\s{1,9}(?=\S)", re.IGNORECASE)

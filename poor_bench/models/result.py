@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from poor_bench.models.failure import Failure, FailureKind
@@ -97,6 +97,17 @@ class Result:
         cost = None if self.judgement is None else self.judgement.get("cost_usd")
         return float(cost) if isinstance(cost, int | float) else None
 
+    @cached_property
+    def thinking_share(self) -> float:
+        """Share of the generated tokens, or else of the text, that is thinking, 0.0 to 1.0.
+
+        The index keeps it, so that a result without its texts has it, too.
+        """
+        if self.thinking_tokens is not None and self.completion_tokens:
+            return min(1.0, self.thinking_tokens / self.completion_tokens)
+        length = len(self.thinking) + len(self.response)
+        return len(self.thinking) / length if length else 0.0
+
     @property
     def key(self) -> tuple[str, str, int]:
         """What identifies a trial: LLM id, test id, trial number."""
@@ -115,6 +126,7 @@ def one_per_trial(results: Iterable[Result]) -> list[Result]:
 
 _DEFAULTS = {item.name: item.default for item in fields(Result)}
 _APART = frozenset({"llm_id", "failure"})
+_COMPUTED = _APART | {"thinking_share"}
 _NAMES = tuple(name for name in _DEFAULTS if name not in _APART)
 _NUMBER = (int, float)
 _TYPES: dict[str, Any] = {
@@ -138,7 +150,7 @@ def result_to_record(result: Result) -> dict[str, Any]:
     record |= {
         name: value
         for name, value in vars(result).items()
-        if value != _DEFAULTS[name] and name not in _APART
+        if name not in _COMPUTED and value != _DEFAULTS[name]
     }
     if result.failure is not None:
         record["failure"] = {

@@ -15,7 +15,7 @@ from poor_bench.runs.journal import dump_record
 NUMBERS = (
     "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
     "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
-    "cached_tokens", "cost_usd", "judge_cost_usd",
+    "cached_tokens", "cost_usd", "judge_cost_usd", "thinking_share",
 )  # fmt: skip
 """Figures that tables hold in memory; NaN stands for a missing value."""
 CODES = ("llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind")
@@ -73,6 +73,8 @@ def row_line(result: Result, row: int) -> bytes:
         values["attempts"] = failure.attempts
     if values.get("judgement") is not None:
         values["judge_cost_usd"] = result.judge_cost_usd
+    if result.decode_ms is not None:
+        values["thinking_share"] = result.thinking_share
     return dump_record(values)
 
 
@@ -97,16 +99,21 @@ def results_from_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[Resul
     """
     names = tuple(name for name in columns if name not in _APART)
     kinds = columns.get("failure_kind")
+    shares = columns.get("thinking_share")
     for place, values in enumerate(zip(*(columns[name] for name in names), strict=True)):
         fields = dict(zip(names, values, strict=True))
         fields["failure"] = None if kinds is None else _failure(columns, place)
         if "judgement" not in columns and "judge_cost_usd" in columns:
             cost = columns["judge_cost_usd"][place]
             fields["judgement"] = None if cost is None else {"cost_usd": cost}
+        if shares is not None and shares[place] is not None:
+            fields["thinking_share"] = shares[place]
         yield build_result(fields)
 
 
-_APART = frozenset({"failure_kind", "failure_message", "attempts", "judge_cost_usd", "row"})
+_APART = frozenset(
+    {"failure_kind", "failure_message", "attempts", "judge_cost_usd", "row", "thinking_share"}
+)
 
 
 def _failure(columns: Mapping[str, Sequence[Any]], place: int) -> Failure | None:

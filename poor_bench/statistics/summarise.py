@@ -277,7 +277,7 @@ class Tally(_Sums):
             self.queue_ms += result.queue_ms or 0.0
             self.prefill_ms += result.prefill_ms or 0.0
             self.decode_ms += decode
-            self.thinking_ms += decode * thinking_share(result) if decode else 0.0
+            self.thinking_ms += decode * result.thinking_share if decode else 0.0
 
     def _add_tokens(self, result: Result) -> None:
         generated, prompt = result.completion_tokens, result.prompt_tokens
@@ -306,14 +306,6 @@ class Tally(_Sums):
                 self.generation_tokens_per_s += generated
                 self.generation_tokens_per_s_ms += result.decode_ms
                 self.n_generation_tokens_per_s += 1
-
-
-def thinking_share(result: Result) -> float:
-    """Share of the generated tokens, or else of the text, that is thinking, 0.0 to 1.0."""
-    if result.thinking_tokens is not None and result.completion_tokens:
-        return min(1.0, result.thinking_tokens / result.completion_tokens)
-    length = len(result.thinking) + len(result.response)
-    return len(result.thinking) / length if length else 0.0
 
 
 def _build_summary(group: Group, tally: Tally) -> Summary:

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.summarise import summarise, thinking_share
+from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Summary
 
 
@@ -71,10 +71,10 @@ def test_memory_is_the_most_and_gpu_share_the_least() -> None:
 
 
 def test_thinking_share_is_by_tokens_before_text() -> None:
-    assert thinking_share(trial(thinking="xx", response="xx")) == 0.5
+    assert trial(thinking="xx", response="xx").thinking_share == 0.5
     counted = trial(thinking="xx", response="xx", thinking_tokens=1, completion_tokens=4)
-    assert thinking_share(counted) == 0.25
-    assert thinking_share(trial()) == 0.0
+    assert counted.thinking_share == 0.25
+    assert trial().thinking_share == 0.0
 
 
 def test_trials_without_server_timings_dilute_nothing() -> None:

@@ -23,6 +23,23 @@ def test_summaries_are_those_of_the_console(workspace_files: WorkspaceFiles, by:
     assert services.results.summaries(by) == ReportGenerator(config).summaries(by)
 
 
+def test_the_share_of_thinking_is_known_without_the_texts(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    folder = workspace_files.write()
+    times = {"decode_ms": 800.0, "thinking": "xxx", "response": "y"}
+    write_results(
+        folder, {"scripted:one": [scored("sum_001", 1.0, **times), scored("sum_002", 0.0)]}
+    )
+    services = services_of(folder)
+    [row] = services.results.summaries(GroupBy.LLM)
+    assert row.parts is not None
+    assert row.parts.thinking_ms == 600.0
+    assert [row] == ReportGenerator(services.files.config()).summaries()
+
+
 def test_summaries_of_an_llm_without_results_are_left_out(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     assert services.results.summaries(GroupBy.LLM, ["nobody"]) == []

@@ -122,10 +122,10 @@ def coverages_in(table: ResultTable) -> dict[str, Coverage]:
     import numpy as np
 
     is_scored = ~np.isnan(table.columns["score"])
-    pairs = np.stack([table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]])
-    llms, tests = np.unique(pairs, axis=1)
-    n_tests = np.bincount(llms, minlength=len(table.llm_ids)).tolist()
-    n_all = len(np.unique(tests))
+    is_tested = np.zeros((len(table.llm_ids), len(table.values["test_id"])), dtype=np.bool_)
+    is_tested[table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]] = True
+    n_tests = is_tested.sum(axis=1).tolist()
+    n_all = int(is_tested.any(axis=0).sum())
     return {
         llm_id: Coverage(n_tests=n, n_all=n_all)
         for llm_id, n in zip(table.llm_ids, n_tests, strict=True)

@@ -169,10 +169,12 @@ def _read(services: Services) -> None:
         services.results.summaries(GroupBy.LLM)
 
 
-def _prepare_for_later(_services: Services) -> None:
+def _prepare_for_later(services: Services) -> None:
     """Do what no page waits for, unless it is asked for earlier."""
     from poor_bench.dashboard.figures.score_bars import score_bars_figure
 
+    with suppress(PoorBenchError):  # the page shows it
+        services.results.summaries(GroupBy.LLM_CLASS)
     score_bars_figure([], [])
 
 

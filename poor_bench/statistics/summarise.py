@@ -82,7 +82,7 @@ def summarise(
         >>> trials = [Result(llm_id="a", test_id=str(n), score=n % 2) for n in range(10)]
         >>> [row] = summarise(trials)
         >>> row.group.llm_id, row.score.value, round(row.score.low, 2), row.n_passed
-        ('a', 0.5, 0.24, 5)
+        ('a', 0.5, 0.2, 5)
     """
     summariser = Summariser(tests, pass_score=pass_score)
     for result in results:

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.groups import measure_spread, number_groups
+from poor_bench.statistics.means import estimate_stratified_mean, mean_score
+
+grouped = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([None, *"abcd"])), min_size=1)
+
+
+@given(grouped)
+def test_interval_holds_the_mean_and_counts_groups(tests: list[tuple[float, str | None]]) -> None:
+    scores, groups = [list(column) for column in zip(*tests, strict=True)]
+    for estimate in (mean_score(scores, groups), estimate_paired_difference(scores, groups)):
+        assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
+        assert estimate.n == max(number_groups(len(scores), groups)) + 1
+        assert estimate.n_tests == (None if estimate.n == len(scores) else len(scores))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1))
+def test_groups_of_one_test_each_change_nothing(scores: list[float]) -> None:
+    names = [str(place) for place in range(len(scores))]
+    assert mean_score(scores, names) == mean_score(scores)
+    assert estimate_paired_difference(scores, names) == estimate_paired_difference(scores)
+
+
+def test_copies_of_tests_in_groups_tell_no_more_than_the_tests_themselves() -> None:
+    scores = [1.0, 0.9, 0.8, 0.3, 0.6, 0.7, 1.0, 0.2, 0.9, 0.5] * 4
+    alone = mean_score(scores)
+    names = [str(place) for place in range(40)] * 5
+    copied = mean_score(scores * 5, names)
+    assert copied.n == 40
+    assert copied.n_tests == 200
+    assert copied.margin == pytest.approx(alone.margin, rel=0.02)
+    assert mean_score(scores * 5).margin < 0.6 * alone.margin
+
+
+def test_one_group_tells_next_to_nothing() -> None:
+    assert mean_score([0.4, 0.6, 0.5], ["a"] * 3).margin > 0.45
+
+
+def test_uneven_groups_have_fewer_degrees_of_freedom() -> None:
+    groups = ["big"] * 20 + list("abcdefghi")
+    scores = [1.0] * 20 + [0.0] * 9
+    assert measure_spread(scores, groups).freedom < 3
+
+
+def test_interval_covers_with_ten_groups_where_single_tests_would_not() -> None:
+    rng = np.random.default_rng(4)
+    names = [str(place // 10) for place in range(100)]
+    hits = np.zeros(3)
+    for _ in range(500):
+        ability = np.repeat(rng.beta(1.2, 0.8, 10), 10)
+        scores = (rng.random(100) < ability) * 1.0
+        other = (rng.random(100) < ability.mean()) * 1.0
+        estimates = mean_score(scores.tolist(), names), mean_score(scores.tolist())
+        difference = estimate_paired_difference((scores - other).tolist(), names)
+        hits += [estimate.low <= 0.6 <= estimate.high for estimate in estimates] + [
+            difference.low <= 0 <= difference.high
+        ]
+    assert 0.92 <= hits[0] / 500 <= 0.99
+    assert hits[1] / 500 < 0.8
+    assert hits[2] / 500 > 0.93
+
+
+def test_groups_that_span_classes_widen_the_mean_over_classes() -> None:
+    scores = {"de": [1.0, 0.0, 1.0, 0.0, 1.0, 1.0], "fr": [1.0, 0.0, 1.0, 0.0, 1.0, 1.0]}
+    groups = {name: list("uvwxyz") for name in scores}
+    apart, joined = (
+        estimate_stratified_mean(scores),
+        estimate_stratified_mean(scores, groups_by_class=groups),
+    )
+    assert (joined.n, joined.n_tests) == (6, 12)
+    assert joined.margin > 1.2 * apart.margin
+
+
+def test_groups_must_match_the_tests() -> None:
+    with pytest.raises(ValueError, match="1 groups for 2 tests"):
+        mean_score([1.0, 0.0], ["a"])

@@ -51,6 +51,12 @@ _ANSWERED = re.compile(
 _BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
 """A clause that is only a number or the letter of a choice."""
 
+_ANYWHERE = tuple(rule for rule in RULES if rule.other_speaker is not None)
+_ANY_START = re.compile(
+    "|".join(f"(?:{rule.parts[0].pattern})" for rule in RULES if rule.other_speaker is None)
+)
+"""Start of the rules that are not in `_ANYWHERE`, tried at once: few clauses begin like one."""
+
 
 def find_refusal(answer: str) -> str:
     """Find the clause in which a model declines the task.
@@ -97,7 +103,8 @@ def _strip_leads(clause: str) -> str:
 
 
 def _declines(clause: str) -> bool:
-    return any(_applies(rule, clause) for rule in RULES)
+    rules = RULES if _ANY_START.match(clause) else _ANYWHERE
+    return any(_applies(rule, clause) for rule in rules)
 
 
 def _applies(rule: Rule, clause: str) -> bool:

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -40,8 +39,8 @@ def open_missing_streams() -> None:
     """Open the null device where standard output or error is closed."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
-            setattr(sys, name, nowhere)
+            descriptor = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(descriptor, "w", encoding="utf-8"))
 
 
 def discard_output() -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from dash import Input, Output, State, no_update
 
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.url_state import UrlState
 from poor_bench.reports.csv_table import csv_text, table_csv
 
@@ -174,6 +175,33 @@ def bind_view(
     def _draw(search: str) -> Any:
         drawn = draw(search)
         return drawn if len(parts) > 1 else drawn[0]
+
+
+def bind_computed_view(
+    app: Dash, search_id: str, parts: Sequence[str], wait_id: str, draw: Callable[[str], Any]
+) -> None:
+    """Fill parts of a page, again and again until what they show has been computed.
+
+    Args:
+        app: The application.
+        search_id: The store that holds the query of the page's address.
+        parts: Ids of the elements: first the one of the note, whose text is not a component.
+        wait_id: The `dcc.Interval` that looks again.
+        draw: Builds the children of each element for a query, and returns whether they are current
+            as its last value.
+    """
+
+    @on_data(
+        app,
+        *(Output(part, "children") for part in parts),
+        Output(wait_id, "disabled"),
+        Input(search_id, "data"),
+        Input(wait_id, "n_intervals"),
+    )
+    def _draw(search: str, _waited: int | None) -> Any:
+        note, *drawn, is_current = draw(search)
+        shown = (part if part is no_update else still(part, search=search) for part in drawn)
+        return note, *shown, is_current
 
 
 def bind_files(

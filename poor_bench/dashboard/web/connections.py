@@ -66,11 +66,11 @@ class BoundedChannel(HTTPChannel):  # type: ignore[misc]  # waitress is not type
 
     guard: Guard
 
-    def __init__(self, server: Any, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:  # noqa: A002 - waitress passes it by this name
+    def __init__(self, *arguments: Any, **named: Any) -> None:
         self._began: float | None = time.monotonic()
-        super().__init__(server, sock, addr, adj, map=map)
+        super().__init__(*arguments, **named)
         self.parser_class = self._parser
-        _drop_the_slowest(server.active_channels.values())
+        _drop_the_slowest(self.server.active_channels.values())
 
     @property
     def waits_since(self) -> float | None:

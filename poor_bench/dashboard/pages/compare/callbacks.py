@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     bind_address,
+    bind_computed_view,
     bind_controls,
     bind_files,
     bind_view,
@@ -232,17 +234,8 @@ def _register_state(app: Dash, services: Services) -> None:
 
 
 def _register_parts(app: Dash, services: Services) -> None:
-    @on_data(
-        app,
-        Output(Ids.NOTE, "children"),
-        Output(Ids.STRIP, "children"),
-        Output(Ids.WAIT, "disabled"),
-        Input(Ids.SEARCH, "data"),
-        Input(Ids.WAIT, "n_intervals"),
-    )
-    def _show_strip(search: str, _waited: int | None) -> Any:
-        note, lines, is_ready = show_strip(services, search)
-        return note, still(lines, search=search), is_ready
+    drawn_strip = partial(show_strip, services)
+    bind_computed_view(app, Ids.SEARCH, (Ids.NOTE, Ids.STRIP), Ids.WAIT, drawn_strip)
 
     def draw_tests(search: str) -> tuple[Any, ...]:
         return tuple(still(part, search=search) for part in show_tests(services, search))

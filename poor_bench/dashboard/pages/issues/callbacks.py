@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import build_options, llm_options
-from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import bind_address, bind_controls, bind_files, csv_file, on_data
+from poor_bench.dashboard.page import (
+    bind_address,
+    bind_computed_view,
+    bind_controls,
+    bind_files,
+    csv_file,
+    on_data,
+)
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
 from poor_bench.dashboard.pages.issues.layout import (
     IssuesIds,
@@ -102,21 +109,8 @@ def register(app: Dash, services: Services) -> None:
         app, IssuesIds.SEARCH, IssueUrl, llm_ids=IssuesIds.LLMS, classes=IssuesIds.CLASSES
     )
 
-    @on_data(
-        app,
-        Output(IssuesIds.NOTE, "children"),
-        Output(IssuesIds.CHIPS, "children"),
-        Output(IssuesIds.GROUPS, "children"),
-        Output(IssuesIds.TAX, "children"),
-        Output(IssuesIds.WAIT, "disabled"),
-        Input(IssuesIds.SEARCH, "data"),
-        Input(IssuesIds.WAIT, "n_intervals"),
-    )
-    def _show(search: str, _waited: int | None) -> Any:
-        note, *parts, is_current = show(services, search)
-        drawn = [part if part is no_update else still(part, search=search) for part in parts]
-        return note, *drawn, is_current
-
+    filled = (IssuesIds.NOTE, IssuesIds.CHIPS, IssuesIds.GROUPS, IssuesIds.TAX)
+    bind_computed_view(app, IssuesIds.SEARCH, filled, IssuesIds.WAIT, partial(show, services))
     bind_address(app, IssuesIds.SEARCH)
     shown = State(IssuesIds.SEARCH, "data")
     files = {IssuesIds.CSV: issues_csv, IssuesIds.TAX_CSV: tax_csv}

@@ -203,30 +203,27 @@ def _register_shown(app: Dash, services: Services) -> None:
     def _show_state(_ticks: int | None) -> Any:
         return state(services)[:4]
 
-    @on_data(
-        app,
-        Output(RunIds.OTHERS, "children"),
-        Output(RunIds.OTHERS_FRAME, "className"),
-        Output(RunIds.OTHERS_HEAD, "children"),
-    )
+    @on_data(app, *_card_outputs(RunIds.OTHERS, RunIds.OTHERS_FRAME, RunIds.OTHERS_HEAD))
     def _show_others() -> Any:
         return others(services)
 
-    @on_data(
-        app,
-        Output(RunIds.FAILURES, "children"),
-        Output(RunIds.FAILURES_FRAME, "className"),
-        Output(RunIds.FAILURES_HEAD, "children"),
-    )
+    @on_data(app, *_card_outputs(RunIds.FAILURES, RunIds.FAILURES_FRAME, RunIds.FAILURES_HEAD))
     def _show_failures() -> Any:
         return failures(services)
 
 
+def _card_outputs(body: str, frame: str, head: str, **options: Any) -> list[Output]:
+    """Body, class and head of a card that is there only as long as it has something to show."""
+    return [
+        Output(body, "children", **options),
+        Output(frame, "className", **options),
+        Output(head, "children", **options),
+    ]
+
+
 def _run_outputs(**options: Any) -> list[Output]:
     return [
-        Output(RunIds.STATE, "children", **options),
-        Output(RunIds.FRAME, "className", **options),
-        Output(RunIds.HEAD, "children", **options),
+        *_card_outputs(RunIds.STATE, RunIds.FRAME, RunIds.HEAD, **options),
         Output(RunIds.CLOCK, "disabled", **options),
     ]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
+    bind_computed_view,
     bind_controls,
     bind_files,
     csv_file,
@@ -139,19 +140,8 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_shown(app: Dash, services: Services) -> None:
-    @on_data(
-        app,
-        Output(TestsIds.NOTE, "children"),
-        Output(TestsIds.CLASSES, "children"),
-        Output(TestsIds.CHIPS, "children"),
-        Output(TestsIds.LISTED, "children"),
-        Output(TestsIds.WAIT, "disabled"),
-        Input(TestsIds.SEARCH, "data"),
-        Input(TestsIds.WAIT, "n_intervals"),
-    )
-    def _show(search: str, _waited: int | None) -> Any:
-        note, *parts, is_current = show(services, search)
-        return note, *(still(part, search=search) for part in parts), is_current
+    filled = (TestsIds.NOTE, TestsIds.CLASSES, TestsIds.CHIPS, TestsIds.LISTED)
+    bind_computed_view(app, TestsIds.SEARCH, filled, TestsIds.WAIT, partial(show, services))
 
     @on_data(
         app,

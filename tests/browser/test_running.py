@@ -38,7 +38,7 @@ def test_pending_tests_run_and_other_pages_follow_without_reload(
     start(page)
     phase(page, "Finished")
     expect(page.get_by_text("6 of 6 trials")).to_be_visible()
-    expect(watching.get_by_text("6 results")).to_be_visible()
+    expect(watching.get_by_text("6 trials · 1 model")).to_be_visible()
 
 
 def test_a_run_is_cancelled_and_what_is_finished_is_kept(

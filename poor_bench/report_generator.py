@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.models.result import Result
+from poor_bench.models.result import Result, drop_texts
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
@@ -33,6 +33,7 @@ class ReportGenerator:
         base: str = "",
         allowed: frozenset[Mismatch] = frozenset(),
         pass_score: float = 1.0,
+        most_texts: int | None = None,
     ) -> None:
         """Choose what the report is about.
 
@@ -42,6 +43,8 @@ class ReportGenerator:
             base: What results are compared with, see `ResultSetResolver.open`; empty for nothing.
             allowed: Changes despite which tests are compared with the base.
             pass_score: From which score on a trial is passed, above 0 to 1.
+            most_texts: With more results than this, `data` has them without their texts; None
+                for texts in any case.
 
         Raises:
             ConfigError: If the workspace is not valid or a filter matches nothing.
@@ -58,6 +61,7 @@ class ReportGenerator:
         self._base = base
         self._allowed = allowed
         self._pass_score = pass_score
+        self._most_texts = most_texts
         self.names = {llm.id: llm.label or llm.id for llm in config.workspace.llms}
 
     def results(self) -> Iterator[Result]:
@@ -68,8 +72,14 @@ class ReportGenerator:
         Raises:
             StoreError: If the stored results cannot be read.
         """
+        return (r for r in self._results_with_removed() if r.test_id in self._tests)
+
+    def _results_with_removed(self) -> Iterator[Result]:
+        """Yield the same, and the results of these LLMs that belong to removed tests."""
+        known = self._config.workspace.tests_by_id
         for result in self._config.store.results():
-            if result.test_id in self._tests and self._is_chosen(result.llm_id):
+            is_shown = result.test_id in self._tests or result.test_id not in known
+            if is_shown and self._is_chosen(result.llm_id):
                 yield result
 
     def summaries(self, by: str = "llm") -> list[Summary]:
@@ -86,7 +96,7 @@ class ReportGenerator:
         """
         from poor_bench.reports.report_data import ReportData
 
-        results = tuple(self.results())
+        results, n_removed = self._read()
         runs = self._opener.run_facts()
         used = {result.run_id for result in results}
         machines = [facts.machine for run_id, facts in runs.items() if run_id in used]
@@ -98,7 +108,7 @@ class ReportGenerator:
             issue_context=self._config.issue_context,
             llms=self._known_llms,
             base=self._compare(results) if self._base else None,
-            n_removed=self._n_removed(),
+            n_removed=n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=[machine for machine in machines if machine],
@@ -137,13 +147,20 @@ class ReportGenerator:
         with_results = {result.llm_id for result in stored if result.test_id in self._tests}
         return [llm_id for llm_id in self._known_llms if llm_id in with_results - self._llm_ids]
 
-    def _n_removed(self) -> int:
-        """Count the results of the chosen LLMs that belong to tests that are gone."""
-        known = self._config.workspace.tests_by_id
-        return sum(
-            result.test_id not in known and self._is_chosen(result.llm_id)
-            for result in self._config.store.results()
-        )
+    def _read(self) -> tuple[tuple[Result, ...], int]:
+        """Read the chosen results, and count those of removed tests, in one pass."""
+        results: list[Result] = []
+        n_removed = 0
+        most = self._most_texts
+        for result in self._results_with_removed():
+            if result.test_id not in self._tests:
+                n_removed += 1
+                continue
+            results.append(result)
+            if most is not None and len(results) > most:
+                for each in results if len(results) == most + 1 else (result,):
+                    drop_texts(each)
+        return tuple(results), n_removed
 
     def _is_chosen(self, llm_id: str) -> bool:
         return llm_id in self._llm_ids or (

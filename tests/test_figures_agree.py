@@ -260,6 +260,17 @@ def test_the_compare_page_shows_the_same(bench: Bench) -> None:
         assert shown(name) in times, name
 
 
+def test_compare_counts_the_stale_scores_of_both_models(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--data", str(bench.folder), "compare", SILENT, KEPT]
+    assert main(arguments) == 0
+    assert stale_text(1, 5) in " ".join(capsys.readouterr().out.split())
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["n_stale_before"], document["n_stale_after"]) == (0, EXPECTED["n_stale"])
+
+
 def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
     _, _, head = failures(services_of(bench.folder))
     assert "1 trial without a score" in text_of(head)

@@ -33,7 +33,7 @@ from poor_bench.comparison.messages import (
 )
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
-from poor_bench.messages import write_count
+from poor_bench.messages import stale_text, write_count
 
 _EPILOG = examples(
     """
@@ -101,10 +101,24 @@ def command(
     if as_json:
         from poor_bench.reports.json_report import comparison_to_json
 
-        print_json(comparison_to_json(old, new, comparisons))
+        print_json(comparison_to_json(old, new, comparisons) | _count_stale(app, old, new))
     else:
         print_comparison(old, new, comparisons, app.llm_names)
+        n_stale = sum(_count_stale(app, old, new).values())
+        if n_stale:
+            known, both = app.workspace.tests_by_id, (*old.results, *new.results)
+            n_scored = sum(each.score is not None and each.test_id in known for each in both)
+            say(f"\n{stale_text(n_stale, n_scored)}.")
     return 0
+
+
+def _count_stale(app: AppContext, before: ResultSet, after: ResultSet) -> dict[str, int]:
+    """Count the stale scores of both sides, by the key of the JSON output."""
+    from poor_bench.runner.stale import StaleCheck
+
+    check = StaleCheck(app.config)
+    sides = {"n_stale_before": before, "n_stale_after": after}
+    return {name: len(check.find(side.results)) for name, side in sides.items()}
 
 
 def _select(

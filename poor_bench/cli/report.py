@@ -92,6 +92,7 @@ def command(
         base=base or "",
         allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
+        most_texts=_QUICKLY_READ if form in {_TABLE, _TIMES} else None,
     )
     if form == _TABLE:
         print_report(generator.data, _GROUPS[by], stratify)

@@ -114,6 +114,20 @@ class Result:
         return self.llm_id, self.test_id, self.trial
 
 
+_TEXTS = (
+    "details", "response", "thinking", "prompt", "system_prompt", "extracted", "expected", "got",
+)  # fmt: skip
+
+
+def drop_texts(result: Result) -> None:
+    """Free the texts of a result that is ours alone; its figures stay, the texts are empty."""
+    values = vars(result)
+    if result.decode_ms is not None:
+        values["thinking_share"] = result.thinking_share
+    for name in _TEXTS:
+        values.pop(name, None)  # the defaults of the class show through, as in `build_result`
+
+
 def one_per_trial(results: Iterable[Result]) -> list[Result]:
     """Select the score of each trial, or its failure where it has no score.
 

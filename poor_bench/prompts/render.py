@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from poor_bench.models.test import Test
@@ -20,6 +21,7 @@ CONTENT_PLACEHOLDERS = frozenset({"problem", "task", "text", "texts"})
 _PLACEHOLDER = re.compile(r"\{(\{[A-Za-z_]\w*\})\}|\{([A-Za-z_]\w*)\}")
 
 
+@lru_cache(maxsize=256)
 def list_placeholders(template: str) -> tuple[str, ...]:
     """Return the names of the placeholders of `template`, each once, in order of appearance.
 

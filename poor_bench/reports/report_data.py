@@ -80,12 +80,18 @@ class ReportData:
 
     def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group: comparable LLMs first, then by score."""
-        return sorted(self.summaries_by_appearance(by), key=self._place)
+        if by not in self._summaries:
+            self._summaries[by] = sorted(self.summaries_by_appearance(by), key=self._place)
+        return self._summaries[by]
 
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group, in the order in which the groups first appear."""
         rows = self._summariser.rows(by)
         return rows if self.stale is None else add_stale_counts(rows, self._stale_counts)
+
+    @cached_property
+    def _summaries(self) -> dict[GroupBy, list[Summary]]:
+        return {}
 
     @property
     def n_stale(self) -> int:

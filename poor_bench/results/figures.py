@@ -11,7 +11,7 @@ from poor_bench.statistics.scores import Coverage
 from poor_bench.statistics.summary import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class ClassMeans:
             class_codes[table.columns["test_id"]] if len(table) else np.zeros(0, dtype=np.int64)
         )
         for llm_id in table.llm_ids:
-            rows = table.find_rows(llm_id)
+            rows = find_scored_rows(table, llm_id)
             self._known[llm_id, None] = _means(table, rows)
             for code, name in enumerate(names):
                 self._known[llm_id, str(name)] = _means(table, rows[of_row[rows] == code])
@@ -174,32 +174,36 @@ def find_newer_failures(table: ResultTable) -> NDArray[np.bool_]:
     return found
 
 
+def find_scored_rows(table: ResultTable, llm_id: str) -> NDArray[np.int64]:
+    """Find the rows of an LLM that have a score."""
+    import numpy as np
+
+    rows = table.find_rows(llm_id)
+    scored: NDArray[np.int64] = rows[~np.isnan(table.columns["score"][rows])]
+    return scored
+
+
 def count_stale(
     table: ResultTable,
+    rows: NDArray[np.int64],
     is_stale: NDArray[np.bool_],
     tests: Mapping[str, Test],
-    known_llms: Container[str],
 ) -> StaleCounts:
-    """Count the stale scores of each LLM on each class and level.
+    """Count the stale scores of an LLM on each class and level.
 
     Args:
         table: Results of tests of the workspace.
-        is_stale: True for each row of `table` that is a stale score.
+        rows: Scored rows of one LLM.
+        is_stale: True for each of them that is stale.
         tests: Tests of the workspace by id.
-        known_llms: LLMs of the workspace; of others nothing is known.
     """
     import numpy as np
 
-    rows = np.flatnonzero(~np.isnan(table.columns["score"]))
-    n_tests = len(table.values["test_id"])
-    pairs = table.columns["llm_id"][rows].astype(np.int64) * n_tests
-    pairs += table.columns["test_id"][rows]
-    found, inverse = np.unique(pairs, return_inverse=True)
-    n_stale = np.bincount(inverse, weights=is_stale[rows], minlength=len(found))
+    codes, places = np.unique(table.columns["test_id"][rows], return_inverse=True)
+    n_stale = np.bincount(places, weights=is_stale, minlength=len(codes))
     counts: Counter[Group] = Counter()
-    for pair, n in zip(found.tolist(), n_stale.tolist(), strict=True):
-        llm_id = table.llm_ids[pair // n_tests]
-        if llm_id in known_llms:
-            test = tests[table.values["test_id"][pair % n_tests]]
-            counts[Group(llm_id=llm_id, class_id=test.class_id, level=test.level)] += int(n)
+    for code, n in zip(codes.tolist(), n_stale.tolist(), strict=True):
+        test = tests[table.values["test_id"][code]]
+        llm_id = table.value("llm_id", int(rows[0]))
+        counts[Group(llm_id=llm_id, class_id=test.class_id, level=test.level)] += int(n)
     return counts

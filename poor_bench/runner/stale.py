@@ -65,24 +65,21 @@ class StaleCheck:
             )
         )
 
-    def find_rows(self, table: ResultTable) -> NDArray[np.bool_]:
-        """Tell for each row of a table whether it is a stale score.
+    def find_rows(
+        self, table: ResultTable, llm_id: str, rows: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Tell for each of some scored rows of an LLM whether it is stale.
 
         Raises:
             StoreError: If the index is damaged.
         """
         import numpy as np
 
-        found = np.zeros(len(table), dtype=np.bool_)
-        is_scored = ~np.isnan(table.columns["score"])
-        for llm_id in table.llm_ids:  # one after the other, so that few texts are in memory
-            rows = table.find_rows(llm_id)
-            rows = rows[is_scored[rows]]
-            fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
-            test_ids = table.values["test_id"]
-            codes = table.columns["test_id"][rows].tolist()
-            found[rows] = [
-                self.is_stale(llm_id, test_ids[code], asked or "", scored or "")
-                for code, (asked, scored) in zip(codes, fetched, strict=True)
-            ]
-        return found
+        fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
+        test_ids = table.values["test_id"]
+        codes = table.columns["test_id"][rows].tolist()
+        found = [
+            self.is_stale(llm_id, test_ids[code], asked or "", scored or "")
+            for code, (asked, scored) in zip(codes, fetched, strict=True)
+        ]
+        return np.array(found, dtype=np.bool_)

@@ -44,6 +44,9 @@ def _list_what_is_asked(llm: LLM, parameters: Mapping[str, Any]) -> list[object]
     return [llm.provider, llm.name, counting]
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=dict)
+
+
 def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=dict)
+    text = _ENCODER.encode(value)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from poor_bench import metrics
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.results.figures import ClassMeans, find_newer_failures
 from poor_bench.statistics.summary import GroupBy, Summary
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
@@ -58,3 +61,34 @@ def test_where_no_trial_reports_parts_there_are_none(workspace_files: WorkspaceF
     row = summary_of(services_over(workspace_files, result("one", execution_time_ms=100)))
     assert row.parts is None
     assert metrics.latency_text(row) == "mean of 1 trial: 100 ms"
+
+
+def test_each_failed_trial_is_counted_once(workspace_files: WorkspaceFiles) -> None:
+    rng = Random(0)
+    late = Failure(kind=FailureKind.TIMEOUT, message="")
+    trials = [(f"t{test}", trial) for test in range(9) for trial in (1, 2, 3)]
+    scored = [trial for trial in trials if rng.random() < 0.6]
+    failed = [trial for trial in trials if rng.random() < 0.6]
+    first = [Result(llm_id="a:b", test_id=t, trial=n, score=0.5) for t, n in scored]
+    later = [Result(llm_id="a:b", test_id=t, trial=n, failure=late) for t, n in failed]
+    for test_id in dict.fromkeys(test_id for test_id, _ in trials):
+        workspace_files.add_tests(1, test_id=test_id)
+    services = services_of(workspace_files.write())
+    services.files.config().store.add(first, "20260101T000000-a", {})
+    services.files.config().store.add(later, "20260102T000000-b", {})
+    counts = {
+        group.has_score: {(trial.test_id, trial.number) for trial in group.trials}
+        for group in services.results.failures()
+    }
+    assert counts == {False: set(failed) - set(scored), True: set(failed) & set(scored)}
+    assert find_newer_failures(services.results.table()).sum() == len(counts[True])
+
+
+def test_times_of_failed_attempts_are_in_no_mean(workspace_files: WorkspaceFiles) -> None:
+    failed = Result(
+        llm_id="a:b", test_id="two", execution_time_ms=60_000.0,
+        failure=Failure(kind=FailureKind.TIMEOUT, message=""),
+    )  # fmt: skip
+    services = services_over(workspace_files, result("one", execution_time_ms=2000.0), failed)
+    means = ClassMeans(services.results.table(), services.files.workspace().tests_by_id)
+    assert means.of("a:b", "sums").seconds == 2.0

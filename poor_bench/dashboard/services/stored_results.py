@@ -13,13 +13,20 @@ from poor_bench.results.figures import (
     compute_reliability,
     count_stale,
     coverages_in,
+    find_scored_rows,
     group_failures,
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.statistics.summarise import Summariser
-from poor_bench.statistics.summary import GroupBy, StaleCounts, Summary, add_stale_counts
+from poor_bench.statistics.summary import (
+    Group,
+    GroupBy,
+    StaleCounts,
+    Summary,
+    add_stale_counts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from poor_bench.results.table import ResultTable
     from poor_bench.statistics.repeats import Reliability
     from poor_bench.statistics.scores import Coverage
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +70,7 @@ class StoredResults:
         self._counted: tuple[int, ResultTable] | None = None
         self._summarisers: dict[str, tuple[int, Summariser]] = {}
         self._summaries: dict[tuple[str, GroupBy], list[Summary]] = {}
+        self._stale_of: dict[str, tuple[object, StaleCounts]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
     def table(self) -> ResultTable:
@@ -104,12 +113,26 @@ class StoredResults:
         """Count the stale scores of each LLM, class and level, as far as they are known by now."""
         table, folder = self.table(), self._files.config()
         workspace = folder.workspace
+        version = (table.version, id(workspace))
+        return self._stale.ask("stale", version, lambda: self._count_stale(table, folder))
 
-        def count() -> StaleCounts:
-            is_stale = StaleCheck(folder).find_rows(table)
-            return count_stale(table, is_stale, workspace.tests_by_id, workspace.llms_by_id)
-
-        return self._stale.ask("stale", (table.version, id(workspace)), count)
+    def _count_stale(self, table: ResultTable, folder: WorkspaceFolder) -> StaleCounts:
+        """Count anew what is not known; runs in one thread at a time."""
+        workspace = folder.workspace
+        check = StaleCheck(folder)
+        counts: dict[Group, int] = {}
+        for llm_id in table.llm_ids:
+            if llm_id not in workspace.llms_by_id or llm_id not in table.llm_versions:
+                continue  # of removed models nothing is known
+            version = (table.llm_versions[llm_id], id(workspace))
+            known, of_llm = self._stale_of.get(llm_id, (None, {}))
+            if known != version:
+                rows = find_scored_rows(table, llm_id)
+                is_stale = check.find_rows(table, llm_id, rows)
+                of_llm = count_stale(table, rows, is_stale, workspace.tests_by_id)
+                self._stale_of[llm_id] = version, of_llm
+            counts |= of_llm
+        return counts
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""

@@ -264,7 +264,7 @@ def test_compare_counts_the_stale_scores_of_both_models(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--data", str(bench.folder), "compare", SILENT, KEPT]
-    assert main(arguments) == 0
+    assert main([*arguments]) == 0
     assert stale_text(1, 5) in " ".join(capsys.readouterr().out.split())
     assert main([*arguments, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

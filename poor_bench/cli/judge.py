@@ -42,7 +42,7 @@ _EPILOG = examples(
   {program} judge compare 20261122T0315 last
   {program} judge pairwise 20261122T0315 last
   {program} judge pairwise                   pairwise comparisons so far
-  {program} judge labels export > sheet.csv  score conversations yourself
+  {program} judge labels next > sheet.csv    score conversations yourself
   {program} judge agreement                  agreement of judges with people
 """
 )

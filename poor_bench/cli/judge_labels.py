@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import count_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from poor_bench.judge.agreement import Agreement
+    from collections.abc import Sequence
+
+    from poor_bench.judge.agreement import Agreement, CorrectedScore
 
 
 _LABELS_EXAMPLES = examples(
     """
+  {program} judge labels next --count 20 > sheet.csv
   {program} judge labels export support_desk > sheet.csv
   {program} judge labels import sheet.csv --who Ann
   {program} judge agreement
@@ -49,6 +53,29 @@ def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
     store = app.judgements
     runs = [store.find(reference) for reference in references] if references else store.runs()
     click.echo(labels_to_csv(runs, read_labels(app.data_dir)), nl=False)
+    return 0
+
+
+@labels.command("next", epilog=_LABELS_EXAMPLES)
+@click.argument("agent_id", metavar="[AGENT]", required=False)
+@count_option("--count", most=1000, default=10, help="Number of answers.")
+@pass_app
+def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
+    """Print a sheet of the answers to label next.
+
+    They are drawn by lot; answers on which the judges' scores differ have a larger chance, stored
+    in the column `weight`. Leave it as it is: corrected scores stay unbiased by it.
+    """
+    from poor_bench.errors import ConfigError
+    from poor_bench.judge.corrected import choose_next
+    from poor_bench.judge.label_csv import next_to_csv
+    from poor_bench.judge.labels import read_labels
+
+    runs = app.judgements.runs(agent_id)
+    chosen = choose_next(runs, read_labels(app.data_dir), count)
+    if not chosen:
+        raise ConfigError("every judged answer has a label, or nothing was judged yet")
+    click.echo(next_to_csv(chosen, {run.run_id: run for run in runs}.__getitem__), nl=False)
     return 0
 
 
@@ -105,43 +132,52 @@ _AGREEMENT_EXAMPLES = examples(
 def agreement(
     app: AppContext, /, agent_id: str | None, pass_rating: float, whole: bool, as_json: bool
 ) -> int:
-    """Show how well each judge agrees with people, and its bias.
+    """Show how well each judge agrees with people, its bias, and corrected scores.
 
-    Krippendorff's alpha and weighted kappa: 1 is full agreement, 0 is chance.
+    Kappa: 1 is full agreement, 0 is chance. A corrected score is the mean that people would give
+    all answers of a model, from the judge's scores and the labels of some.
     """
     from poor_bench.judge.agreement import measure_agreement
+    from poor_bench.judge.corrected import correct_scores
     from poor_bench.judge.labels import LabelScope, collect_judged_items, read_labels
 
-    runs = app.judgements.runs(agent_id)
+    runs, known = app.judgements.runs(agent_id), read_labels(app.data_dir)
     scope = LabelScope.AGENTS if whole else LabelScope.CASES
-    items = collect_judged_items(runs, read_labels(app.data_dir), scope)
+    items = collect_judged_items(runs, known, scope)
     measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
+    corrected = () if whole else correct_scores(runs, known)
     if as_json:
-        print_json({"judges": {judge: asdict(figures) for judge, figures in measured.items()}})
+        judges = {judge: asdict(figures) for judge, figures in measured.items()}
+        print_json({"judges": judges, "corrected_scores": [asdict(item) for item in corrected]})
     elif not any(figures.n for figures in measured.values()):
-        step = next_command("judge labels export > sheet.csv")
+        step = next_command("judge labels next > sheet.csv")
         click.echo(f"No labels yet. Next: {step}")
     else:
         _print_agreement(measured)
+        _print_corrected(corrected)
     return 0
 
 
 def _print_agreement(measured: dict[str, Agreement]) -> None:
-    from poor_bench.judge.report_text import estimate_text, figure_text, list_biases, trust_text
+    from poor_bench.judge.report_text import agreement_figures, list_biases, trust_text
 
-    rows = [
-        ["labelled", *(str(figures.n) for figures in measured.values())],
-        ["Krippendorff's alpha", *(figure_text(item.alpha) for item in measured.values())],
-        ["  people alone", *(figure_text(item.human_alpha) for item in measured.values())],
-        ["weighted kappa", *(figure_text(item.weighted_kappa) for item in measured.values())],
-        ["Cohen's kappa", *(figure_text(item.kappa) for item in measured.values())],
-        ["Spearman", *(estimate_text(item.spearman) for item in measured.values())],
-        ["Pearson", *(estimate_text(item.pearson) for item in measured.values())],
-        ["judge minus people", *(estimate_text(item.bias) for item in measured.values())],
-        ["length", *(estimate_text(item.length_correlation) for item in measured.values())],
-        ["length, beyond people", *(estimate_text(item.length_bias) for item in measured.values())],
-    ]
-    print_table(dict(zip(["", *measured], row, strict=True)) for row in rows)
+    columns = {judge: agreement_figures(figures) for judge, figures in measured.items()}
+    print_table(
+        {"": label, **{judge: texts[label] for judge, texts in columns.items()}}
+        for label in next(iter(columns.values()))
+    )
     for judge, figures in measured.items():
         leanings = "".join(f"; {leaning}" for leaning in list_biases(figures))
         say(f"{judge}: {trust_text(figures)}{leanings}")
+
+
+def _print_corrected(scores: Sequence[CorrectedScore]) -> None:
+    from poor_bench.judge.report_text import corrected_figures
+
+    known = [score for score in scores if score.corrected is not None]
+    if known:
+        click.echo("\nMean scores that people would give, from the judge's scores and the labels:")
+        print_table(corrected_figures(score) for score in known)
+    else:
+        step = next_command("judge labels next > sheet.csv")
+        click.echo(f"For corrected scores, label 5 answers of a model or more: {step}")

@@ -31,11 +31,13 @@ _EPILOG = examples(
     """
   {program} judge pairwise sales_old sales_new --judge ollama:qwen3:8b
   {program} judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
+  {program} judge pairwise sales_old sales_new --again 20
   {program} judge pairwise                comparisons so far
   {program} judge pairwise last           show a comparison
 
 \b
-Each case is judged twice, with the order swapped, to detect position bias.
+Each case is judged twice, with the order swapped. --again asks about some cases twice in each
+order, to tell position bias from inconsistency.
 """
 )
 _MOST_RUNS = 2
@@ -44,6 +46,13 @@ _MOST_RUNS = 2
 @click.command(epilog=_EPILOG)
 @click.argument("references", metavar="[A B]", nargs=-1)
 @judge_options
+@click.option(
+    "--again",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Ask about N cases twice in each order, to tell position bias from inconsistency.",
+)
 @cost_options
 @resume_option
 @beside_option
@@ -85,15 +94,19 @@ def _compare(
     max_cost: float | None,
     dry_run: bool,
     beside: bool,
-    as_json: bool,
+    **options: Any,
 ) -> int:
     from contextlib import closing
 
+    as_json = options["as_json"]
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
     from poor_bench.judge.pairwise_run import PairwiseRunner
 
     with closing(PairwiseRunner(app.data_dir)) as runner:
-        run = runner.resume(resume, judges) if resume else runner.plan(references, judges)
+        if resume:
+            run = runner.resume(resume, judges)
+        else:
+            run = runner.plan(references, judges, n_again=options["again"])
         if run.left_out and not as_json:
             say(f"Skipped, because only one run has them: {', '.join(run.left_out)}", err=True)
         if dry_run:
@@ -125,7 +138,9 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
         print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
         return 0
     n_pairs = write_count(n_comparisons, "pair")
-    click.echo(f"{n_pairs}, each in both orders, judged by {', '.join(judges)}")
+    twice = min(run.n_again, n_comparisons)
+    again = f", {twice} of them twice" if twice else ""
+    click.echo(f"{n_pairs}, each in both orders{again}, judged by {', '.join(judges)}")
     click.echo(format_highest_cost(most_usd))
     return 0
 
@@ -221,6 +236,9 @@ def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
         "share_of_a": comparisons.share_of_a,
         "position_bias": comparisons.position_bias,
         "first_preference": comparisons.first_preference,
+        "order_preference": comparisons.order_preference,
+        "inconsistency": comparisons.inconsistency,
+        "order_effect": comparisons.order_effect,
     }
     return {
         "counts": {outcome.value: comparisons.count(outcome) for outcome in PairOutcome},

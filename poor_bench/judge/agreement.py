@@ -1,15 +1,22 @@
-"""Agreement of two raters beyond chance."""
+"""Agreement of a judge with people, beyond chance."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
+from poor_bench.statistics.agreement import (
+    AnnotatorTest,
+    measure_rater_agreement,
+    run_annotator_test,
+)
 from poor_bench.statistics.correlations import rank_correlation, row_correlations
-from poor_bench.statistics.intervals import Z_95, Estimate, t_quantile_95
+from poor_bench.statistics.intervals import Estimate, t_quantile_95
+from poor_bench.statistics.partial_effect import estimate_partial_effect
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -121,73 +128,29 @@ def _squares(scores: Sequence[float]) -> float:
     return math.fsum((score - mean) ** 2 for score in scores)
 
 
-_LEAST = 5
-
-
-def partial_rank_correlation(
-    x: Sequence[float], y: Sequence[float], given: Sequence[float]
-) -> Estimate | None:
-    """Compute the partial rank correlation of `x` and `y`, given `given`.
-
-    With a judge's scores, the lengths of the answers and people's scores, it tells what length
-    does to the judge beyond what it does to people.
-
-    Args:
-        x: Finite numbers.
-        y: As many finite numbers.
-        given: As many finite numbers.
-
-    Returns:
-        -1.0 to 1.0 with its 95 % interval; None for fewer than 5 items, where one side does not
-        vary, or where `given` alone fixes `x` or `y`.
-
-    Raises:
-        ValueError: If the lengths differ.
-
-    Source:
-        Formula: Kendall 1942, "Partial rank correlation", Biometrika 32, with Spearman's
-        coefficient; interval: Fisher 1924, "The distribution of the partial correlation
-        coefficient", Metron 3, with the variance of Bonett and Wright 2000, Psychometrika 65.
-
-    Example:
-        >>> estimate = partial_rank_correlation([1, 2, 3, 4, 5], [1, 3, 2, 5, 4], [2, 1, 4, 3, 5])
-        >>> round(estimate.value, 2)
-        0.98
-    """
-    pairs = [rank_correlation(x, y), rank_correlation(x, given), rank_correlation(y, given)]
-    xy, xz, yz = (None if pair is None else pair.value for pair in pairs)
-    if xy is None or xz is None or yz is None or len(x) < _LEAST:
-        return None
-    left_over = (1 - xz**2) * (1 - yz**2)
-    if left_over < 1e-12:
-        return None
-    value = max(-1.0, min(1.0, (xy - xz * yz) / math.sqrt(left_over)))
-    return _with_interval(value, len(x))
-
-
-def _with_interval(value: float, n: int) -> Estimate:
-    if abs(value) > 1 - 1e-12:
-        return Estimate(value=value, low=value, high=value, n=n)
-    half = Z_95 * math.sqrt((1 + value**2 / 2) / (n - 4))
-    centre = math.atanh(value)
-    return Estimate(value=value, low=math.tanh(centre - half), high=math.tanh(centre + half), n=n)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredItem:
     """One conversation with its scores, each 0.0 to 10.0."""
 
     judge: float
     """The judge's score; the mean of several judgements."""
-    humans: tuple[float, ...]
-    """Each person's score, at least one."""
+    humans: Mapping[str, float]
+    """Score of each person by name, at least one."""
     length: int
     """Number of characters of the agent's messages."""
 
     @property
     def human(self) -> float:
         """The mean of the people's scores."""
-        return statistics.fmean(self.humans)
+        return statistics.fmean(self.humans.values())
+
+
+class Trust(StrEnum):
+    """Verdict on a judge."""
+
+    YES = "can be relied upon"
+    UNKNOWN = "cannot be told yet"
+    NO = "cannot be relied upon"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,14 +159,23 @@ class Agreement:
 
     n: int
     """Items with a score of the judge and of at least one person."""
+    n_people: int
+    """People who scored them."""
+    trust: Trust
     kappa: float | None
     """Cohen's kappa of passed and not passed."""
     weighted_kappa: float | None
-    """Kappa of the scores, with quadratic weights."""
+    """Kappa of the judge's scores and the people's means, with quadratic weights."""
     alpha: float | None
-    """Krippendorff's alpha of the judge and all people, interval scale."""
+    """Krippendorff's alpha of the judge and the people's means, interval scale."""
     human_alpha: float | None
     """The same among people alone: the limit for a judge."""
+    with_people: Estimate | None
+    """Weighted kappa of the judge with people, each of several people left out in turn."""
+    among_people: Estimate | None
+    """The same of a person with the other people."""
+    annotator_test: AnnotatorTest | None
+    """None where no two people share 20 items."""
     pearson: Estimate | None
     spearman: Estimate | None
     bias: Estimate | None
@@ -211,7 +183,34 @@ class Agreement:
     length_correlation: Estimate | None
     """Rank correlation of the judge's score and the answer's length."""
     length_bias: Estimate | None
-    """The same, given people's scores."""
+    """Points that the judge adds for an answer twice as long and of the same quality."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedScore:
+    """Mean score that people would give the answers of one model, from a judge and labels."""
+
+    judge: str
+    agent_id: str
+    llm_id: str
+    n_judged: int
+    n_labelled: int
+    judge_mean: float
+    """Mean score of the judge, 0.0 to 10.0."""
+    corrected: Estimate | None
+    """0.0 to 10.0; None for fewer than 5 labelled answers."""
+
+
+FEW_ITEMS = 20
+"""Below this number of labelled items, no verdict is given."""
+_WEAK = 0.667
+"""Limit for a judge that one person checks: below it, Krippendorff advises against conclusions.
+
+Source:
+    Krippendorff 2004, "Content Analysis", 2nd edition, section 11.4.
+"""
+_PASSED = 0.5
+"""Winning rate from which on the annotator test is passed."""
 
 
 def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreement:
@@ -223,19 +222,64 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
     """
     judge, human = [item.judge for item in items], [item.human for item in items]
     lengths = [float(item.length) for item in items]
+    names = list(dict.fromkeys(name for item in items for name in item.humans))
+    people = [[item.humans.get(name, math.nan) for name in names] for item in items]
     passed = [score >= pass_rating for score in judge], [score >= pass_rating for score in human]
+    raters = measure_rater_agreement(judge, people) if items else None
+    annotator_test = run_annotator_test(judge, people) if items else None
+    with_people = raters.judge if raters else None
     return Agreement(
         n=len(items),
+        n_people=len(names),
+        trust=decide_trust(len(items), with_people, annotator_test),
         kappa=cohen_kappa(*passed) if items else None,
         weighted_kappa=compute_weighted_kappa(judge, human) if items else None,
-        alpha=krippendorff_alpha([(item.judge, *item.humans) for item in items]),
-        human_alpha=krippendorff_alpha([item.humans for item in items]),
+        alpha=krippendorff_alpha(list(zip(judge, human, strict=True))),
+        human_alpha=krippendorff_alpha([list(item.humans.values()) for item in items]),
+        with_people=with_people,
+        among_people=raters.person if raters else None,
+        annotator_test=annotator_test,
         pearson=row_correlations([judge], [human])[0] if items else None,
         spearman=rank_correlation(judge, human) if items else None,
         bias=mean_difference(judge, human),
         length_correlation=rank_correlation(judge, lengths) if items else None,
-        length_bias=partial_rank_correlation(judge, lengths, human) if items else None,
+        length_bias=_measure_length_bias(judge, lengths, people),
     )
+
+
+def decide_trust(
+    n: int, with_people: Estimate | None, annotator_test: AnnotatorTest | None
+) -> Trust:
+    """Decide whether a judge can be relied upon.
+
+    Held against several people, a judge can be relied upon as much as one of them if it passes the
+    alternative annotator test and its agreement is significantly above chance: the test alone
+    passes a judge that guesses where people guess, too. Held against one person, its agreement
+    must be significantly at least 0.667. In simulation
+    (`benchmarks/statistics/judge_agreement.py`) an unrelated judge passes in at most 5 %.
+
+    Args:
+        n: Labelled items.
+        with_people: Agreement of the judge with people.
+        annotator_test: None where people share too few items.
+    """
+    if n < FEW_ITEMS or with_people is None:
+        return Trust.UNKNOWN
+    if annotator_test is None:
+        if with_people.high < _WEAK:
+            return Trust.NO
+        return Trust.YES if with_people.low >= _WEAK else Trust.UNKNOWN
+    if annotator_test.losing_rate >= _PASSED:
+        return Trust.NO
+    passes = annotator_test.winning_rate >= _PASSED and with_people.low > 0
+    return Trust.YES if passes else Trust.UNKNOWN
+
+
+def _measure_length_bias(
+    judge: Sequence[float], lengths: Sequence[float], people: Sequence[Sequence[float]]
+) -> Estimate | None:
+    doublings = [math.log2(max(1.0, length)) for length in lengths]
+    return estimate_partial_effect(judge, doublings, people) if judge else None
 
 
 def mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:

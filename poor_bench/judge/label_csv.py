@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from poor_bench.errors import ConfigError
+from poor_bench.judge.corrected import NextAnswer
 from poor_bench.judge.judged_run import OVERALL, JudgeRun
 from poor_bench.judge.labels import (
     Label,
     check_score,
+    check_weight,
     current_labels,
     label_on,
     run_hash,
@@ -23,7 +25,8 @@ from poor_bench.models.problem import Problem
 from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
 
 _FIELDS = (
-    "run_id", "case_id", "dimension", "score", "who", "note", "expected_behavior", "conversation",
+    "run_id", "case_id", "dimension", "score", "who", "note", "weight", "expected_behavior",
+    "conversation",
 )  # fmt: skip
 _NEEDED = ("run_id", "score")
 
@@ -47,12 +50,31 @@ def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:
     return csv_text([(name, name) for name in _FIELDS], rows)
 
 
+def next_to_csv(chosen: Iterable[NextAnswer], find_run: FindRun) -> str:
+    """Build a sheet of the answers to label next, without scores.
+
+    Args:
+        chosen: The answers.
+        find_run: As for `labels_from_csv`.
+    """
+    rows = (
+        {**row, "weight": round(item.weight, 6)}
+        for item in chosen
+        for about, row in _rows(find_run(item.answer.run_id))
+        if about == item.answer.about and row["case_id"] == item.answer.case_id
+    )
+    return csv_text([(name, name) for name in _FIELDS], rows)
+
+
 def _fill_rows(
     run: JudgeRun, known: Mapping[tuple[str, str], list[Label]]
 ) -> Iterator[dict[str, Any]]:
     for about, row in _rows(run):
         given = known.get((about, row["dimension"]), [])
-        filled = [{"score": item.score, "who": item.who, "note": item.note} for item in given]
+        filled = [
+            {"score": item.score, "who": item.who, "note": item.note, "weight": item.weight}
+            for item in given
+        ]
         for columns in filled or [{}]:
             yield {**row, **columns}
 
@@ -80,8 +102,8 @@ def labels_from_csv(
     """Read the labels of a sheet.
 
     Args:
-        text: The sheet; the columns `run_id` and `score` are needed, `case_id`, `dimension`, `who`
-            and `note` are read where they stand.
+        text: The sheet; the columns `run_id` and `score` are needed, `case_id`, `dimension`, `who`,
+            `note` and `weight` are read where they stand.
         find_run: Returns the run that a row is about.
         file: What messages call the sheet.
         who: The person where a row names none.
@@ -122,4 +144,5 @@ def _label(row: Mapping[str, str | None], find_run: FindRun, who: str, when: str
         who=cell("who").strip() or who,
         when=when,
         note=cell("note"),
+        weight=check_weight(cell("weight").strip()),
     )

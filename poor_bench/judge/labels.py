@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,6 +52,9 @@ class Label:
     """Where the person saw it."""
     case_id: str = ""
     """Empty for an agent as a whole."""
+    weight: float | None = None
+    """Above 0: the chance with which `judge labels next` drew the case, relative to others of the
+    same model; None if a person chose it."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -72,6 +76,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
     label = _reader().validate_python(record)
     if label.score is not None:
         check_score(label.score)
+    check_weight(label.weight)
     return label
 
 
@@ -95,6 +100,23 @@ def check_score(score: Any) -> float:
     return number
 
 
+def check_weight(weight: Any) -> float | None:
+    """Parse a weight; None or an empty text means that a person chose the case.
+
+    Raises:
+        ValueError: If it is not a number above 0.
+    """
+    if weight is None or weight == "":
+        return None
+    try:
+        number = float(weight)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ValueError(f"weight must be a number above 0, not {weight!r:.40}")
+    return number
+
+
 def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Keep the newest label of each person and item, without withdrawn ones.
 
@@ -113,7 +135,7 @@ def run_hash(run: JudgeRun) -> str:
 
 def label_on(
     run: JudgeRun, *, case_id: str, dimension: str, score: float | None, who: str, when: str,
-    note: str = "",
+    note: str = "", weight: float | None = None,
 ) -> Label:  # fmt: skip
     """Build a person's label for a part of a run.
 
@@ -125,6 +147,7 @@ def label_on(
         who: Name of the person.
         when: ISO 8601, UTC.
         note: Why.
+        weight: As `Label.weight`.
 
     Raises:
         ValueError: If the run has no such case or dimension, or the score or name cannot be used.
@@ -149,6 +172,7 @@ def label_on(
         agent_id=run.header.agent_id,
         run_id=run.run_id,
         case_id=case_id,
+        weight=weight,
     )
 
 
@@ -250,12 +274,13 @@ def collect_judged_items(
     }
 
 
-def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, tuple[float, ...]]:
-    scores: dict[_Thing, tuple[float, ...]] = {}
+def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, Mapping[str, float]]:
+    """Collect each person's score of each item."""
+    scores: dict[_Thing, dict[str, float]] = {}
     for label in current_labels(labels):
         thing = label.about, label.dimension
         assert label.score is not None
-        scores[thing] = (*scores.get(thing, ()), label.score)
+        scores.setdefault(thing, {})[label.who] = label.score
     return scores
 
 

@@ -161,15 +161,24 @@ class PairwiseJudge:
     """Common instructions of both agents; empty if they differ."""
     cancelled: Callable[[], bool] = lambda: False
 
-    def compare(self, a: Conversation, b: Conversation) -> PairComparison:
+    def compare(self, a: Conversation, b: Conversation, *, again: bool = False) -> PairComparison:
         """Ask for the judge's preference in both orders.
+
+        Args:
+            a: A conversation.
+            b: Another one of the same case.
+            again: True asks twice in each order, to measure the judge's inconsistency.
 
         Raises:
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
         case_a, case_b = a.as_case(), b.as_case()
-        orders = [self._ask(case_a, case_b), self._ask(case_b, case_a)]
+        orders = [
+            asked
+            for _ in range(2 if again else 1)
+            for asked in (self._ask(case_a, case_b), self._ask(case_b, case_a))
+        ]
         costs = [asked.cost_usd for asked in orders if asked.cost_usd is not None]
         places = [None if asked.preference is None else asked.preference.place for asked in orders]
         return PairComparison(
@@ -177,7 +186,9 @@ class PairwiseJudge:
             judge=self.judge.llm.id,
             a_first=places[0],
             b_first=places[1],
-            reasons=tuple(asked.preference.reason for asked in orders if asked.preference),
+            a_first_again=places[2] if again else None,
+            b_first_again=places[3] if again else None,
+            reasons=tuple(asked.preference.reason for asked in orders[:2] if asked.preference),
             error="; ".join(dict.fromkeys(asked.error for asked in orders if asked.error)),
             cost_usd=sum(costs) if len(costs) == len(orders) else None,
         )

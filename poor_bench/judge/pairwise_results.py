@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import logging
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 
+from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate, wilson_interval
+from poor_bench.statistics.means import mean_score
 
 
 class Position(StrEnum):
@@ -43,6 +46,9 @@ class PairComparison:
     """Preference with A shown first; None if failed."""
     b_first: Position | None
     """Preference with B shown first."""
+    a_first_again: Position | None = None
+    """Preference when asked the same again; None if not asked again, or failed."""
+    b_first_again: Position | None = None
     reasons: tuple[str, ...] = ()
     """The judge's, in the same order."""
     error: str = ""
@@ -59,6 +65,21 @@ class PairComparison:
         if places == (Position.SECOND, Position.FIRST):
             return PairOutcome.B
         return PairOutcome.TIE if Position.NEITHER in places else PairOutcome.SWAYED
+
+    @property
+    def a_scores(self) -> tuple[float, ...]:
+        """Score of A in each answer with A first: 1.0 is preferred, 0.5 a tie, 0.0 is not."""
+        places = self.a_first, self.a_first_again
+        return tuple(_FIRST_SCORES[place] for place in places if place is not None)
+
+    @property
+    def a_scores_second(self) -> tuple[float, ...]:
+        """Score of A in each answer with B first."""
+        places = self.b_first, self.b_first_again
+        return tuple(1 - _FIRST_SCORES[place] for place in places if place is not None)
+
+
+_FIRST_SCORES = {Position.FIRST: 1.0, Position.NEITHER: 0.5, Position.SECOND: 0.0}
 
 
 def share_of_a(outcomes: Iterable[PairOutcome]) -> Estimate | None:
@@ -85,7 +106,11 @@ class PairwiseTally:
 
     @property
     def position_bias(self) -> Estimate | None:
-        """Share of the comparisons whose winner changes with the order; None if all failed."""
+        """Share of the comparisons whose winner changes with the order; None if all failed.
+
+        A judge that is merely inconsistent changes its winner, too: see `order_preference` and
+        `order_effect`.
+        """
         n = len(self.comparisons) - self.count(PairOutcome.FAILED)
         return _share(self.count(PairOutcome.SWAYED), n)
 
@@ -99,6 +124,56 @@ class PairwiseTally:
         ]
         n_first = sum(comparison.a_first is Position.FIRST for comparison in swayed)
         return _share(n_first, len(swayed))
+
+    @property
+    def order_preference(self) -> Estimate | None:
+        """Net preference for the first position, -1.0 to 1.0; None if all failed.
+
+        An inconsistent judge without bias has 0.0 in the long run, however inconsistent it is.
+        """
+        shifts = [
+            statistics.fmean(item.a_scores) - statistics.fmean(item.a_scores_second)
+            for item in self.comparisons
+            if item.outcome is not PairOutcome.FAILED
+        ]
+        return estimate_paired_difference(shifts) if shifts else None
+
+    @property
+    def inconsistency(self) -> Estimate | None:
+        """Share of the answers that change when the same is asked again in the same order.
+
+        None where nothing was asked again.
+        """
+        changes = [_share_changed_again(item) for item in self._asked_again]
+        return mean_score(changes) if changes else None
+
+    @property
+    def order_effect(self) -> Estimate | None:
+        """Share of the answers that change with the order, beyond `inconsistency`.
+
+        Above 0.0 only if the order matters, to whichever side and in whichever pairs. None where
+        nothing was asked again: position bias and inconsistency cannot be separated.
+        """
+        beyond = [
+            _share_changed_with_order(item) - _share_changed_again(item)
+            for item in self._asked_again
+        ]
+        return estimate_paired_difference(beyond) if beyond else None
+
+    @property
+    def _asked_again(self) -> list[PairComparison]:
+        """The comparisons with two answers in each order."""
+        return [item for item in self.comparisons if len(item.a_scores + item.a_scores_second) == 4]
+
+
+def _share_changed_again(comparison: PairComparison) -> float:
+    orders = comparison.a_scores, comparison.a_scores_second
+    return statistics.fmean(first != again for first, again in orders)
+
+
+def _share_changed_with_order(comparison: PairComparison) -> float:
+    pairs = product(comparison.a_scores, comparison.a_scores_second)
+    return statistics.fmean(first != second for first, second in pairs)
 
 
 def tally_comparisons(comparisons: Sequence[PairComparison]) -> PairwiseTally:
@@ -157,6 +232,3 @@ def _together(said: Sequence[PairOutcome]) -> PairOutcome:
     if for_a != for_b:
         return PairOutcome.A if for_a > for_b else PairOutcome.B
     return PairOutcome.TIE
-
-
-_LOG = logging.getLogger(__name__)

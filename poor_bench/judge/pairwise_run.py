@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -41,6 +42,7 @@ class PairwiseRun:
         budget: What may be spent; a comparison that might exceed it is not begun.
         made: Comparisons of an interrupted run; they are not made again.
         run_id: Id of that run; empty for a new one.
+        n_again: Pairs that each judge is asked about twice in each order; all if there are fewer.
     """
 
     a: JudgeRun
@@ -50,6 +52,7 @@ class PairwiseRun:
     budget: Budget = field(default_factory=Budget)
     made: Sequence[PairComparison] = ()
     run_id: str = ""
+    n_again: int = 0
     _control: RunControl = field(default_factory=RunControl)
 
     @property
@@ -101,8 +104,10 @@ class PairwiseRun:
         judging = PairwiseJudge(judge, self._instructions, self._control.cancelled)
 
         def compare(pair: Pair) -> JobResult[PairComparison | None]:
-            usd = self._comparison_usd(judge, pair)
-            return JobResult(self.budget.run_within(usd, lambda: judging.compare(*pair)))
+            usd, again = self._comparison_usd(judge, pair), pair[0].case_id in self._again
+            return JobResult(
+                self.budget.run_within(usd, lambda: judging.compare(*pair, again=again))
+            )
 
         pairs = self._pairs_left(judge)
         at_once = self.manager.concurrency(judge.llm)
@@ -117,7 +122,17 @@ class PairwiseRun:
         rubric = judge.rubric
         told = len(rubric.text) + sum(len(item.description) for item in rubric.dimensions)
         n_characters = told + sum(map(len, shown)) + FORM_CHARACTERS
-        return 2 * request_usd(judge.llm, n_characters)
+        n_requests = 4 if pair[0].case_id in self._again else 2
+        return n_requests * request_usd(judge.llm, n_characters)
+
+    @property
+    def _again(self) -> frozenset[str]:
+        """Ids of the cases that are asked about twice: a sample that a resumed run draws, too."""
+        ids = sorted(
+            (first.case_id for first, _ in self.pairs),
+            key=lambda case_id: hashlib.blake2b(case_id.encode(), digest_size=8).digest(),
+        )
+        return frozenset(ids[: self.n_again])
 
     @property
     def _instructions(self) -> str:
@@ -146,14 +161,21 @@ class PairwiseRunner:
         self._environ = environ
         self._manager = LLMManager(data_dir)
 
-    def plan(self, references: Sequence[str], judges: tuple[str, ...]) -> PairwiseRun:
+    def plan(
+        self, references: Sequence[str], judges: tuple[str, ...], *, n_again: int = 0
+    ) -> PairwiseRun:
         """Plan the comparison of two judged runs.
+
+        Args:
+            references: Both runs, A and B.
+            judges: LLM ids; the workspace's judge if empty.
+            n_again: As in `PairwiseRun`.
 
         Raises:
             ConfigError: If a run or judge does not exist, or the runs share no case.
         """
         a, b = (self._judged_runs.find(reference) for reference in references)
-        run = PairwiseRun(a, b, self._judges(a, judges), self._manager)
+        run = PairwiseRun(a, b, self._judges(a, judges), self._manager, n_again=n_again)
         if not run.pairs:
             raise ConfigError(f"{a.run_id} and {b.run_id} share no case")
         return run
@@ -169,7 +191,8 @@ class PairwiseRunner:
             ConfigError: As `plan`, or if the comparison does not exist.
         """
         stored = self.store.find(reference)
-        run = self.plan((stored.a_run_id, stored.b_run_id), judges or stored.judges)
+        runs = stored.a_run_id, stored.b_run_id
+        run = self.plan(runs, judges or stored.judges, n_again=stored.n_again)
         return replace(run, made=stored.judged, run_id=stored.run_id)
 
     def limit_cost(self, run: PairwiseRun, max_cost_usd: float | None) -> None:
@@ -205,6 +228,7 @@ class PairwiseRunner:
             "b": run.b.run_id,
             "judges": [judge.llm.id for judge in run.judges],
             "n_duels": run.n_comparisons,
+            "n_again": run.n_again,
         }
         run_id = run.run_id or new_run_id(self._manager.clock.now_iso())
         with self.store.writing(run_id, None if run.run_id else header) as store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from poor_bench.judge.agreement import Agreement
+from poor_bench.judge.agreement import FEW_ITEMS, Agreement, CorrectedScore, Trust
 from poor_bench.judge.judged_run import (
     AgentEvent,
     ConversationHeld,
@@ -157,29 +157,68 @@ def _disagreement(panel: Panel) -> Iterator[str]:
     yield f"{text}."
 
 
-FEW_ITEMS = 20
-"""Below this number of labelled things, agreement figures are little more than a hint."""
-_WEAK, _FAIR = 0.667, 0.8
-"""Limits of alpha: below the first, Krippendorff advises against conclusions; from the second on,
-scores can be relied upon.
-
-Source:
-    Krippendorff 2004, "Content Analysis", 2nd edition, section 11.4.
-"""
+_WEAK_PEOPLE = 0.667
+"""Limit of alpha below which Krippendorff advises against conclusions from people's scores."""
 
 
 def trust_text(agreement: Agreement) -> str:
     """Rate a judge's agreement with people in one line."""
     if agreement.n == 0:
         return "no labels yet"
-    few = f" (only {agreement.n} labelled)" if agreement.n < FEW_ITEMS else ""
-    if agreement.alpha is None:
-        return f"all scores are equal: agreement is undefined{few}"
-    if agreement.alpha < _WEAK:
-        return f"not reliable{few}"
-    if few:
-        return f"agrees with people so far, but on too few labels{few}"
-    return "reliable" if agreement.alpha >= _FAIR else "sufficient for tentative conclusions"
+    if agreement.n < FEW_ITEMS:
+        return f"{agreement.trust} (only {agreement.n} labelled)"
+    return "; ".join((f"{agreement.trust}{_basis(agreement)}", *_people_text(agreement)))
+
+
+def _basis(agreement: Agreement) -> str:
+    test = agreement.annotator_test
+    if test is None:
+        return " (held against single scores: a second person would tell more)"
+    if agreement.trust is Trust.YES:
+        return " as much as a person"
+    return ""
+
+
+def _people_text(agreement: Agreement) -> Iterator[str]:
+    alpha = agreement.human_alpha
+    if alpha is not None and alpha < _WEAK_PEOPLE:
+        yield f"people agree little among themselves (alpha {alpha:.2f})"
+
+
+def agreement_figures(agreement: Agreement) -> dict[str, str]:
+    """Format the figures of a judge, by their labels."""
+    return {
+        "Labelled": str(agreement.n),
+        "Agrees with people": estimate_text(agreement.with_people),
+        "People among themselves": estimate_text(agreement.among_people),
+        "May replace": _annotator_text(agreement),
+        "Weighted kappa": figure_text(agreement.weighted_kappa),
+        "Alpha of people": figure_text(agreement.human_alpha),
+        "Cohen's kappa": figure_text(agreement.kappa),
+        "Spearman": estimate_text(agreement.spearman),
+        "Pearson": estimate_text(agreement.pearson),
+        "Judge minus people": estimate_text(agreement.bias),
+        "Points per doubled length": estimate_text(agreement.length_bias),
+    }
+
+
+def corrected_figures(score: CorrectedScore) -> dict[str, str]:
+    """Format a corrected score, by the labels of its figures."""
+    return {
+        "Judge": score.judge,
+        "Agent": score.agent_id,
+        "Model": score.llm_id,
+        "Labelled": f"{score.n_labelled} of {score.n_judged}",
+        "Judge's mean": f"{score.judge_mean:.2f}",
+        "Corrected": estimate_text(score.corrected),
+    }
+
+
+def _annotator_text(agreement: Agreement) -> str:
+    test = agreement.annotator_test
+    if test is None:
+        return "-"
+    return f"{round(test.winning_rate * test.n_people)} of {test.n_people} people"
 
 
 def list_biases(agreement: Agreement) -> Iterator[str]:
@@ -190,7 +229,7 @@ def list_biases(agreement: Agreement) -> Iterator[str]:
         yield f"{side} than people by {abs(bias.value):.2f} points"
     if length is not None and not length.low <= 0 <= length.high:
         kind = "long" if length.value > 0 else "short"
-        yield f"prefers {kind} answers more than people do"
+        yield f"prefers {kind} answers of the same quality"
 
 
 def figure_text(figure: float | None) -> str:
@@ -215,7 +254,7 @@ def tally_text(tally: PairwiseTally) -> Iterator[str]:
     won, lost = tally.count(PairOutcome.A), tally.count(PairOutcome.B)
     tied, swayed = tally.count(PairOutcome.TIE), tally.count(PairOutcome.SWAYED)
     yield (
-        f"A better: {won}, B better: {lost}, tie: {tied}, decided by order: {swayed}, "
+        f"A better: {won}, B better: {lost}, tie: {tied}, changes with order: {swayed}, "
         f"not judged: {tally.count(PairOutcome.FAILED)}"
     )
     share = tally.share_of_a
@@ -223,10 +262,29 @@ def tally_text(tally: PairwiseTally) -> Iterator[str]:
         yield f"A wins {_percent(share)} of the pairs with a winner: {_verdict(share)}."
     bias = tally.position_bias
     if bias is not None:
-        yield f"Position bias: the order decides {_percent(bias)} of the pairs."
-    first = tally.first_preference
-    if first is not None:
-        yield f"In these, the first position wins {_percent(first)}."
+        yield f"The winner changes with the order in {_percent(bias)} of the pairs."
+    yield from _position_text(tally)
+
+
+def _position_text(tally: PairwiseTally) -> Iterator[str]:
+    """Tell position bias from inconsistency."""
+    preference, effect = tally.order_preference, tally.order_effect
+    if preference is None:
+        return
+    side = {True: "the first", False: "the second"}[preference.value >= 0]
+    if preference.low <= 0 <= preference.high:
+        yield f"Preference for a position: {_percent(preference)}, not significant."
+    else:
+        yield f"Position bias: {side} position is preferred, net {_percent(preference)}."
+    if effect is None or tally.inconsistency is None:
+        yield (
+            "Without repeats, changes with the order may be position bias or inconsistency: use "
+            "--again."
+        )
+        return
+    yield f"Asked the same again, the judge changes its answer in {_percent(tally.inconsistency)}."
+    meaning = "position bias" if effect.low > 0 else "not significant"
+    yield f"With the order it changes by {_percent(effect)} more: {meaning}."
 
 
 def panel_text(decisions: PanelPreferences) -> Iterator[str]:

@@ -188,6 +188,8 @@ class StoredPairwise:
     """Pairs of the whole comparison: more than were made if it was interrupted."""
     judges: tuple[str, ...] = ()
     """LLM ids; those of the comparisons in files of older versions."""
+    n_again: int = 0
+    """Pairs to be asked about twice in each order."""
 
     @property
     def judged(self) -> tuple[PairComparison, ...]:
@@ -213,8 +215,8 @@ class PairwiseStore:
 
         Args:
             run_id: Unique, sorts by time, usable as a file name.
-            header: Ids of the runs `a` and `b`, `judges`, and `n_duels`, the number of planned
-                comparisons; None resumes a stored run.
+            header: Ids of the runs `a` and `b`, `judges`, `n_duels`, the number of planned
+                comparisons, and `n_again`, as in `PairwiseRun`; None resumes a stored run.
 
         Raises:
             StoreError: If it cannot be written.
@@ -264,6 +266,7 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
             comparisons=tuple(comparisons.values()),
             n_planned=int(header.get("n_duels", len(comparisons))),
             judges=tuple(header.get("judges") or dict.fromkeys(judge for judge, _ in comparisons)),
+            n_again=int(header.get("n_again", 0)),
         )
     except (KeyError, TypeError, ValueError) as error:
         _LOG.warning("%s is skipped: %s", stored.path, error)

@@ -63,8 +63,51 @@ def test_judges_are_measured_by_the_labels_of_a_sheet(
     assert judges["scripted:bad"]["alpha"] < 0
     assert call(folder, "agreement") == 0
     out = capsys.readouterr().out
-    assert "scripted:good: agrees with people so far, but on too few labels" in out
-    assert "scripted:bad: not reliable (only 2 labelled)" in out
+    assert "scripted:good: cannot be told yet (only 2 labelled)" in out
+    assert "label 5 answers of a model or more" in out
+
+
+def test_answers_to_label_next_come_as_a_sheet_and_correct_the_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    listed = (folder / "llms.json").read_text()
+    for euros in (10, 11, 12, 13):
+        (folder / "llms.json").write_text(listed.replace("10 euros", f"{euros} euros"))
+        judged(folder, "judge")
+    capsys.readouterr()
+    assert call(folder, "labels", "next", "--count", "6") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert len(rows) == 6
+    sheet = folder / "sheet.csv"
+    with sheet.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {"score": 4 + len(row["case_id"]) % 3} for row in rows)
+    assert call(folder, "labels", "import", str(sheet), "--who", "Ann") == 0
+    capsys.readouterr()
+    assert call(folder, "agreement", "--json") == 0
+    [score] = printed_json(capsys)["corrected_scores"]
+    assert (score["n_labelled"], score["n_judged"]) == (6, 8)
+    assert score["corrected"]["low"] < score["corrected"]["high"]
+    assert call(folder, "agreement") == 0
+    assert "6 of 8" in capsys.readouterr().out
+    assert call(folder, "labels", "next", "--count", "9") == 0
+    assert len(capsys.readouterr().out.strip().splitlines()) > 2
+
+
+def test_pairs_may_be_asked_about_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = json.dumps({"reason": "nice", "winner": "1"})
+    folder = write_workspace(tmp_path, duellist=first)
+    pair = ("pairwise", two_runs(folder), "last", "--judge", "scripted:duellist", "--again", "1")
+    capsys.readouterr()
+    assert call(folder, *pair, "--dry-run") == 0
+    assert "2 pairs, each in both orders, 1 of them twice" in capsys.readouterr().out
+    assert call(folder, *pair, "--json") == 0
+    figures = printed_json(capsys)["judges"]["scripted:duellist"]
+    assert figures["inconsistency"]["value"] == 0.0
+    assert figures["order_effect"]["value"] == 1.0
+    assert figures["order_effect"]["n"] == 1
 
 
 def test_bad_row_takes_the_whole_sheet_back(
@@ -84,7 +127,7 @@ def test_agreement_without_labels_says_what_to_do(
     folder = write_workspace(tmp_path)
     judged(folder, "judge")
     assert call(folder, "agreement") == 0
-    assert "judge labels export" in capsys.readouterr().out
+    assert "judge labels next" in capsys.readouterr().out
 
 
 def test_comparison_tells_noise_from_change(
@@ -156,7 +199,8 @@ def test_pairwise_finds_a_judge_that_likes_the_first_place(
     assert figures["first_preference"]["value"] == 1.0
     assert call(folder, *pair) == 0
     out = capsys.readouterr().out
-    assert "the order decides 100 % (34 to 100 %, n = 2) of the pairs" in out
+    assert "The winner changes with the order in 100 % (34 to 100 %, n = 2) of the pairs" in out
+    assert "use --again" in out
     kept = list((folder / "judgements" / "pairwise").glob("*.jsonl"))
     assert len(kept) == 2
     assert len(kept[0].read_text().splitlines()) == 3

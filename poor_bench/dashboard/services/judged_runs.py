@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agreement import Agreement, measure_agreement
+from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreement
+from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
 from poor_bench.judge.judged_run import RunSummary, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.labels import (
@@ -85,6 +86,24 @@ class JudgedRuns:
         items = collect_judged_items(runs, read_labels(self._data_dir()))
         return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
 
+    def corrected_scores(self) -> tuple[CorrectedScore, ...]:
+        """Mean scores by judge and model, corrected by people's labels.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        runs = [summary.run for summary in self.summaries()]
+        return correct_scores(runs, read_labels(self._data_dir()))
+
+    def next_answer(self) -> NextAnswer | None:
+        """Choose the answer to label next; None if all have a label.
+
+        Raises:
+            StoreError: If a file cannot be read.
+        """
+        runs = [summary.run for summary in self.summaries()]
+        return next(iter(choose_next(runs, read_labels(self._data_dir()), 1)), None)
+
     def labels_on(self, about: str) -> tuple[Label, ...]:
         """Labels of a conversation or whole agent, by hash.
 
@@ -103,7 +122,9 @@ class JudgedRuns:
             ConfigError: If there is no such part, or the score or the name cannot be used.
             StoreError: If it cannot be stored.
         """
-        run = self._store().find(run_id)
+        run, drawn = self._store().find(run_id), self.next_answer()
+        talk = run.conversation(case_id)
+        is_drawn = drawn is not None and talk is not None and drawn.answer.about == talk.hash
         try:
             label = label_on(
                 run,
@@ -113,6 +134,7 @@ class JudgedRuns:
                 who=who,
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
                 note=note,
+                weight=drawn.weight if drawn and is_drawn else None,
             )
         except ValueError as error:
             raise ConfigError(str(error)) from error

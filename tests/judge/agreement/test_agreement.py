@@ -4,11 +4,12 @@ import random
 
 import pytest
 
-from poor_bench.judge.agreement import ScoredItem, mean_difference, measure_agreement
+from poor_bench.judge.agreement import ScoredItem, Trust, mean_difference, measure_agreement
 
 
 def item(judge: float, *humans: float, length: int = 100) -> ScoredItem:
-    return ScoredItem(judge=judge, humans=humans, length=length)
+    named = {f"person {number}": score for number, score in enumerate(humans)}
+    return ScoredItem(judge=judge, humans=named, length=length)
 
 
 def test_judge_that_copies_people_agrees_fully() -> None:
@@ -30,13 +31,52 @@ def test_kind_judge_ranks_well_and_is_biased() -> None:
     assert agreement.weighted_kappa < 0.6
 
 
-def test_judge_that_counts_characters_is_found_out() -> None:
+def test_judge_that_counts_characters_adds_points_to_long_answers() -> None:
     rng = random.Random(3)
-    lengths = [rng.randint(50, 2000) for _ in range(60)]
-    items = [item(length / 200, rng.uniform(0, 10), length=length) for length in lengths]
-    agreement = measure_agreement(items, 5.0)
-    assert agreement.length_bias is not None
-    assert agreement.length_bias.low > 0.9
+    items = []
+    for _ in range(60):
+        doublings, quality = rng.uniform(5, 10), rng.uniform(2, 8)
+        judge = quality + doublings - 7.5
+        humans = (quality + rng.gauss(0, 0.5), quality + rng.gauss(0, 0.5))
+        items.append(item(judge, *humans, length=round(2**doublings)))
+    bias = measure_agreement(items, 5.0).length_bias
+    assert bias is not None
+    assert bias.low > 0.8
+    assert bias.high < 1.2
+
+
+@pytest.mark.parametrize("readers", [1, 2, 3, 10])
+def test_unrelated_judge_is_not_blessed_by_unanimous_people(readers: int) -> None:
+    rng = random.Random(4)
+    items = [item(rng.randint(0, 10), *[rng.randint(0, 10)] * readers) for _ in range(100)]
+    agreement = measure_agreement(items, 8.0)
+    assert agreement.trust is Trust.NO
+    assert agreement.alpha is not None
+    assert agreement.alpha < 0.3
+
+
+@pytest.mark.parametrize("readers", [1, 2, 3, 10])
+def test_judge_as_good_as_a_reader_is_recognised(readers: int) -> None:
+    rng = random.Random(5)
+    items = []
+    for _ in range(300):
+        quality = rng.gauss(5, 2)
+        items.append(item(*(quality + rng.gauss(0, 0.7) for _ in range(readers + 1))))
+    assert measure_agreement(items, 8.0).trust is Trust.YES
+
+
+def test_judge_that_guesses_where_people_guess_is_not_blessed() -> None:
+    rng = random.Random(6)
+    items = [item(*(rng.randint(0, 10) for _ in range(4))) for _ in range(400)]
+    agreement = measure_agreement(items, 8.0)
+    assert agreement.annotator_test is not None
+    assert agreement.annotator_test.winning_rate == 1.0
+    assert agreement.trust is Trust.UNKNOWN
+
+
+def test_few_labels_give_no_verdict() -> None:
+    items = [item(n % 9, n % 9, n % 9) for n in range(19)]
+    assert measure_agreement(items, 8.0).trust is Trust.UNKNOWN
 
 
 def test_people_among_themselves_are_the_mark_to_reach() -> None:

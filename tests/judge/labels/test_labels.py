@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
+from poor_bench.judge.corrected import choose_next
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.label_csv import labels_from_csv, labels_to_csv
+from poor_bench.judge.label_csv import labels_from_csv, labels_to_csv, next_to_csv
 from poor_bench.judge.labels import (
     LABELS_FILE,
     Label,
@@ -119,6 +120,25 @@ def test_sheet_has_a_row_for_everything_and_keeps_what_is_filled_in() -> None:
     )
 
 
+def test_the_weight_of_a_drawn_case_survives_sheet_and_file(tmp_path: Path) -> None:
+    drawn = choose_next([RUN], [], 1)
+    rows = list(csv.DictReader(io.StringIO(next_to_csv(drawn, find))))
+    assert [(row["case_id"], row["score"]) for row in rows] == [(drawn[0].answer.case_id, "")]
+    sheet = next_to_csv(drawn, find).replace(f",{rows[0]['weight']},", ",1.5,")
+    filled = sheet.replace(",overall,,", ",overall,4,")
+    [read] = labels_from_csv(filled, find, file="s.csv", who="Ann", when=WHEN)
+    assert (read.score, read.weight) == (4.0, 1.5)
+    add_labels(tmp_path, [read])
+    assert read_labels(tmp_path) == [read]
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much"])
+def test_weights_that_mean_nothing_are_refused(weight: str) -> None:
+    sheet = f"run_id,case_id,score,weight\n{RUN.run_id},hello,4,{weight}\n"
+    with pytest.raises(ConfigError, match="1 row"):
+        labels_from_csv(sheet, find, file="s.csv", who="Cid", when=WHEN)
+
+
 def test_cells_are_no_formulas() -> None:
     sheet = labels_to_csv([run_of(conversations=(conversation_of("=1+1", "Hi"),))], [])
     assert "'=1+1" in sheet
@@ -159,8 +179,8 @@ def test_each_judge_is_set_against_all_people_by_its_mean() -> None:
     labels = [label(3), label(5, who="Ben"), label(9, "bye")]
     items = collect_judged_items([RUN], labels)
     assert [(item.judge, item.humans, item.length) for item in items["a"]] == [
-        (5.0, (3.0, 5.0), 5),
-        (8.0, (9.0,), 11),
+        (5.0, {"Ann": 3.0, "Ben": 5.0}, 5),
+        (8.0, {"Ann": 9.0}, 11),
     ]
     assert [item.judge for item in items["b"]] == [9.0, 9.0]
 

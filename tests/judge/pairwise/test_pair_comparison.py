@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from poor_bench.judge.pairwise_results import (
@@ -80,3 +82,61 @@ def test_few_duels_name_no_winner() -> None:
     assert "no significant difference" in "\n".join(tally_text(tally_comparisons([A, A])))
     assert "A is better" in "\n".join(tally_text(tally_comparisons([A] * 20)))
     assert "B is better" in "\n".join(tally_text(tally_comparisons([B] * 20)))
+
+
+def asked_again(*places: Position | None) -> PairComparison:
+    """Build a comparison with A first, B first, and both again."""
+    a_first, b_first, a_again, b_again = places
+    return PairComparison(
+        case_id="x",
+        judge="j",
+        a_first=a_first,
+        b_first=b_first,
+        a_first_again=a_again,
+        b_first_again=b_again,
+    )
+
+
+def test_an_inconsistent_judge_has_no_position_bias() -> None:
+    rng = random.Random(1)
+    places = [rng.choice([FIRST, SECOND]) for _ in range(200)]
+    tally = tally_comparisons([asked_again(*places[n : n + 4]) for n in range(0, 200, 4)])
+    assert tally.position_bias is not None
+    assert tally.position_bias.low > 0.3
+    assert tally.order_preference is not None
+    assert tally.order_preference.low < 0 < tally.order_preference.high
+    assert tally.inconsistency is not None
+    assert 0.3 < tally.inconsistency.value < 0.7
+    assert tally.order_effect is not None
+    assert tally.order_effect.low < 0 < tally.order_effect.high
+    told = "\n".join(tally_text(tally))
+    assert "Position bias" not in told
+    assert "more: not significant" in told
+
+
+def test_a_judge_that_likes_the_first_place_has_position_bias() -> None:
+    tally = tally_comparisons([asked_again(FIRST, FIRST, FIRST, FIRST)] * 20)
+    assert tally.order_preference is not None
+    assert tally.order_preference.low > 0.5
+    assert tally.order_effect is not None
+    assert tally.order_effect.low > 0.5
+    assert tally.inconsistency is not None
+    assert tally.inconsistency.value == 0.0
+    told = "\n".join(tally_text(tally))
+    assert "Position bias: the first position is preferred" in told
+    assert "more: position bias" in told
+
+
+def test_a_bias_whose_side_depends_on_the_pair_is_found_by_repeats() -> None:
+    pairs = [asked_again(FIRST, FIRST, FIRST, FIRST), asked_again(SECOND, SECOND, SECOND, SECOND)]
+    tally = tally_comparisons(pairs * 10)
+    assert tally.order_preference is not None
+    assert tally.order_preference.value == 0.0
+    assert tally.order_effect is not None
+    assert tally.order_effect.low > 0.5
+
+
+def test_without_repeats_both_cannot_be_separated() -> None:
+    tally = tally_comparisons([SWAYED, A, asked_again(FIRST, FIRST, None, FIRST)])
+    assert (tally.inconsistency, tally.order_effect) == (None, None)
+    assert "position bias or inconsistency: use --again" in "\n".join(tally_text(tally))

@@ -41,6 +41,15 @@ def test_judge_that_likes_the_first_place_is_swayed() -> None:
     assert comparison(prefer("1")).outcome is PairOutcome.SWAYED
 
 
+def test_same_order_may_be_asked_twice() -> None:
+    replies = [prefer("1"), prefer("2"), prefer("tie"), prefer("1")]
+    found = judging(replies).compare(GOOD, BAD, again=True)
+    places = found.a_first, found.b_first, found.a_first_again, found.b_first_again
+    assert places == (Position.FIRST, Position.SECOND, Position.NEITHER, Position.FIRST)
+    assert found.outcome is PairOutcome.A
+    assert comparison(prefer("1")).a_first_again is None
+
+
 def test_reply_that_cannot_be_used_gets_a_second_chance() -> None:
     assert comparison(["I like both.", prefer("tie"), prefer("tie")]).outcome is PairOutcome.TIE
     failed = comparison("I like both.")

@@ -44,6 +44,7 @@ from poor_bench.dashboard.pages.judge.sheets import (
     case_sheet,
     change_sheet,
     dimension_sheet,
+    next_link,
     notes_list,
     run_sheet,
     run_tiles,
@@ -90,7 +91,9 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         head,
         *scores(services, summary, base),
         cases,
-        case_card(case, labels) if case else None,
+        html.Div([case_card(case, labels), next_link(services.judged.next_answer(), url)])
+        if case
+        else None,
     )
 
 
@@ -131,7 +134,8 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     others = [item for item in summaries if item not in of_agent]
     chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
     runs = run_sheet([*others, *of_agent], url, summary.run.run_id)
-    return chart, runs, trust_sheet(services.judged.agreement())
+    trust = trust_sheet(services.judged.agreement(), services.judged.corrected_scores())
+    return chart, runs, trust
 
 
 def _label(summary: RunSummary) -> str:

@@ -337,8 +337,8 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Based on single conversations. Alpha and kappa: "
-                "1 is full agreement, 0 is chance.",
+                note="Based on single conversations. Kappa and alpha: 1 is full agreement, "
+                "0 is chance. Corrected: the mean score that people would give all answers.",
                 tools=csv_button(JudgeIds.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
             ),

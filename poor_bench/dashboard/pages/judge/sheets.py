@@ -14,9 +14,9 @@ from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.report_text import (
+    agreement_figures,
     change_text,
-    estimate_text,
-    figure_text,
+    corrected_figures,
     list_biases,
     notes_on,
     spread_text,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.judge.agreement import Agreement
+    from poor_bench.judge.agreement import Agreement, CorrectedScore
+    from poor_bench.judge.corrected import NextAnswer
     from poor_bench.judge.evidence import Turn
     from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
     from poor_bench.judge.labels import Label
@@ -197,35 +198,33 @@ def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> 
     return sheet(["Run", "Agent", "Model", "Judges", "Score", "Verdict", "Compare"], rows)
 
 
-_HEADS = (
-    "Judge", "Labelled", "Alpha", "People alone", "Weighted kappa", "Kappa", "Spearman",
-    "Judge minus people", "Length bias", "Meaning",
-)  # fmt: skip
-
-
-def trust_sheet(measured: Mapping[str, Agreement]) -> Component:
-    """Build the table of the judges' agreement with people."""
+def trust_sheet(
+    measured: Mapping[str, Agreement], corrected: Sequence[CorrectedScore]
+) -> Component:
+    """Build the tables of the judges' agreement with people, and of corrected scores."""
+    shown = {judge: agreement_figures(item) for judge, item in measured.items() if item.n}
+    if not shown:
+        step = next_command("judge labels next")
+        text = f"Score conversations above, or print a sheet: {step}"
+        return empty_state("No labels yet", text)
     rows = [
         _figures_row(
             judge,
-            str(item.n),
-            figure_text(item.alpha),
-            figure_text(item.human_alpha),
-            figure_text(item.weighted_kappa),
-            figure_text(item.kappa),
-            estimate_text(item.spearman),
-            estimate_text(item.bias),
-            estimate_text(item.length_bias),
-            "; ".join((trust_text(item), *list_biases(item))),
+            *figures.values(),
+            "; ".join((trust_text(measured[judge]), *list_biases(measured[judge]))),
         )
-        for judge, item in measured.items()
-        if item.n
+        for judge, figures in shown.items()
     ]
-    if not rows:
-        step = next_command("judge labels export")
-        text = f"Score conversations above, or export a sheet: {step}"
-        return empty_state("No labels yet", text)
-    return sheet(_HEADS, rows)
+    heads = ["Judge", *next(iter(shown.values())), "Meaning"]
+    return html.Div([sheet(heads, rows), *_corrected_sheet(corrected)])
+
+
+def _corrected_sheet(corrected: Sequence[CorrectedScore]) -> Iterator[Component]:
+    known = [corrected_figures(score) for score in corrected if score.corrected is not None]
+    if known:
+        yield html.H3("Corrected scores")
+        rows = [_figures_row(*figures.values()) for figures in known]
+        yield sheet(list(known[0]), rows)
 
 
 def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
@@ -245,6 +244,20 @@ def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
         *_labels(labels),
         note=f"Expected: {talk.expected_behavior}" if talk.expected_behavior else None,
     )
+
+
+def next_link(drawn: NextAnswer | None, url: JudgeUrl) -> Component | None:
+    """Build the link to the conversation to score next; None if all have a score.
+
+    Args:
+        drawn: That conversation.
+        url: State of the page.
+    """
+    if drawn is None:
+        return None
+    answer = drawn.answer
+    search = url.changed(agent=answer.agent_id, run=answer.run_id, case=answer.case_id).search
+    return html.P(["Score next: ", LINKS.link(f"{answer.case_id}, {answer.llm_id}", search)])
 
 
 def _remarks(case: CaseSummary) -> Iterator[Component]:

@@ -1,0 +1,170 @@
+"""Means from a few labels and many predictions, and which items to label next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from poor_bench.statistics.intervals import Estimate, t_quantile_95
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
+
+LEAST_LABELS = 5
+"""Labels below which no corrected mean is given."""
+
+
+def estimate_corrected_mean(
+    predictions: ArrayLike,
+    labels: ArrayLike,
+    chances: ArrayLike | None = None,
+    *,
+    imagined_error: float = 0.0,
+) -> Estimate | None:
+    """Compute the mean that labels of all items would have, from labels of some.
+
+    The mean of the labels is corrected by what the predictions say of the items without a label.
+    The weight of the predictions is estimated from the labelled items, so that bad predictions
+    cost almost nothing. The interval is that of a regression estimator: Student's t, residuals of
+    the labelled items corrected for their leverage, and the spread of the predictions. In
+    simulation (`benchmarks/statistics/judge_corrected.py`) it covers 93 % to 97 % from 20 labels
+    on, and 91 % to 97 % at 10: least where labels are 0 or 10 and predictions tell nothing.
+
+    Args:
+        predictions: One number per item, such as a judge's score.
+        labels: One number per item; NaN where it has no label.
+        chances: Chance with which each item was chosen for a label, above 0.0 to 1.0; None if the
+            labelled items are a simple random sample.
+        imagined_error: Size of one more residual that is added in thought: a few labels that fit
+            exactly do not show that all do. In the unit of the labels, at least 0.
+
+    Returns:
+        In the unit of the labels, `n` labelled items; None for fewer than 5 of them.
+
+    Source:
+        Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient Prediction-Powered Inference",
+        arXiv:2311.01453; for a mean this is the regression estimator of Cochran 1977, "Sampling
+        Techniques", section 12.6; with chances: Zrnic and Candès 2024, "Active Statistical
+        Inference", ICML, and Särndal, Swensson and Wretman 1992, "Model Assisted Survey
+        Sampling", chapter 6; leverage: MacKinnon and White 1985, Journal of Econometrics 29.
+
+    Example:
+        >>> nan = float("nan")
+        >>> labels = [2.0, 4.0, 5.0, 7.0, 9.0, nan, nan, nan]
+        >>> estimate = estimate_corrected_mean([3, 5, 6, 8, 10, 1, 2, 3], labels)
+        >>> round(estimate.value, 2)
+        3.75
+    """
+    import numpy as np
+
+    guessed, known = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
+    has_label = ~np.isnan(known)
+    n = int(has_label.sum())
+    if n < LEAST_LABELS:
+        return None
+    chance = np.ones(len(known)) if chances is None else np.asarray(chances, dtype=float)
+    weights = 1 / chance[has_label]
+    weights /= weights.sum()
+    x, y = guessed[has_label], known[has_label]
+    centre, mean = float(weights @ x), float(weights @ y)
+    # Least variance of the corrected mean: squared weights. Without chances, least squares.
+    importance = weights**2 / (weights**2).sum()
+    squares = float(importance @ (x - centre) ** 2)
+    slope = 0.0
+    if squares > 1e-12:
+        slope = float(importance @ ((x - centre) * (y - mean))) / squares
+    gap = float(guessed.mean()) - centre if slope else 0.0
+    tilt = importance * (x - centre) / squares if slope else 0.0
+    leverage = weights + tilt * (x - centre)
+    pulled = weights + gap * tilt
+    residuals = (y - mean - slope * (x - centre)) / (1 - np.minimum(leverage, 0.9))
+    sampling = float(((pulled * residuals) ** 2).sum())
+    sampling += imagined_error**2 / (n * (n + 1))
+    spread = slope**2 * float(guessed.var(ddof=1)) / len(guessed)
+    half = t_quantile_95(n - 2) * math.sqrt(sampling + spread)
+    value = mean + slope * gap
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def compute_chances(sizes: ArrayLike, n: int) -> Numbers:
+    """Compute chances proportional to sizes, at most 1, that add up to `n`.
+
+    Args:
+        sizes: Above 0; items of which more is to be learnt have a larger one.
+        n: Items to be chosen, 0 to the number of items.
+
+    Raises:
+        ValueError: If `n` is out of its range.
+
+    Source:
+        Särndal, Swensson and Wretman 1992, "Model Assisted Survey Sampling", section 3.6.2.
+
+    Example:
+        >>> compute_chances([1.0, 1.0, 2.0, 8.0], 2).tolist()
+        [0.25, 0.25, 0.5, 1.0]
+    """
+    import numpy as np
+
+    size = np.asarray(sizes, dtype=float)
+    if not 0 <= n <= len(size):
+        raise ValueError(f"n must be from 0 to {len(size)}, not {n}")
+    chances = np.zeros(len(size))
+    certain = np.zeros(len(size), dtype=bool)
+    while n > certain.sum():
+        chances = (n - certain.sum()) * size / size[~certain].sum()
+        chances[certain] = 1.0
+        above = (chances >= 1) & ~certain
+        if not above.any() or (certain | above).all():
+            break
+        certain |= above
+    return np.minimum(chances, 1.0)
+
+
+_SHRINKAGE = 3
+"""Predictions of average spread that are added to each item's: few repeats tell little."""
+
+
+def compute_sizes(squares: Sequence[float], freedom: Sequence[int]) -> list[float]:
+    """Compute sizes for `compute_chances` from the spread of repeated predictions.
+
+    Args:
+        squares: Sum of squared deviations of each item's predictions, at least 0.
+        freedom: Number of each item's predictions less one.
+
+    Returns:
+        Standard deviations, shrunk to the pooled one, which is 1; all 1 where nothing varies.
+    """
+    total = sum(freedom)
+    pooled = math.fsum(squares) / total if total else 0.0
+    if pooled == 0:
+        return [1.0] * len(squares)
+    return [
+        math.sqrt((square / pooled + _SHRINKAGE) / (n + _SHRINKAGE))
+        for square, n in zip(squares, freedom, strict=True)
+    ]
+
+
+def order_by_chance(sizes: ArrayLike, lots: ArrayLike) -> list[int]:
+    """Order items so that the first n of them are a sample with chances proportional to size.
+
+    Chances are exact in the limit of many items. Each item keeps its lot, so that the order needs
+    no memory: the next item to label is the first one without a label.
+
+    Args:
+        sizes: Above 0.
+        lots: One number per item, uniform between 0 and 1, the same at every call.
+
+    Returns:
+        Indices of the items.
+
+    Source:
+        Ohlsson 1998, "Sequential Poisson sampling", Journal of Official Statistics 14.
+    """
+    import numpy as np
+
+    keys = np.asarray(lots, dtype=float) / np.asarray(sizes, dtype=float)
+    return [int(index) for index in np.argsort(keys, kind="stable")]

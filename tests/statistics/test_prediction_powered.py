@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.statistics.prediction_powered import (
+    compute_chances,
+    estimate_corrected_mean,
+    order_by_chance,
+)
+
+
+def test_good_predictions_narrow_the_interval_and_are_corrected() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.normal(6, 2, 300)
+    judge = truth + 2 + rng.normal(0, 0.5, 300)
+    labels = np.where(np.arange(300) < 30, truth, np.nan)
+    corrected = estimate_corrected_mean(judge, labels)
+    alone = estimate_corrected_mean(np.zeros(30), labels[:30])
+    assert corrected is not None
+    assert alone is not None
+    assert corrected.low < truth.mean() < corrected.high
+    assert corrected.margin < alone.margin / 2
+    assert corrected.n == 30
+
+
+def test_constant_predictions_leave_the_labels_alone() -> None:
+    labels = [1.0, 2.0, 4.0, 6.0, 9.0, 3.0]
+    found = estimate_corrected_mean([5.0] * 6, labels)
+    assert found is not None
+    assert found.value == pytest.approx(np.mean(labels))
+
+
+def test_coverage_with_few_labels() -> None:
+    rng, hits = np.random.default_rng(2), 0
+    for _ in range(600):
+        truth = rng.normal(6, 2, 100)
+        labels = np.where(np.arange(100) < 10, truth, np.nan)
+        found = estimate_corrected_mean(truth + rng.normal(0, 1, 100), labels)
+        assert found is not None
+        hits += found.low <= 6 <= found.high
+    assert 0.93 < hits / 600 < 0.99
+
+
+def test_drawing_uncertain_items_is_not_biased() -> None:
+    rng, errors = np.random.default_rng(3), []
+    for _ in range(400):
+        truth = rng.normal(6, 2, 200)
+        is_hard = np.arange(200) < 40
+        judge = truth + np.where(is_hard, 3 + rng.normal(0, 3, 200), rng.normal(0, 0.3, 200))
+        sizes = np.where(is_hard, 6.0, 1.0)
+        labels, drawn = np.full(200, np.nan), order_by_chance(sizes, rng.random(200))[:40]
+        labels[drawn] = truth[drawn]
+        found = estimate_corrected_mean(judge, labels, compute_chances(sizes, 40))
+        assert found is not None
+        errors.append(found.value - truth.mean())
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / math.sqrt(400)
+
+
+def test_labels_that_fit_exactly_do_not_promise_certainty() -> None:
+    found = estimate_corrected_mean([5.0] * 9, [6.0] * 6 + [math.nan] * 3, imagined_error=1.0)
+    assert found is not None
+    assert found.low < 5.7
+    assert found.high > 6.3
+
+
+def test_few_labels_give_no_mean() -> None:
+    assert estimate_corrected_mean([1, 2, 3, 4, 5], [1, 2, 3, 4, math.nan]) is None
+
+
+@given(
+    st.lists(st.floats(0.01, 100), min_size=1, max_size=30).flatmap(
+        lambda sizes: st.tuples(st.just(sizes), st.integers(0, len(sizes)))
+    )
+)
+def test_chances_add_up_and_grow_with_size(case: tuple[list[float], int]) -> None:
+    sizes, n = case
+    chances = compute_chances(sizes, n)
+    assert chances.sum() == pytest.approx(n)
+    assert ((chances >= 0) & (chances <= 1)).all()
+    ordered = chances[np.argsort(sizes, kind="stable")]
+    assert (np.diff(ordered) >= -1e-9).all()
+
+
+def test_items_are_drawn_about_as_often_as_their_chance() -> None:
+    rng = np.random.default_rng(4)
+    sizes = np.repeat([1.0, 2.0, 4.0], 10)
+    drawn = np.zeros(30)
+    for _ in range(4000):
+        drawn[order_by_chance(sizes, rng.random(30))[:6]] += 1
+    assert drawn / 4000 == pytest.approx(compute_chances(sizes, 6), abs=0.03)
+
+
+def test_more_items_than_there_are_cannot_be_drawn() -> None:
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        compute_chances([1.0, 1.0], 3)

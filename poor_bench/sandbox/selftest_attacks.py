@@ -230,7 +230,7 @@ def forge_replies() -> object:
         def __eq__(self, _other: object) -> bool:
             return True
 
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment]  # as Python sets it beside __eq__
 
     messages = [
         ("checked", "passed", None, ("loaded",), "", False),

@@ -21,7 +21,7 @@ NewVisitor = Callable[[str], "BrowserContext"]
 def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: NewVisitor) -> None:
     page = new_visitor(results_shown).new_page()
     page.goto("/")
-    expect(page.get_by_text("120 results")).to_be_visible()
+    expect(page.get_by_text("120 trials")).to_be_visible()
     page.get_by_role("region", name="Scores by model and class").get_by_role(
         "link", name="0.67"
     ).click()
@@ -158,14 +158,14 @@ def test_a_broken_file_is_told_with_its_place_and_heals_when_mended(
     whole = tests.read_text()
     page = new_visitor(serve(folder)).new_page()
     page.goto("/")
-    expect(page.get_by_text("120 results")).to_be_visible()
+    expect(page.get_by_text("120 trials")).to_be_visible()
     tests.write_text(whole.replace('"level": 2', '"level": "two"', 1))
     page.get_by_role("button", name=re.compile("^Refresh")).click()
     expect(page.locator(".problems")).to_contain_text("tests.json")
     tests.write_text(whole)
     page.get_by_role("button", name=re.compile("^Refresh")).click()
     expect(page.locator(".problems")).to_be_empty()
-    expect(page.get_by_text("120 results").first).to_be_visible()
+    expect(page.get_by_text("120 trials").first).to_be_visible()
 
 
 def test_buttons_of_charts_are_shapes_and_no_squares(

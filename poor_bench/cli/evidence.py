@@ -27,9 +27,22 @@ if TYPE_CHECKING:
 
 
 def gather_evidence(
-    config: WorkspaceFolder, selection: Selection, gates: Sequence[Gate], pass_score: float
+    config: WorkspaceFolder,
+    selection: Selection,
+    gates: Sequence[Gate],
+    pass_score: float,
+    *,
+    n_trials: int | None = None,
 ) -> Evidence:
     """Gather results, baselines and stale counts of the chosen LLMs and tests.
+
+    Args:
+        config: The workspace.
+        selection: Which LLMs and tests.
+        gates: Name the baselines.
+        pass_score: From which mean score on a test passes.
+        n_trials: Of a sequential check: the first trials that count, without stale ones; None
+            takes all results.
 
     Raises:
         ConfigError: If a filter matches nothing, or a baseline is nothing to compare with.
@@ -39,8 +52,10 @@ def gather_evidence(
     tests = {test.test_id: test for test in chosen.tests}
     opener = ResultSetResolver(config)
     results: dict[str, list[Result]] = {llm.id: [] for llm in chosen.llms}
+    stale = StaleCheck(config).find(opener.present)
     for result in opener.present:
-        if result.llm_id in results and result.test_id in tests:
+        counts = n_trials is None or (result.trial <= n_trials and result.key not in stale)
+        if counts and result.llm_id in results and result.test_id in tests:
             results[result.llm_id].append(result)
     flat = tuple(result for of_llm in results.values() for result in of_llm)
     now = replace(opener.open(NOW), results=flat)
@@ -49,7 +64,7 @@ def gather_evidence(
         llms=chosen.llms,
         tests=tests,
         results=results,
-        n_stale=Counter(llm_id for llm_id, _, _ in StaleCheck(config).find(flat)),
+        n_stale=Counter(r.llm_id for r in flat if r.score is not None and r.key in stale),
         comparisons={
             baseline: _compare_baseline(
                 opener.resolve_baseline(baseline), now, tests, config, pass_score
@@ -58,6 +73,7 @@ def gather_evidence(
         },
         named=ids_named(selection.llms, chosen.llms),
         pass_score=pass_score,
+        is_sequential=n_trials is not None,
     )
 
 

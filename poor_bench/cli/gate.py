@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import combine, pass_mark_option, read_selection, selection_options
+from poor_bench.cli.gate_plan import print_plans
+from poor_bench.cli.gate_run import EndedCheck, SequentialLimits, run_until_decided
+from poor_bench.cli.options import (
+    combine,
+    count_option,
+    max_cost_option,
+    pass_mark_option,
+    read_selection,
+    selection_options,
+)
 from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
     from poor_bench.gates.gate import Gate, GateKind, GateOutcome
+    from poor_bench.runner.selection import Selection
 
 
 _EPILOG = examples(
@@ -27,6 +38,13 @@ _EPILOG = examples(
   {program} gate --min-score maths=0.8 --max-p95-ms 2000
   {program} gate --no-regression --baseline baseline.json
   {program} gate --llm 'ollama:*'            the gates of gates.yaml
+  {program} gate --plan --drop 0.1           the trials that such a drop needs
+  {program} gate --sequential --no-regression --baseline baseline.json --max-calls 500
+
+\b
+Exit codes:
+  0 no gate fails: warnings do not, unless --strict is given
+  1 a gate fails; 2 a file or an option is wrong; 130 --sequential was interrupted
 """
 )
 _LIMITS = {
@@ -37,7 +55,6 @@ _LIMITS = {
     "min_scored_share": ("Lowest share of trials that ended with a score.", 1.0),
 }
 """Options that take a limit, or a class and its limit: help, and the highest limit."""
-_FLAGS = ("no_regression", "up_to_date")
 _FILTERS = ("llms", "classes", "levels", "tests", "tags")
 
 
@@ -48,7 +65,17 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
         for name, (text, _) in _LIMITS.items()
     )
 )
-@click.option("--no-regression", is_flag=True, help="Fail if a score dropped significantly.")
+@click.option(
+    "--no-regression",
+    is_flag=True,
+    help="Fail if the score on the same tests dropped by more than --tolerance.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="X",
+    help="Drop of the mean score that --no-regression accepts. Default: 0.05.",
+)
 @click.option(
     "--up-to-date", is_flag=True, help="Fail if a result is stale (other prompt or evaluator)."
 )
@@ -60,8 +87,34 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
     help="File of gates. Default: gates.yaml in the workspace.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as failures.")
+@click.option("--plan", is_flag=True, help="Show how many trials --no-regression needs.")
+@click.option(
+    "--drop",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="With --plan: the drop that is to fail.",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0.01, 0.99),
+    default=0.8,
+    show_default=True,
+    help="With --plan: wanted chance of a verdict.",
+)
+@click.option(
+    "--sequential",
+    is_flag=True,
+    help="Run trials until --no-regression is decided; looking often adds no false verdicts.",
+)
+@count_option(
+    "--max-trials", default=10, most=1000, help="With --sequential: most trials per test."
+)
+@count_option("--max-calls", default=None, help="With --sequential: most requests to the models.")
+@max_cost_option
 @pass_mark_option
 @selection_options
+@sandbox_option
 @json_option
 @pass_app
 def command(
@@ -70,34 +123,94 @@ def command(
     baseline: str | None,
     gates_file: Path | None,
     strict: bool,
+    plan: bool,
+    sequential: bool,
     pass_mark: float,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Check stored results against limits and a baseline; exit with 1 if a gate fails.
 
-    A score below its limit, or below the baseline's, fails only where chance is ruled out, and
-    warns otherwise. Trials that failed to run never count as zero. Nothing to check fails.
+    A score below its limit fails only where chance is ruled out, and warns otherwise. A drop since
+    the baseline passes, fails, or warns that there is not enough evidence. Trials that failed to
+    run never count as zero. Nothing to check fails.
     """
     from poor_bench.cli.evidence import gather_evidence
     from poor_bench.gates.check import check_gates
-    from poor_bench.gates.gate import has_failed
+    from poor_bench.gates.gate import has_failed, made_strict
 
-    gates = read_gates(app.workspace, options, gates_file, baseline)
     selection = read_selection({name: options[name] for name in _FILTERS})
-    evidence = gather_evidence(app.config, selection, gates, pass_mark)
-    outcomes = check_gates(gates, evidence, strict=strict)
-    _tell(outcomes, app.llm_names, as_json=as_json)
+    if plan:
+        return _plan(app, selection, options, gates_file, baseline, as_json=as_json)
+    _require_sequential(options, is_given=sequential)
+    gates = read_gates(app.workspace, options, gates_file, baseline)
+    ended = None
+    if sequential:
+        limits = SequentialLimits(options["max_trials"], options["max_calls"], options["max_cost"])
+        ended = run_until_decided(app, selection, gates, pass_mark, limits, quiet=as_json)
+    outcomes = (
+        ended.outcomes
+        if ended
+        else check_gates(gates, gather_evidence(app.config, selection, gates, pass_mark))
+    )
+    if strict:
+        outcomes = made_strict(outcomes)
+    _tell(outcomes, app.llm_names, ended, as_json=as_json)
+    if ended is not None and ended.is_cancelled:
+        return 130
     return 1 if has_failed(outcomes) else 0
 
 
-def _tell(outcomes: Sequence[GateOutcome], names: Mapping[str, str], *, as_json: bool) -> None:
+def _plan(
+    app: AppContext,
+    selection: Selection,
+    options: dict[str, Any],
+    gates_file: Path | None,
+    baseline: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Plan the gates that there are, or one on all tests where there are none."""
+    from poor_bench.config.gate_entries import GATES_FILE
+    from poor_bench.gates.gate import DEFAULT_TOLERANCE
+
+    is_file = gates_file is not None or (app.workspace.data_dir / GATES_FILE).is_file()
+    gates = []
+    if is_file or options["no_regression"]:
+        gates = read_gates(app.workspace, options, gates_file, baseline)
+    return print_plans(
+        app,
+        selection,
+        gates,
+        drop=options["drop"],
+        power=options["power"],
+        tolerance=options["tolerance"] or DEFAULT_TOLERANCE,
+        as_json=as_json,
+    )
+
+
+def _require_sequential(options: dict[str, Any], *, is_given: bool) -> None:
+    for name in ("max_calls", "max_cost"):
+        if options[name] is not None and not is_given:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --sequential")
+
+
+def _tell(
+    outcomes: Sequence[GateOutcome],
+    names: Mapping[str, str],
+    ended: EndedCheck | None,
+    *,
+    as_json: bool,
+) -> None:
     from poor_bench.reports import gate_text
 
     if as_json:
-        print_json(gate_text.gates_to_json(outcomes))
+        document = gate_text.gates_to_json(outcomes)
+        print_json(document | ({"sequential": ended.as_dict()} if ended else {}))
     else:
         _print_outcomes(outcomes, names)
+        if ended:
+            click.echo(ended.text)
         click.echo(gate_text.headline(outcomes))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
@@ -138,11 +251,12 @@ def read_gates(
         ConfigError: If a gate is not valid, or lacks a baseline, or if no gate is given.
     """
     from poor_bench.config.gate_entries import GATES_FILE, load_gates
+    from poor_bench.gates.gate import DEFAULT_TOLERANCE
 
     path = file or workspace.data_dir / GATES_FILE
     gates = [*_build_option_gates(workspace, options)]
     if file is not None or path.is_file():
-        gates += load_gates(path, workspace)
+        gates += load_gates(path, workspace, options["tolerance"] or DEFAULT_TOLERANCE)
     if not gates:
         raise ConfigError(
             "no gate is given", hint=f"give options such as --min-score 0.8, or write {path}"
@@ -151,14 +265,16 @@ def read_gates(
 
 
 def _build_option_gates(workspace: Workspace, options: dict[str, Any]) -> Iterator[Gate]:
-    from poor_bench.gates.gate import Gate, GateKind
+    from poor_bench.gates.gate import DEFAULT_TOLERANCE, Gate, GateKind
 
     for name, (_, highest) in _LIMITS.items():
         for text in options[name]:
             yield _build_limit_gate(GateKind(name), text, highest, workspace)
-    for name in _FLAGS:
-        if options[name]:
-            yield Gate(kind=GateKind(name))
+    if options["no_regression"]:
+        tolerance = options["tolerance"] or DEFAULT_TOLERANCE
+        yield Gate(kind=GateKind.NO_REGRESSION, limit=tolerance)
+    if options["up_to_date"]:
+        yield Gate(kind=GateKind.UP_TO_DATE)
 
 
 def _build_limit_gate(kind: GateKind, text: str, highest: float, workspace: Workspace) -> Gate:

@@ -167,6 +167,13 @@ class ComparedTest:
     """True if both result sets record prompt and evaluator."""
     same_answers: bool = False
     """True if both sides scored the very same answers."""
+    scores_before: tuple[float, ...] = ()
+    """Score of each trial before."""
+    scores_after: tuple[float, ...] = ()
+    """Score of each trial after that is not the very result that stands before; empty if none was
+    made since."""
+    repeats_alike: bool = False
+    """True if a result set has several answers, and in each result set all of them are equal."""
 
     def is_comparable(self, allowed: Collection[Mismatch] = ()) -> bool:
         """True if both result sets have a score, and nothing beyond `allowed` changed."""
@@ -271,6 +278,9 @@ class TestPairing:
             mismatches=changes.mismatches,
             is_verified=changes.is_verified,
             same_answers=_answers(before) == _answers(after) != [],
+            scores_before=_list_scores(before),
+            scores_after=_list_scores(_select_new(before, after)),
+            repeats_alike=_repeat_alike(before, after),
         )
 
     def _is_gone(self, test_id: str) -> bool:
@@ -287,6 +297,26 @@ def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
     if not all(result.response for result in scored):
         return []
     return sorted((result.trial, result.response) for result in scored)
+
+
+def _list_scores(results: Sequence[Result]) -> tuple[float, ...]:
+    return tuple(result.score for result in results if result.score is not None)
+
+
+def _select_new(before: Sequence[Result], after: Sequence[Result]) -> list[Result]:
+    """Select the results that do not stand in both result sets; undated ones count as new."""
+    known = {_identify(result) for result in before if result.timestamp}
+    return [result for result in after if _identify(result) not in known]
+
+
+def _identify(result: Result) -> tuple[int, str, str]:
+    return result.trial, result.timestamp, result.response
+
+
+def _repeat_alike(before: Sequence[Result], after: Sequence[Result]) -> bool:
+    answers = [[answer for _, answer in _answers(results)] for results in (before, after)]
+    is_repeated = any(len(of_side) > 1 for of_side in answers)
+    return is_repeated and all(len(set(of_side)) == 1 for of_side in answers)
 
 
 def _absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:

@@ -16,7 +16,7 @@ from poor_bench.config.load import Workspace, raise_errors
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
-from poor_bench.gates.gate import EVERY, Gate, GateKind
+from poor_bench.gates.gate import DEFAULT_TOLERANCE, EVERY, Gate, GateKind
 from poor_bench.models.llm import LLM
 
 GATES_FILE = "gates.yaml"
@@ -48,7 +48,12 @@ class GateEntry(FileModel):
         None, description="Lowest share of trials that ended with a score."
     )
     no_regression: bool = Field(
-        False, description="Fail on a significant drop of the score; requires a baseline."
+        False,
+        description="Fail if the score on the same tests dropped by more than `tolerance`; "
+        "requires a baseline.",
+    )
+    tolerance: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="Accepted drop of the mean score for `no_regression`; 0.05 by default."
     )
     up_to_date: bool = Field(
         False, description="Fail on stale results: the prompt, parameters or evaluator changed."
@@ -58,30 +63,35 @@ class GateEntry(FileModel):
     )
 
 
-def load_gates(path: Path, workspace: Workspace) -> tuple[Gate, ...]:
+def load_gates(
+    path: Path, workspace: Workspace, tolerance: float = DEFAULT_TOLERANCE
+) -> tuple[Gate, ...]:
     """Return the gates of a file, in its order.
 
     Args:
         path: A `gates.yaml`; baselines are looked for beside it.
         workspace: Its LLMs and classes are what patterns must match.
+        tolerance: Of `no_regression` where the file states none.
 
     Raises:
         ConfigError: With every problem of the file, if one of them is an error.
     """
     document, report = open_document(path, parse_yaml)
-    gates = tuple(_decode(document, path, workspace, report)) if document else ()
+    gates = tuple(_decode(document, path, workspace, report, tolerance)) if document else ()
     raise_errors(report.problems)
     return gates
 
 
-def _decode(document: Document, path: Path, workspace: Workspace, report: Report) -> Iterator[Gate]:
+def _decode(
+    document: Document, path: Path, workspace: Workspace, report: Report, tolerance: float
+) -> Iterator[Gate]:
     for place, raw in entries_in(document, "gates", report):
         n_problems = len(report.problems)
         entry = validate_entry(GateEntry, raw, place, report)
         if entry is not None:
             _check_patterns(entry, place, workspace, report)
             llms = llms_matching(entry.llm_id or EVERY, workspace.llms)
-            gates = list(_build_gates(entry, llms, place, path, report))
+            gates = list(_build_gates(entry, llms, place, path, report, tolerance))
             if not gates and len(report.problems) == n_problems:
                 hint = f"one of {', '.join(f'`{kind.value}`' for kind in GateKind)}"
                 report.error(place, "this gate has no limit", hint=hint, code="no-limit")
@@ -89,15 +99,24 @@ def _decode(document: Document, path: Path, workspace: Workspace, report: Report
 
 
 def _build_gates(
-    entry: GateEntry, llms: Sequence[LLM], place: Place, path: Path, report: Report
+    entry: GateEntry,
+    llms: Sequence[LLM],
+    place: Place,
+    path: Path,
+    report: Report,
+    tolerance: float,
 ) -> Iterator[Gate]:
     limits = {
         kind: float(limit)
         for kind in GateKind
         if (limit := getattr(entry, kind.value)) is not None and limit is not False
     }
-    if entry.baseline and not entry.no_regression:
-        report.warning((*place, "baseline"), "only `no_regression` reads it", code="unknown-key")
+    if not entry.no_regression:
+        for key in ("baseline", "tolerance"):
+            if getattr(entry, key) is not None:
+                report.warning((*place, key), "only `no_regression` reads it", code="unknown-key")
+    if entry.no_regression:
+        limits[GateKind.NO_REGRESSION] = entry.tolerance or tolerance
     for kind, limit in limits.items():
         is_regression = kind is GateKind.NO_REGRESSION
         yield Gate(

@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 
 from poor_bench import metrics
-from poor_bench.comparison.compare import ComparedGroup, LLMComparison
-from poor_bench.comparison.compared_tests import ScoreChange
-from poor_bench.comparison.messages import (
-    difference_text,
-    mismatches_text,
-    names_text,
-    p_text,
-)
+from poor_bench.comparison.compare import LLMComparison
 from poor_bench.gates.gate import (
     IMPLIED_GATES,
+    NOTHING,
     Gate,
     GateKind,
     GateOutcome,
     GateStatus,
-    made_strict,
+    Observation,
 )
+from poor_bench.gates.regression import check_regression
 from poor_bench.messages import write_count
 from poor_bench.metrics import Metric
 from poor_bench.models.llm import LLM
@@ -50,6 +44,8 @@ class Evidence:
     named: frozenset[str] = frozenset()
     """Ids of LLMs that were asked for by name, and so must have results."""
     pass_score: float = 1.0
+    is_sequential: bool = False
+    """True if verdicts on regressions have to hold however often they are looked at."""
 
     def classes(self) -> list[str]:
         """List the ids of the tests' classes, in the order of the tests."""
@@ -101,17 +97,6 @@ class Scope:
 
 _ROUNDING = 1e-9
 _SLOW_SHARE = 0.05
-
-
-class Observation(NamedTuple):
-    """Result of checking a limit."""
-
-    status: GateStatus
-    observed: float | None
-    reason: str
-
-
-NOTHING = "nothing to check: "
 
 
 def _check_p95(scope: Scope, limit: float) -> Observation:
@@ -183,83 +168,7 @@ def _check_mean(metric: Metric, scope: Scope, limit: float) -> Observation:
     return Observation(GateStatus.FAILED, figure.value, f"{seen} is below {limit:g}")
 
 
-def check_regression(comparison: LLMComparison | None, class_id: str | None) -> Observation:
-    """Check that no score fell beyond chance.
-
-    A difference that is established (after correction for all that was compared), overall or in a
-    class, fails. A lower score that may be chance, single broken tests, and tests that are not
-    comparable warn.
-
-    Args:
-        comparison: The LLM with its baseline; None where the baseline does not have it.
-        class_id: The class that is looked at; None looks at all, and at every class.
-    """
-    if comparison is None:
-        return Observation(GateStatus.WARNING, None, "new: the baseline has no results of it")
-    groups = _select_groups(comparison, class_id)
-    if not groups:
-        reasons = ", ".join(_not_comparable(comparison, class_id)) or "no test of both"
-        return Observation(GateStatus.FAILED, None, f"{NOTHING}{reasons}")
-    fallen = [group for group in groups if group.is_real() and group.difference.value < 0]
-    observed = groups[0].difference.value
-    if fallen:
-        reason = "; ".join(_fallen_text(group) for group in fallen)
-        return Observation(GateStatus.FAILED, observed, f"{reason}{_broken_text(groups[0])}")
-    doubts = _doubts(comparison, groups[0], class_id)
-    if doubts:
-        return Observation(GateStatus.WARNING, observed, "; ".join(doubts))
-    n_tests = len(groups[0].tests)
-    return Observation(
-        GateStatus.PASSED,
-        observed,
-        f"{difference_text(groups[0])} on {write_count(n_tests, 'test')}",
-    )
-
-
-def _select_groups(comparison: LLMComparison, class_id: str | None) -> list[ComparedGroup]:
-    if class_id is not None:
-        return [group for group in comparison.by_class if group.class_id == class_id]
-    if comparison.overall is None:
-        return []
-    return [comparison.overall, *(comparison.by_class if len(comparison.by_class) > 1 else ())]
-
-
-def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | None) -> list[str]:
-    doubts = []
-    broken = _broken_text(group)
-    if group.difference.value < 0 or broken:
-        doubts.append(f"{difference_text(group)}, which is not significant{broken}")
-    doubts += _not_comparable(comparison, class_id)
-    n_unverified = sum(not test.is_verified for test in group.tests)
-    if n_unverified:
-        doubts.append(
-            f"{write_count(n_unverified, 'test')} with older results, which tell too little"
-        )
-    return doubts
-
-
-def _not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
-    return [
-        f"{mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} not compared"
-        for reasons, test_ids in comparison.not_comparable(class_id).items()
-    ]
-
-
-def _fallen_text(group: ComparedGroup) -> str:
-    scope = "" if group.class_id is None else f" in {group.class_id}"
-    return f"score fell{scope} by {difference_text(group)}, p {p_text(group.p_adjusted)}"
-
-
-def _broken_text(group: ComparedGroup) -> str:
-    broken: Sequence[str] = [
-        test.test_id for test in group.tests if test.outcome is ScoreChange.BROKEN
-    ]
-    return f"; broken: {names_text(broken, limit=5)}" if broken else ""
-
-
-def check_gates(
-    gates: Sequence[Gate], evidence: Evidence, *, strict: bool = False
-) -> list[GateOutcome]:
+def check_gates(gates: Sequence[Gate], evidence: Evidence) -> list[GateOutcome]:
     """Check each gate for every LLM and class that it names.
 
     Scored share and up-to-dateness are looked at in any case, and warn where something is amiss
@@ -268,7 +177,6 @@ def check_gates(
     Args:
         gates: What must hold.
         evidence: What is known.
-        strict: Whether every warning is a failure.
 
     Raises:
         ValueError: If no gate is defined.
@@ -277,10 +185,7 @@ def check_gates(
         raise ValueError("no gate is defined")
     asked = {gate.kind for gate in gates}
     implied = [gate for gate in IMPLIED_GATES if gate.kind not in asked]
-    outcomes = [
-        outcome for gate in (*gates, *implied) for outcome in _list_outcomes(gate, evidence)
-    ]
-    return made_strict(outcomes) if strict else outcomes
+    return [outcome for gate in (*gates, *implied) for outcome in _list_outcomes(gate, evidence)]
 
 
 def _list_outcomes(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
@@ -306,7 +211,7 @@ def _check_gate(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
         if not evidence.results.get(llm.id):
             yield from _never_run(gate, llm, evidence)
             continue
-        for class_id in _list_classes(gate, evidence):
+        for class_id in list_classes(gate, evidence):
             seen = _observe(gate, evidence.scope(llm.id, class_id), evidence)
             yield GateOutcome(
                 gate=gate,
@@ -315,6 +220,9 @@ def _check_gate(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
                 status=seen.status,
                 observed=seen.observed,
                 reason=seen.reason,
+                verdict=seen.verdict,
+                low=seen.low,
+                high=seen.high,
             )
 
 
@@ -327,7 +235,8 @@ def _never_run(gate: Gate, llm: LLM, evidence: Evidence) -> Iterator[GateOutcome
         yield GateOutcome(gate=gate, llm_id=llm.id, status=GateStatus.WARNING, reason=reason)
 
 
-def _list_classes(gate: Gate, evidence: Evidence) -> Iterable[str | None]:
+def list_classes(gate: Gate, evidence: Evidence) -> Iterable[str | None]:
+    """List the classes that a gate checks apart; None stands for all tests together."""
     if gate.class_pattern is None:
         return [None]
     return [class_id for class_id in evidence.classes() if gate.is_about_class(class_id)]
@@ -337,7 +246,12 @@ def _observe(gate: Gate, scope: Scope, evidence: Evidence) -> Observation:
     match gate.kind:
         case GateKind.NO_REGRESSION:
             comparisons = evidence.comparisons.get(gate.baseline, {})
-            return check_regression(comparisons.get(scope.llm_id), scope.class_id)
+            return check_regression(
+                comparisons.get(scope.llm_id),
+                scope.class_id,
+                gate.limit,
+                is_sequential=evidence.is_sequential,
+            )
         case GateKind.UP_TO_DATE:
             n_untold = 0 if gate.only_warns else scope.n_untold
             return _check_up_to_date(evidence.n_stale.get(scope.llm_id, 0), n_untold)

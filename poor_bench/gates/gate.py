@@ -6,8 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from poor_bench.statistics.non_inferiority import Verdict
 
 EVERY = "*"
+DEFAULT_TOLERANCE = 0.05
+"""Drop of the mean score that `NO_REGRESSION` accepts unless told otherwise."""
 
 
 class GateKind(StrEnum):
@@ -24,7 +29,7 @@ class GateKind(StrEnum):
     MIN_SCORED_SHARE = "min_scored_share"
     """Share of the trials that ended with a score, 0.0 to 1.0."""
     NO_REGRESSION = "no_regression"
-    """No score that is lower than the baseline's beyond chance."""
+    """No mean score that dropped by more than a tolerance since the baseline, on the same tests."""
     UP_TO_DATE = "up_to_date"
     """No result of another prompt, other parameters or another evaluator than today's."""
 
@@ -35,7 +40,8 @@ class Gate:
 
     kind: GateKind
     limit: float = 0.0
-    """In the unit of the kind; of no meaning where the kind needs none."""
+    """In the unit of the kind; for `NO_REGRESSION` the accepted drop of the mean score, 0.0 to 1.0;
+    of no meaning for `UP_TO_DATE`."""
     llm_pattern: str = EVERY
     """Glob of LLM ids or labels."""
     class_pattern: str | None = None
@@ -74,6 +80,23 @@ class GateStatus(StrEnum):
     FAILED = "failed"
 
 
+class Observation(NamedTuple):
+    """Result of checking a limit."""
+
+    status: GateStatus
+    observed: float | None
+    reason: str
+    verdict: Verdict | None = None
+    """Of `NO_REGRESSION`; None for gates of other kinds, and where nothing was compared."""
+    low: float | None = None
+    """Lower limit of what is observed, where the verdict rests on it."""
+    high: float | None = None
+    """Upper limit, as `low`."""
+
+
+NOTHING = "nothing to check: "
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOutcome:
     """A gate for one LLM, on all tests or on one class."""
@@ -88,6 +111,12 @@ class GateOutcome:
     """In the unit of the gate's kind; None where there was nothing to check."""
     reason: str
     """Observation in one sentence."""
+    verdict: Verdict | None = None
+    """As in `Observation`."""
+    low: float | None = None
+    """As in `Observation`."""
+    high: float | None = None
+    """As in `Observation`."""
 
 
 def made_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:

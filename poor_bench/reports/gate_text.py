@@ -18,7 +18,7 @@ _TITLES = {
     GateKind.MAX_P95_MS: "95 % within {limit:g} ms",
     GateKind.MAX_COST_USD: "cost at most ${limit:g}",
     GateKind.MIN_SCORED_SHARE: "scored share at least {limit:g}",
-    GateKind.NO_REGRESSION: "no regression",
+    GateKind.NO_REGRESSION: "no drop beyond {limit:g}",
     GateKind.UP_TO_DATE: "up to date",
 }
 
@@ -94,6 +94,9 @@ def gates_to_json(outcomes: Sequence[GateOutcome]) -> dict[str, Any]:
                 "status": outcome.status.value,
                 "observed": outcome.observed,
                 "reason": outcome.reason,
+                "verdict": outcome.verdict.value if outcome.verdict else None,
+                "low": outcome.low,
+                "high": outcome.high,
             }
             for outcome in outcomes
         ],

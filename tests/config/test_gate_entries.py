@@ -32,7 +32,7 @@ gates:
     assert found == [
         ("min_score", 0.8, "scripted:*", "su*", ""),
         ("max_p95_ms", 2000.0, "scripted:*", "su*", ""),
-        ("no_regression", 1.0, "*", None, "last"),
+        ("no_regression", 0.05, "*", None, "last"),
         ("max_cost_usd", 0.0, "*", None, ""),
         ("up_to_date", 1.0, "*", None, ""),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from poor_bench.gates.check import Evidence, check_gates
-from poor_bench.gates.gate import Gate, GateKind, GateOutcome, has_failed
+from poor_bench.gates.gate import Gate, GateKind, GateOutcome, has_failed, made_strict
 from tests.comparison.builders import failed, make_tests, scored
 from tests.gates.builders import LLM_A, LLM_B, evidence, scores
 
@@ -32,8 +32,9 @@ def test_score_fails_only_where_its_interval_is_below_the_limit(
 def test_strict_fails_on_every_warning() -> None:
     known = evidence(scores([1.0] * 7 + [0.0] * 3))
     gate = Gate(kind=GateKind.MIN_SCORE, limit=0.8)
-    assert not has_failed(check_gates([gate], known))
-    assert has_failed(check_gates([gate], known, strict=True))
+    outcomes = check_gates([gate], known)
+    assert not has_failed(outcomes)
+    assert has_failed(made_strict(outcomes))
 
 
 def test_pass_rate_follows_the_pass_mark() -> None:

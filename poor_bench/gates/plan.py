@@ -1,0 +1,112 @@
+"""Plan checks for regressions: chances and trials, for each LLM and class that gates name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poor_bench.gates.check import Evidence, list_classes
+from poor_bench.gates.gate import DEFAULT_TOLERANCE, Gate, GateKind
+from poor_bench.gates.regression import select_groups
+from poor_bench.gates.trial_advice import plan_against_baseline, plan_without_baseline
+from poor_bench.statistics.trial_plan import TrialPlan, VarianceSource
+
+_SHOWN_TRIALS = (1, 2, 3, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chances:
+    """Chances of a check with some trials per test."""
+
+    n_trials: int
+    passes_unchanged: float
+    """Chance that an unchanged model passes, 0.0 to 1.0."""
+    fails_on_drop: float
+    """Chance that the drop in question fails, 0.0 to 1.0."""
+    smallest_drop: float | None
+    """Drop that fails with the wanted chance; None where none does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPlan:
+    """Planned check of one LLM for a drop of its score."""
+
+    llm_id: str
+    class_id: str | None
+    trials: TrialPlan
+    source: VarianceSource
+    """What the variance between trials rests on."""
+    drop: float
+    """Drop in question, above 0.0."""
+    power: float
+    """Wanted chance of a verdict, between 0 and 1."""
+
+    @property
+    def trials_to_pass(self) -> int | None:
+        """Fewest trials per test with which an unchanged model passes; None if there are none."""
+        return self.trials.find_trials_to_pass(self.power)
+
+    @property
+    def trials_to_fail(self) -> int | None:
+        """Fewest trials per test with which the drop fails; None if there are none."""
+        return self.trials.find_trials_to_fail(self.drop, self.power)
+
+    def with_equal_trials(self) -> DropPlan:
+        """Plan a new baseline, with as many trials as are compared with it."""
+        return replace(self, trials=replace(self.trials, n_before=None))
+
+    def rows(self) -> Iterator[Chances]:
+        """Yield the chances for usual numbers of trials, and for those that are enough."""
+        needed = {self.trials_to_pass, self.trials_to_fail} - {None}
+        for n_trials in sorted({*_SHOWN_TRIALS, *(number for number in needed if number)}):
+            yield Chances(
+                n_trials=n_trials,
+                passes_unchanged=self.trials.chance_of_pass(n_trials),
+                fails_on_drop=self.trials.chance_of_fail(n_trials, self.drop),
+                smallest_drop=self.trials.find_drop(n_trials, self.power),
+            )
+
+
+def plan_gates(
+    gates: Sequence[Gate],
+    evidence: Evidence,
+    drop: float,
+    power: float,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> list[DropPlan]:
+    """Plan the checks for regressions of every LLM.
+
+    Args:
+        gates: Only those of `NO_REGRESSION` count. Without any, each LLM is planned on all tests.
+        evidence: What is known; LLMs without comparable results plan a new baseline.
+        drop: Drop of the mean score that is to fail, above 0.0.
+        power: Wanted chance of a verdict, between 0 and 1.
+        tolerance: Accepted drop where no gate states one.
+    """
+    asked = [gate for gate in gates if gate.kind is GateKind.NO_REGRESSION]
+    plans = []
+    for gate in asked or [Gate(kind=GateKind.NO_REGRESSION, limit=tolerance)]:
+        for llm in evidence.llms:
+            if gate.is_about(llm.id, llm.label):
+                plans += [
+                    _plan(gate, llm.id, class_id, evidence, drop, power)
+                    for class_id in list_classes(gate, evidence)
+                ]
+    return plans
+
+
+def _plan(
+    gate: Gate, llm_id: str, class_id: str | None, evidence: Evidence, drop: float, power: float
+) -> DropPlan:
+    comparison = evidence.comparisons.get(gate.baseline, {}).get(llm_id)
+    groups = select_groups(comparison, class_id) if comparison else []
+    if groups:
+        trials, source = plan_against_baseline(groups[0].tests, gate.limit)
+    else:
+        tests = [
+            test.test_id for test in evidence.tests.values() if class_id in {None, test.class_id}
+        ]
+        trials, source = plan_without_baseline(tests, evidence.results.get(llm_id, ()), gate.limit)
+    return DropPlan(
+        llm_id=llm_id, class_id=class_id, trials=trials, source=source, drop=drop, power=power
+    )

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poor_bench.statistics.non_inferiority import (
+    Change,
+    Trials,
+    Verdict,
+    decide,
+    gather_trials,
+    measure_change,
+)
+
+SCORES = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=1, max_size=6)
+
+
+def change_of(before: list[list[float]], after: list[list[float]], **facts: bool) -> Change:
+    return measure_change(gather_trials(before), gather_trials(after), **facts)
+
+
+def draw(rng: np.random.Generator, chances: np.ndarray, n: int, runs: int) -> Trials:
+    passed = rng.binomial(n, chances, (runs, len(chances)))
+    mean = passed / n
+    return Trials(n=np.full(mean.shape, float(n)), mean=mean, squares=passed * (1 - mean))
+
+
+def test_trials_that_all_agree_leave_the_rule_of_three() -> None:
+    change = change_of([[1.0]] * 60, [[1.0]] * 60)
+    assert float(change.value) == 0.0
+    assert float(change.compute_margin()) == pytest.approx(-math.log(0.05) / 60)
+
+
+def test_repeats_show_the_scatter_of_trials_and_not_that_of_tests() -> None:
+    steady = change_of([[1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 1.0]])
+    assert float(steady.variance) == 0.0
+    single = change_of([[1.0], [0.0]], [[0.0], [1.0]])
+    assert float(single.variance) == pytest.approx(0.5)
+    mixed = change_of([[1.0, 0.0]], [[1.0, 0.0, 1.0]])
+    assert float(mixed.variance) == pytest.approx(0.5 / 2 + (1 / 3) / 3)
+
+
+def test_tests_that_were_not_asked_again_did_not_change() -> None:
+    change = change_of([[1.0], [0.0, 1.0]], [[], []])
+    assert (float(change.value), float(change.compute_margin())) == (0.0, 0.0)
+    half = change_of([[1.0], [1.0]], [[0.0], []])
+    assert float(half.value) == -0.5
+
+
+def test_answers_that_repeat_count_with_all_their_trials() -> None:
+    before, after = [[1.0]] * 20, [[1.0] * 3] * 20
+    known = change_of(before, after, is_repeatable=True)
+    assert float(known.step) == pytest.approx(1 / 60)
+    assert float(change_of(before, after).step) == pytest.approx(1 / 20)
+
+
+@given(SCORES)
+def test_exchanged_sides_turn_the_change_around(scores: list[list[float]]) -> None:
+    other = [[1 - value for value in values] for values in reversed(scores)]
+    there, back = change_of(scores, other), change_of(other, scores)
+    assert float(there.value) == pytest.approx(-float(back.value))
+    assert float(there.compute_margin()) == pytest.approx(float(back.compute_margin()))
+    assert float(there.compute_anytime_margin(0.05)) >= float(there.compute_margin()) - 1e-9
+
+
+def test_each_verdict_is_reachable() -> None:
+    assert decide(-0.04, 0.01, 0.05) is Verdict.PASSED
+    assert decide(-0.2, -0.06, 0.05) is Verdict.FAILED
+    assert decide(-0.2, -0.01, 0.05) is Verdict.UNDECIDED
+
+
+def test_no_test_is_no_change() -> None:
+    with pytest.raises(ValueError, match="no test"):
+        change_of([], [])
+
+
+@pytest.mark.parametrize("chance", [0.97, 0.8, 0.5])
+@pytest.mark.parametrize("n_trials", [1, 3])
+def test_a_drop_at_the_tolerance_seldom_passes_or_fails(chance: float, n_trials: int) -> None:
+    rng = np.random.default_rng(1)
+    chances = np.full(60, chance)
+    change = measure_change(
+        draw(rng, chances, n_trials, 2000), draw(rng, chances - 0.05, n_trials, 2000)
+    )
+    margin = change.compute_margin()
+    assert (change.value - margin >= -0.05).mean() < 0.07
+    assert (change.value + margin < -0.05).mean() < 0.07
+
+
+def test_looking_after_each_trial_seldom_errs() -> None:
+    rng = np.random.default_rng(2)
+    chances, runs = np.full(60, 0.9), 600
+    before = draw(rng, chances, 9, runs)
+    passed = np.zeros((runs, 60))
+    ever_passed, ever_failed = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
+    for number in range(1, 19):
+        passed += rng.random((runs, 60)) < chances - 0.05
+        mean = passed / number
+        after = Trials(n=np.full(mean.shape, float(number)), mean=mean, squares=passed * (1 - mean))
+        change = measure_change(before, after)
+        margin = change.compute_anytime_margin(0.05)
+        ever_passed |= change.value - margin >= -0.05
+        ever_failed |= change.value + margin < -0.05
+    assert ever_passed.mean() < 0.05
+    assert ever_failed.mean() < 0.05

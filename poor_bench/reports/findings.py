@@ -9,7 +9,6 @@ from poor_bench.comparison.messages import (
     apart_lines,
     difference_text,
     mismatches_text,
-    names_text,
     verdict,
 )
 from poor_bench.messages import removed_tests_text, stale_text, write_count
@@ -113,7 +112,7 @@ def _missing(data: ReportData) -> Iterator[str]:
 
 def _disabled(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.disabled_llms:
-        names = names_text([quote(data.name(llm_id)) for llm_id in data.disabled_llms])
+        names = "; ".join(quote(data.name(llm_id)) for llm_id in data.disabled_llms)
         yield f"All models with results are disabled in llms.json: {names}."
 
 

@@ -16,6 +16,7 @@ from poor_bench.models.result import Result
 from poor_bench.runner.scorer import Scorer
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
+from tests.runs.killed import KILLED_CONSOLE
 
 
 def test_what_was_scored_again_before_an_interruption_is_stored(
@@ -221,21 +222,6 @@ def test_a_rescoring_without_new_scores_leaves_no_run(folder: Path) -> None:
     assert sorted((folder / "runs").iterdir()) == runs
 
 
-_KILLED_AT = """
-import os, signal, sys
-from poor_bench.cli.main import main
-from poor_bench.runs.journal import JournalWriter
-write, n_left = JournalWriter._write, [int(sys.argv[1])]
-def counted(self, line):
-    if not n_left[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
-    n_left[0] -= 1
-    write(self, line)
-JournalWriter._write = counted
-main(sys.argv[2:])
-"""
-
-
 @pytest.mark.slow(reason="kills a console at each step")
 @pytest.mark.parametrize(("command", "n_writes"), [("rescore", 2), ("rescore", 3), ("run", 4)])
 def test_nothing_is_lost_when_rescoring_is_killed_between_its_steps(
@@ -246,7 +232,7 @@ def test_nothing_is_lost_when_rescoring_is_killed_between_its_steps(
     arguments = [str(n_writes), "--data", str(folder), command]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     killed = subprocess.run(
-        [sys.executable, "-c", _KILLED_AT, *arguments], env=environment, check=False
+        [sys.executable, "-c", KILLED_CONSOLE, *arguments], env=environment, check=False
     )
     assert killed.returncode == -signal.SIGKILL
     n_replaced = scores(folder).count(0.0)

@@ -27,24 +27,12 @@ from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
 from tests.judge.agent_workspace import write_workspace
 from tests.runner.test_judged_run import judged_workspace, verdict
+from tests.runs.killed import KILLED, KILLED_CONSOLE
 
 pytestmark = pytest.mark.slow(reason="kills whole consoles and dashboards")
 
 ROOT = Path(__file__).parents[2]
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from poor_bench.runs.journal import JournalWriter
-write, n_left = JournalWriter._write, [int(sys.argv[1])]
-def counted(self, line):
-    if not n_left[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
-    n_left[0] -= 1
-    write(self, line)
-JournalWriter._write = counted
-"""
-CONSOLE = "from poor_bench.cli.main import main\nmain(sys.argv[2:])"
-DASHBOARD = """
+DASHBOARD = f"""{KILLED}
 from poor_bench.dashboard.services.services import Services
 from poor_bench.runner.selection import Selection
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -56,7 +44,7 @@ N_TESTS = 3
 
 
 def kill_at_line(n_lines: int, program: str, *arguments: str) -> None:
-    command = [sys.executable, "-c", KILLED + program, str(n_lines), *arguments]
+    command = [sys.executable, "-c", program, str(n_lines), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     killed = subprocess.run(command, env=environment, check=False, capture_output=True)
     assert killed.returncode == -signal.SIGKILL
@@ -76,7 +64,7 @@ def test_a_killed_run_with_a_judge_goes_on_where_it_was(
     workspace_files: WorkspaceFiles, capsys: Any, n_lines: int, n_scored: int
 ) -> None:
     folder = waiting_then_judged(workspace_files)
-    kill_at_line(n_lines, CONSOLE, "--data", str(folder), "run")
+    kill_at_line(n_lines, KILLED_CONSOLE, "--data", str(folder), "run")
     before = stored(folder)
     assert len(before) == min(n_lines - 1, N_TESTS)
     assert sum(result.score == 0.7 for result in before.values()) == n_scored
@@ -94,7 +82,7 @@ def test_judging_what_a_killed_run_left_is_not_called_a_changed_evaluator(
     workspace_files: WorkspaceFiles, capsys: Any
 ) -> None:
     folder = waiting_then_judged(workspace_files)
-    kill_at_line(4, CONSOLE, "--data", str(folder), "run")
+    kill_at_line(4, KILLED_CONSOLE, "--data", str(folder), "run")
     assert main(["--data", str(folder), "run"]) == 0
     told = capsys.readouterr().out
     assert "3 stored responses scored for the first time." in told
@@ -134,7 +122,7 @@ def test_a_killed_comparison_says_that_it_is_incomplete(tmp_path: Path, capsys: 
     assert main(list(judged)) == main(list(judged)) == 0
     [a, b] = sorted(path.stem for path in (folder / "judgements").glob("*.jsonl"))
     pair = (*data, "pairwise", a, b, "--judge", "scripted:duellist")
-    kill_at_line(2, CONSOLE, *pair)
+    kill_at_line(2, KILLED_CONSOLE, *pair)
     kept = PairwiseStore(folder).find("last")
     assert (len(kept.comparisons), kept.n_planned) == (1, 2)
     capsys.readouterr()

@@ -208,10 +208,11 @@ _TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
 def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     """Find bad tests by the results of all models.
 
-    Suspicious tests: no model passes; models fail with the same answer (a wrong key?) or the same
-    message (an unfair prompt?); weak models pass and strong ones fail. Discrimination is the
+    Suspicious tests: models share a wrong answer (a wrong key?), two answers (ambiguous?) or a
+    cause of failing (an unfair prompt?); weak models pass and strong ones fail; no model passes.
+    Each must exceed what sound tests of the class show by chance. Discrimination is the
     correlation with the score on all other tests. Verdicts need results of at least three
-    different models; one model with several settings counts once.
+    different models; one model counts once, whatever its settings and trials.
     """
     from poor_bench.statistics.items import analyse_items, level_orders
 
@@ -233,7 +234,7 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
 
 
 def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
-    from poor_bench.statistics.items import LEAST_MODELS
+    from poor_bench.statistics.item_faults import LEAST_MODELS
 
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious
@@ -292,6 +293,7 @@ def _item_to_json(item: Item) -> dict[str, Any]:
         "findings": [finding.value for finding in item.findings],
         "is_suspicious": item.is_suspicious,
         "suspicion": item.suspicion,
+        "p_value": item.p_value,
     }
 
 

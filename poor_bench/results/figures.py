@@ -92,7 +92,7 @@ def compute_reliability(table: ResultTable, llm_id: str) -> Reliability | None:
     return reliability(trials, k=k)[0] if k else None
 
 
-ITEM_TEXTS = ("got", "details", "model_digest")
+ITEM_TEXTS = ("got", "expected", "cause", "details", "model_digest")
 """Texts that the analysis of items reads."""
 _GENERATION = 1 << 40
 """Added to the versions of a table for each change of the tests, since rows may come and go."""

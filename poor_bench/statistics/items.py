@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from enum import StrEnum
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.statistics.correlations import rank_correlation, row_correlations
 from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.item_faults import Fault, Suspicion, find_faults
 from poor_bench.statistics.scores import ScoreTable, score_table
+from poor_bench.statistics.votes import identify_model
 
 
 class ItemFinding(StrEnum):
@@ -24,25 +24,32 @@ class ItemFinding(StrEnum):
     EVERYBODY_PASSES = "everybody_passes"
     """Every LLM passed every trial: it tells nobody apart."""
     ALL_FAIL_ALIKE = "all_fail_alike"
-    """Those who fail do so with one answer (wrong key?) or one message (unfair prompt?)."""
+    """Models share a wrong answer (wrong key?) or a cause (unfair prompt?) beyond chance."""
+    TWO_ANSWERS = "two_answers"
+    """Able models divide between the key and one other answer, beyond chance: ambiguous?"""
     FAVOURS_THE_WEAK = "favours_the_weak"
     """LLMs that are good elsewhere do worse here, beyond chance."""
 
 
-_SUSPICIOUS = frozenset(
-    {ItemFinding.NOBODY_PASSES, ItemFinding.ALL_FAIL_ALIKE, ItemFinding.FAVOURS_THE_WEAK}
-)
+_FINDING_OF = {
+    Fault.WRONG_KEY: ItemFinding.ALL_FAIL_ALIKE,
+    Fault.ONE_CAUSE: ItemFinding.ALL_FAIL_ALIKE,
+    Fault.AMBIGUOUS: ItemFinding.TWO_ANSWERS,
+    Fault.REVERSED: ItemFinding.FAVOURS_THE_WEAK,
+    Fault.BROKEN: ItemFinding.NOBODY_PASSES,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
-    """One way of failing that several LLMs share."""
+    """One way of failing that several models share."""
 
     text: str
-    """The common answer or message."""
+    """The common answer, cause or message."""
     is_answer: bool
     """True if `text` is an answer; else the evaluator said it."""
     llm_ids: tuple[str, ...]
+    """LLMs of the models that share it."""
     n_failing: int
     """LLMs that did not pass in some trial, in this way or another."""
 
@@ -70,6 +77,10 @@ class Item:
     alike: Alike | None
     """The way of failing that stands out, if one does."""
     findings: tuple[ItemFinding, ...]
+    is_suspicious: bool = False
+    """True if the test, rather than the LLMs, may be at fault; see `find_faults`."""
+    p_value: float | None = None
+    """Chance that a sound test looks at least as bad; None for fewer than 3 models."""
 
     @property
     def suspicion(self) -> str:
@@ -79,79 +90,9 @@ class Item:
         reasons = [finding.value.replace("_", " ") for finding in self.findings]
         if self.alike is not None:
             share = f"{len(self.alike.llm_ids)} of {self.alike.n_failing}"
-            kind = "answer" if self.alike.is_answer else "message"
+            kind = "answer" if self.alike.is_answer else "cause"
             reasons.append(f"{share} that fail share the {kind} {self.alike.text[:120]!r}")
         return "; ".join(reasons)
-
-    @property
-    def is_suspicious(self) -> bool:
-        """True if the test, rather than the LLMs, may be at fault."""
-        return not _SUSPICIOUS.isdisjoint(self.findings)
-
-
-def identify_model(result: Result) -> str:
-    """Identify a model: the digest if the server reports it, else the LLM's id.
-
-    LLMs that are one model with other parameters or prompts fail alike, and are no independent
-    witnesses against a test.
-
-    Example:
-        >>> identify_model(Result(llm_id="a:json", test_id="t", score=1.0, model_digest="sha256:1"))
-        'sha256:1'
-    """
-    return result.model_digest or result.llm_id
-
-
-_LEAST_MODELS = 3
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
-
-
-def failing_alike(failing: Iterable[Result]) -> Alike | None:
-    """Find the answer or message that most failing LLMs share.
-
-    Independent LLMs seldom agree on one wrong answer. Where they do, the key may be wrong; where
-    they share a message (such as a function that is missing under the demanded name), the prompt
-    probably does not say what the evaluator wants. A message counts only where it cost the whole
-    score: that several LLMs miss the same edge case is no fault of the test.
-
-    Args:
-        failing: Scored results of one test that did not pass, of any LLMs.
-
-    Returns:
-        The most common way of failing if at least 3 different models and two thirds of the LLMs
-        that fail share it; else None.
-    """
-    llms_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
-    models_by_way: dict[tuple[str, bool], set[str]] = defaultdict(set)
-    all_llms: set[str] = set()
-    for result in failing:
-        all_llms.add(result.llm_id)
-        way = _find_answer(result)
-        if way[0]:
-            llms_by_way[way].add(result.llm_id)
-            models_by_way[way].add(identify_model(result))
-    if not llms_by_way:
-        return None
-    way, llm_ids = max(llms_by_way.items(), key=lambda item: len(item[1]))
-    if len(models_by_way[way]) < _LEAST_MODELS or 3 * len(llm_ids) < 2 * len(all_llms):
-        return None
-    text, is_answer = way
-    return Alike(
-        text=text, is_answer=is_answer, llm_ids=tuple(sorted(llm_ids)), n_failing=len(all_llms)
-    )
-
-
-def _find_answer(result: Result) -> tuple[str, bool]:
-    """Find the answer, or else the message, and which of both it is; "" if there is neither."""
-    if result.got:
-        return " ".join(result.got.casefold().split()), True
-    if result.score:
-        return "", False
-    return " ".join(_TRACEBACK.sub("", result.details[:MAX_DETAILS]).split()), False
-
-
-LEAST_MODELS = 3
-"""Different models that a verdict on a test needs."""
 
 
 def analyse_items(
@@ -170,13 +111,12 @@ def analyse_items(
 
     Source:
         Difficulty and corrected item-total correlation: Crocker and Algina 1986, "Introduction to
-        Classical and Modern Test Theory", chapter 14.
+        Classical and Modern Test Theory", chapter 14. Suspicion: `find_faults`.
 
     Example:
-        >>> trials = [Result(llm_id=llm, test_id="t", score=0.0, got="7") for llm in "abc"]
-        >>> [item] = analyse_items(trials)
-        >>> [finding.value for finding in item.findings], item.alike.text
-        (['nobody_passes', 'all_fail_alike'], '7')
+        >>> [item] = analyse_items([Result(llm_id=llm, test_id="t", score=0.5) for llm in "abc"])
+        >>> [finding.value for finding in item.findings], item.is_suspicious
+        (['nobody_passes'], False)
     """
     kept = [result for result in results if result.score is not None]
     by_test: dict[str, list[Result]] = {}
@@ -184,8 +124,11 @@ def analyse_items(
         by_test.setdefault(result.test_id, []).append(result)
     discriminations = _discriminations(score_table(kept))
     known = tests or {}
+    faults = find_faults(kept, known, pass_score=pass_score)
     return [
-        _build_item(trials, known.get(test_id), discriminations[test_id], pass_score)
+        _build_item(
+            trials, known.get(test_id), discriminations[test_id], faults.get(test_id), pass_score
+        )
         for test_id, trials in by_test.items()
     ]
 
@@ -201,7 +144,11 @@ def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
 
 
 def _build_item(
-    trials: list[Result], test: Test | None, discrimination: Estimate | None, pass_score: float
+    trials: list[Result],
+    test: Test | None,
+    discrimination: Estimate | None,
+    suspicion: Suspicion | None,
+    pass_score: float,
 ) -> Item:
     scores: dict[str, list[float]] = {}
     for result in trials:
@@ -210,35 +157,47 @@ def _build_item(
     passed = [
         sum(value >= pass_score for value in values) / len(values) for values in scores.values()
     ]
-    alike = failing_alike(result for result in trials if (result.score or 0.0) < pass_score)
     pass_rate = sum(passed) / len(passed)
-    n_models = len({identify_model(result) for result in trials})
     return Item(
         test_id=trials[0].test_id,
         class_id=test.class_id if test else "",
         level=test.level if test else 0,
         n_llms=len(scores),
-        n_models=n_models,
+        n_models=len({identify_model(result) for result in trials}),
         mean_score=sum(means) / len(means),
         pass_rate=pass_rate,
         discrimination=discrimination,
-        alike=alike,
-        findings=_findings(n_models, pass_rate, discrimination, alike),
+        alike=_describe_way(suspicion, trials, pass_score),
+        findings=_list_findings(pass_rate, suspicion),
+        is_suspicious=suspicion is not None and suspicion.is_flagged,
+        p_value=suspicion.p_value if suspicion else None,
     )
 
 
-def _findings(
-    n_models: int, pass_rate: float, discrimination: Estimate | None, alike: Alike | None
-) -> tuple[ItemFinding, ...]:
-    if n_models < LEAST_MODELS:
+def _describe_way(
+    suspicion: Suspicion | None, trials: list[Result], pass_score: float
+) -> Alike | None:
+    if suspicion is None or suspicion.way is None or not suspicion.is_flagged:
+        return None
+    return Alike(
+        text=suspicion.way.text,
+        is_answer=suspicion.way.kind == "answer",
+        llm_ids=tuple(
+            sorted({each.llm_id for each in trials if identify_model(each) in suspicion.models})
+        ),
+        n_failing=len({each.llm_id for each in trials if (each.score or 0.0) < pass_score}),
+    )
+
+
+def _list_findings(pass_rate: float, suspicion: Suspicion | None) -> tuple[ItemFinding, ...]:
+    if suspicion is None:
         return ()
-    verdicts = {
-        ItemFinding.NOBODY_PASSES: pass_rate == 0.0,
-        ItemFinding.EVERYBODY_PASSES: pass_rate == 1.0,
-        ItemFinding.ALL_FAIL_ALIKE: alike is not None,
-        ItemFinding.FAVOURS_THE_WEAK: discrimination is not None and discrimination.high < 0,
-    }
-    return tuple(finding for finding, holds in verdicts.items() if holds)
+    found = []
+    if pass_rate in {0.0, 1.0}:
+        found.append(ItemFinding.EVERYBODY_PASSES if pass_rate else ItemFinding.NOBODY_PASSES)
+    if suspicion.is_flagged and _FINDING_OF[suspicion.fault] not in found:
+        found.append(_FINDING_OF[suspicion.fault])
+    return tuple(found)
 
 
 _N_ORDERS = 1999

@@ -130,6 +130,31 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def benjamini_hochberg(p_values: Sequence[float], false_share: float) -> list[bool]:
+    """Select the findings among which the expected share of false ones is limited.
+
+    Args:
+        p_values: Each 0.0 to 1.0; independent or positively dependent.
+        false_share: Expected share of false findings among the selected, 0.0 to 1.0.
+
+    Returns:
+        True for each selected one, in the same order.
+
+    Source:
+        Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal
+        Statistical Society B 57.
+
+    Example:
+        >>> benjamini_hochberg([0.01, 0.5, 0.04], 0.1)
+        [True, False, True]
+    """
+    ordered = sorted(p_values)
+    n = len(ordered)
+    passing = [p for place, p in enumerate(ordered, 1) if p <= false_share * place / n]
+    limit = max(passing, default=-1.0)
+    return [p <= limit for p in p_values]
+
+
 _MOST = 10**9
 """More tests or trials than this are no answer; the difference is one of rounding."""
 

@@ -1,4 +1,5 @@
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def test_nobody_and_everybody_passing_are_found() -> None:
     assert items["hard"].findings == (ItemFinding.NOBODY_PASSES,)
     assert items["easy"].findings == (ItemFinding.EVERYBODY_PASSES,)
     assert items["fair"].findings == ()
-    assert [item.test_id for item in items.values() if item.is_suspicious] == ["hard"]
+    assert not any(item.is_suspicious for item in items.values())
 
 
 def test_two_llms_are_too_few_for_a_verdict() -> None:
@@ -38,12 +39,11 @@ def test_two_llms_are_too_few_for_a_verdict() -> None:
 
 
 def test_a_test_that_good_llms_fail_favours_the_weak() -> None:
-    scores = {f"t{n}": [1] * (8 - n) + [0] * n for n in range(1, 8)}
+    scores = {f"t{n}-{copy}": [1] * (8 - n) + [0] * n for n in range(1, 8) for copy in range(4)}
     items = items_of({**scores, "odd": [0, 0, 0, 0, 1, 1, 1, 1]})
-    assert items["odd"].discrimination.high < 0
     assert items["odd"].findings == (ItemFinding.FAVOURS_THE_WEAK,)
-    assert items["t4"].discrimination.value > 0.6
-    assert items["t4"].findings == ()
+    assert [item.test_id for item in items.values() if item.is_suspicious] == ["odd"]
+    assert items["t4-0"].discrimination.value > 0.6
 
 
 def test_discrimination_leaves_the_test_itself_out() -> None:
@@ -66,28 +66,85 @@ def test_class_and_level_come_from_the_tests() -> None:
     assert (unknown.class_id, unknown.level) == ("", 0)
 
 
-def test_common_way_of_failing_is_found() -> None:
-    results = [Result(llm_id=x, test_id="t", score=0.0, got="42") for x in "abc"]
-    [item] = analyse_items([*results, Result(llm_id="d", test_id="t", score=1.0, got="41")])
-    assert item.findings == (ItemFinding.ALL_FAIL_ALIKE,)
-    assert item.alike.text == "42"
-    assert item.suspicion == "all fail alike; 3 of 3 that fail share the answer '42'"
-
-
-def test_one_model_asked_in_many_ways_is_no_witness_against_a_test() -> None:
-    same = [
-        Result(llm_id=x, test_id="t", score=0.0, got="42", model_digest="sha256:1") for x in "abcd"
+def answers(test_id: str, *given: str, key: str, **fields: object) -> list[Result]:
+    """What models a, b, ... answer to a test with a key."""
+    return [
+        Result(
+            llm_id=llm_id, test_id=test_id, score=float(got == key), got=got, expected=key, **fields
+        )
+        for llm_id, got in zip(LLMS, given, strict=False)
     ]
-    [item] = analyse_items(same)
-    assert (item.n_llms, item.n_models, item.findings) == (4, 1, ())
-    [item] = analyse_items([*same, *(Result(llm_id=x, test_id="t", score=0.0) for x in "xy")])
-    assert item.findings == (ItemFinding.NOBODY_PASSES,)
 
 
-def test_suspicion_is_told_in_one_line_or_not_at_all() -> None:
+def sound_numbers() -> list[Result]:
+    """Thirty sound tests whose wrong answers differ."""
+    return [
+        result
+        for n in range(30)
+        for result in answers(
+            f"s{n}",
+            *(str(n) if n % 8 >= place else f"{n}{place}1" for place in range(8)),
+            key=str(n),
+        )
+    ]
+
+
+def test_common_wrong_answer_is_found_where_answers_are_many() -> None:
+    odd = answers("odd", *["42"] * 8, key="41")
+    found = {item.test_id: item for item in analyse_items([*sound_numbers(), *odd])}
+    assert [item.test_id for item in found.values() if item.is_suspicious] == ["odd"]
+    assert found["odd"].alike.text == "42"
+    assert found["odd"].suspicion == (
+        "nobody passes; all fail alike; 8 of 8 that fail share the answer '42'"
+    )
+
+
+def test_one_model_asked_in_many_ways_has_one_vote() -> None:
+    odd = answers("odd", *["42"] * 7, "41", key="41", model_digest="sha256:1")
+    items = analyse_items([*sound_numbers(), *odd])
+    assert not any(item.is_suspicious for item in items)
+
+
+def test_trials_of_a_model_are_one_vote() -> None:
+    once = answers("odd", *["41"] * 6, "42", "42", key="41")
+    many = [replace(result, trial=n) for n in range(1, 10) for result in once]
+    items = analyse_items([*sound_numbers(), *many])
+    assert not any(item.is_suspicious for item in items)
+
+
+def test_a_shared_wrong_answer_means_nothing_where_only_two_answers_exist() -> None:
+    rng = np.random.default_rng(1)
+    results = []
+    for n in range(40):
+        right = rng.random(8) < np.linspace(0.95, 0.55, 8)
+        results += answers(f"s{n}", *("yes" if is_right else "no" for is_right in right), key="yes")
+    assert sum(item.is_suspicious for item in analyse_items(results)) <= 1
+
+
+def test_causes_are_shared_whatever_the_message_names() -> None:
+    easy = [Result(llm_id=x, test_id=f"t{n}", score=1.0) for x in LLMS for n in range(9)]
+    unfair = [
+        Result(
+            llm_id=x,
+            test_id="unfair",
+            score=0.0,
+            cause="missing_function",
+            details=f"missing function `add`: the code defines `sum_{x}`",
+        )
+        for x in LLMS[:5]
+    ]
+    [item] = [item for item in analyse_items([*easy, *unfair]) if item.is_suspicious]
+    assert (item.test_id, item.alike.text, item.alike.is_answer) == (
+        "unfair",
+        "missing_function",
+        False,
+    )
+    assert item.alike.llm_ids == ("a", "b", "c", "d", "e")
+
+
+def test_nothing_is_said_against_a_test_by_chance() -> None:
     items = items_of({"hard": [0, 0.9, 0], "easy": [1, 1, 1]})
-    assert items["hard"].suspicion == "nobody passes"
-    assert items["easy"].suspicion == ""
+    assert {item.suspicion for item in items.values()} == {""}
 
 
 def test_pass_mark_decides_what_passes() -> None:

@@ -1,0 +1,43 @@
+import pytest
+
+from poor_bench.models.result import Result
+from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED, Way, collect_votes, find_way
+
+
+def failing(llm_id: str = "a", **fields: object) -> Result:
+    return Result(**{"llm_id": llm_id, "test_id": "t", "score": 0.0, **fields})
+
+
+@pytest.mark.parametrize(
+    ("fields", "way"),
+    [
+        ({"got": " **7** "}, Way("answer", "7")),
+        ({"cause": "missing_function", "details": "names `x`"}, Way("cause", "missing_function")),
+        ({"details": "function `add` is missing"}, Way("message", "function … is missing")),
+        ({"details": "crashed\nTraceback (most recent call last):\n x"}, Way("message", "crashed")),
+        ({"cause": "wrong_answer", "details": "wrong"}, None),
+        ({"score": 0.5, "details": "case 3 is wrong"}, None),
+        ({}, None),
+    ],
+)
+def test_way_of_failing(fields: dict[str, object], way: Way | None) -> None:
+    assert find_way(failing(**fields)) == way
+
+
+def test_one_vote_per_model_with_a_tie_for_passing() -> None:
+    results = [
+        failing(got="7"),
+        failing(got="7", trial=2),
+        failing(score=1.0, got="8", trial=3),
+        failing("b", got="7"),
+        failing("b", score=1.0, got="8", trial=2),
+        failing("c"),
+        failing("d", test_id="other", got="1"),
+    ]
+    votes = collect_votes(results)
+    assert votes.models == ("a", "b", "c", "d")
+    assert votes.codes.tolist() == [
+        [1, PASSED, NO_ANSWER, MISSING],
+        [MISSING, MISSING, MISSING, 1],
+    ]
+    assert votes.answers == (("7",), ("1",))

@@ -242,7 +242,7 @@ def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
         ">Score": metrics.score_text(score.value) if score else "",
         ">95 %": f"{score.low:.2f} to {score.high:.2f}" if score else "",
         ">Gain": metrics.signed_text(row.gain.value) if row.gain else "",
-        ">Tests": str(score.n) if score else "0",
+        ">Tests": str(score.n_all) if score else "0",
         ">Median": time_text(row.median_ms),
         ">Tokens": count_text(row.median_tokens),
         "": _describe_remarks(row, report),

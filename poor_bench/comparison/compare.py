@@ -87,7 +87,8 @@ def make_group(
     Raises:
         ValueError: If there is no test.
     """
-    difference = estimate_paired_difference([test.difference for test in tests])
+    groups = [test.group for test in tests]
+    difference = estimate_paired_difference([test.difference for test in tests], groups)
     return ComparedGroup(
         tests=tuple(tests),
         class_id=class_id,

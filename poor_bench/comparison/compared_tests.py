@@ -174,6 +174,8 @@ class ComparedTest:
     made since."""
     repeats_alike: bool = False
     """True if a result set has several answers, and in each result set all of them are equal."""
+    group: str | None = None
+    """Of the test; None for one of its own."""
 
     def is_comparable(self, allowed: Collection[Mismatch] = ()) -> bool:
         """True if both result sets have a score, and nothing beyond `allowed` changed."""
@@ -272,6 +274,7 @@ class TestPairing:
         return ComparedTest(
             test_id=test_id,
             class_id=test.class_id if test else "",
+            group=test.group if test else None,
             before=score_before,
             after=score_after,
             outcome=classify_change(score_before, score_after, self._pass_score),

@@ -59,7 +59,7 @@ class Evidence:
             if class_id is None or test.class_id == class_id
         }
         results = [result for result in self.results.get(llm_id, ()) if result.test_id in test_ids]
-        rows = summarise(results, pass_score=self.pass_score)
+        rows = summarise(results, tests=self.tests, pass_score=self.pass_score)
         return Scope(
             llm_id=llm_id,
             class_id=class_id,
@@ -158,7 +158,7 @@ def _check_mean(metric: Metric, scope: Scope, limit: float) -> Observation:
         reason = f"{NOTHING}no scored trial ({n_failed} failed to run)"
         return Observation(GateStatus.FAILED, None, reason)
     interval = metrics.interval_text(figure.low, figure.high)
-    n_tests = write_count(figure.n, metric.counts)
+    n_tests = metric.write_n(figure)
     seen = f"{metric.label.lower()} {metrics.score_text(figure.value)} ({interval}, {n_tests})"
     if figure.value >= limit - _ROUNDING:
         return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:g}")

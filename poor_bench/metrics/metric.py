@@ -17,7 +17,7 @@ from poor_bench.metrics.texts import (
     time_text,
 )
 from poor_bench.models.result import Result
-from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.intervals import Estimate, write_basis
 from poor_bench.statistics.summary import Summary
 
 
@@ -37,6 +37,8 @@ class Figure(NamedTuple):
     low: float | None = None
     """Limits of the 95 % confidence interval, where there is one."""
     high: float | None = None
+    n_groups: int | None = None
+    """Groups that its tests are in, if fewer."""
 
 
 Compute = Callable[[Summary], "Figure | None"]
@@ -108,7 +110,13 @@ class Metric:
     def show_n(self, summary: Summary) -> str:
         """Write over how many tests or trials the figure of a row is, such as `12 tests`."""
         figure = self.compute(summary)
-        return "" if figure is None else write_count(figure.n, self.counts)
+        return "" if figure is None else self.write_n(figure)
+
+    def write_n(self, figure: Figure) -> str:
+        """Write over how many tests or trials a figure of this kind is."""
+        if figure.n_groups is not None:
+            return write_basis(figure.n, figure.n_groups)
+        return write_count(figure.n, self.counts)
 
     def is_shown(self, summaries: Iterable[Summary]) -> bool:
         """True if a table of these rows has a column for it."""
@@ -122,7 +130,10 @@ def read_estimate(read: Callable[[Summary], Estimate | None]) -> Compute:
 
     def compute(summary: Summary) -> Figure | None:
         found = read(summary)
-        return None if found is None else Figure(found.value, found.n, found.low, found.high)
+        if found is None:
+            return None
+        n_groups = None if found.n_tests is None else found.n
+        return Figure(found.value, found.n_all, found.low, found.high, n_groups)
 
     return compute
 

@@ -178,7 +178,9 @@ class ReportData:
     def reliabilities(self) -> list[Reliability]:
         """Reliability of each LLM; empty if no test has several trials."""
         k = usual_trials(self.results)
-        return reliability(self.results, k=k, pass_score=self.pass_score) if k else []
+        if not k:
+            return []
+        return reliability(self.results, k=k, pass_score=self.pass_score, tests=self.tests)
 
     def estimate_stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
         """Compute scores by LLM id with test classes as strata, see `compute_stratified_scores`."""

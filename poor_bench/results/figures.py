@@ -79,7 +79,9 @@ def _mean(table: ResultTable, field: str, rows: NDArray[np.int64]) -> float | No
     return float(values.mean()) if len(values) else None
 
 
-def compute_reliability(table: ResultTable, llm_id: str) -> Reliability | None:
+def compute_reliability(
+    table: ResultTable, llm_id: str, tests: Mapping[str, Test]
+) -> Reliability | None:
     """Compute pass@k, pass^k and flip rate of an LLM; None if no test was tried twice.
 
     k is the usual number of trials of a test.
@@ -89,7 +91,7 @@ def compute_reliability(table: ResultTable, llm_id: str) -> Reliability | None:
         return None
     trials = list(table.light(rows))
     k = usual_trials(trials)
-    return reliability(trials, k=k)[0] if k else None
+    return reliability(trials, k=k, tests=tests)[0] if k else None
 
 
 ITEM_TEXTS = ("got", "expected", "cause", "details", "model_digest")

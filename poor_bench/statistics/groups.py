@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from poor_bench.models.test import Test
 
 
 def number_groups(n_tests: int, groups: Sequence[str | None] | None) -> list[int]:
@@ -34,6 +36,12 @@ def number_groups(n_tests: int, groups: Sequence[str | None] | None) -> list[int
         numbers.setdefault(place if name is None else name, len(numbers))
         for place, name in enumerate(groups)
     ]
+
+
+def groups_of(test_ids: Iterable[str], tests: Mapping[str, Test]) -> list[str | None] | None:
+    """Find the group of each test; None in all where no test has one, or none is known."""
+    found = [test.group if (test := tests.get(test_id)) else None for test_id in test_ids]
+    return found if any(found) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

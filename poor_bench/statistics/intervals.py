@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from poor_bench.messages import write_count
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -22,9 +24,30 @@ class Estimate:
     """Tests in these units; None where each unit is one test."""
 
     @property
+    def n_all(self) -> int:
+        """Tests that it rests on, in groups or not."""
+        return self.n if self.n_tests is None else self.n_tests
+
+    @property
+    def basis(self) -> str:
+        """Tests and groups for screens, such as `12 tests` or `48 tests in 10 groups`."""
+        return write_basis(self.n_all, None if self.n_tests is None else self.n)
+
+    @property
     def margin(self) -> float:
         """Half the width of the interval, at least 0."""
         return (self.high - self.low) / 2
+
+
+def write_basis(n_tests: int, n_groups: int | None = None) -> str:
+    """Write on how many tests a figure rests, and in how many groups they are if in fewer.
+
+    Example:
+        >>> write_basis(12), write_basis(48, 10)
+        ('12 tests', '48 tests in 10 groups')
+    """
+    tests = write_count(n_tests, "test")
+    return tests if n_groups is None else f"{tests} in {write_count(n_groups, 'group')}"
 
 
 Z_95 = 1.959963984540054

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import comb
 from statistics import multimode
 
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 
@@ -110,7 +112,11 @@ class Reliability:
 
 
 def reliability(
-    results: Iterable[Result], *, k: int = 2, pass_score: float = 1.0
+    results: Iterable[Result],
+    *,
+    k: int = 2,
+    pass_score: float = 1.0,
+    tests: Mapping[str, Test] | None = None,
 ) -> list[Reliability]:
     """Compute pass@k, pass^k and the flip rate of every LLM with enough trials.
 
@@ -118,6 +124,7 @@ def reliability(
         results: Scored and failed trials in any order; failures are left out.
         k: Number of trials in question, at least 2.
         pass_score: From which score on a trial is passed.
+        tests: By id, for their groups.
 
     Returns:
         One row per LLM that has a test with `k` scored trials, in order of first appearance.
@@ -137,10 +144,11 @@ def reliability(
     if k < 2:
         raise ValueError(f"k must be at least 2, not {k}")
     rows = []
-    for llm_id, tests in _count(results, pass_score).items():
-        counts = [(passed, trials) for passed, trials in tests.values() if trials >= k]
+    for llm_id, of_llm in _count(results, pass_score).items():
+        counts = {test_id: count for test_id, count in of_llm.items() if count[1] >= k}
         if counts:
-            rows.append(_compute_reliability(llm_id, counts, k))
+            groups = groups_of(counts, tests or {})
+            rows.append(_compute_reliability(llm_id, list(counts.values()), k, groups))
     return rows
 
 
@@ -177,11 +185,13 @@ def _count(results: Iterable[Result], pass_score: float) -> dict[str, dict[str, 
     return counts
 
 
-def _compute_reliability(llm_id: str, counts: list[tuple[int, int]], k: int) -> Reliability:
+def _compute_reliability(
+    llm_id: str, counts: list[tuple[int, int]], k: int, groups: list[str | None] | None
+) -> Reliability:
     return Reliability(
         llm_id=llm_id,
         k=k,
-        pass_at_k=mean_score([pass_at_k(passed, trials, k) for passed, trials in counts]),
-        pass_hat_k=mean_score([pass_hat_k(passed, trials, k) for passed, trials in counts]),
-        flip_rate=mean_score([flip_rate(passed, trials) for passed, trials in counts]),
+        pass_at_k=mean_score([pass_at_k(passed, trials, k) for passed, trials in counts], groups),
+        pass_hat_k=mean_score([pass_hat_k(passed, trials, k) for passed, trials in counts], groups),
+        flip_rate=mean_score([flip_rate(passed, trials) for passed, trials in counts], groups),
     )

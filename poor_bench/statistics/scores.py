@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import estimate_stratified_mean
 
@@ -150,7 +151,7 @@ def compute_coverages(results: Iterable[Result]) -> dict[str, Coverage]:
 def compute_stratified_scores(
     results: Iterable[Result], tests: Mapping[str, Test], *, classes_weigh_alike: bool = False
 ) -> dict[str, Estimate]:
-    """Compute each LLM's mean score with an interval that the choice of classes does not widen.
+    """Compute each LLM's mean score over the classes, which count as chosen, not as drawn.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.
@@ -171,18 +172,24 @@ def compute_stratified_scores(
             classes = trials.setdefault(result.llm_id, defaultdict(lambda: defaultdict(list)))
             classes[test.class_id if test else ""][result.test_id].append(result.score)
     return {
-        llm_id: _estimate_stratified(classes, classes_weigh_alike=classes_weigh_alike)
+        llm_id: _estimate_stratified(classes, tests, classes_weigh_alike=classes_weigh_alike)
         for llm_id, classes in trials.items()
     }
 
 
 def _estimate_stratified(
-    classes: Mapping[str, Mapping[str, list[float]]], *, classes_weigh_alike: bool
+    classes: Mapping[str, Mapping[str, list[float]]],
+    tests: Mapping[str, Test],
+    *,
+    classes_weigh_alike: bool,
 ) -> Estimate:
     scores = {
         class_id: [sum(values) / len(values) for values in of_class.values()]
         for class_id, of_class in classes.items()
     }
+    groups = {class_id: groups_of(of_class, tests) for class_id, of_class in classes.items()}
     return estimate_stratified_mean(
-        scores, dict.fromkeys(scores, 1.0) if classes_weigh_alike else None
+        scores,
+        dict.fromkeys(scores, 1.0) if classes_weigh_alike else None,
+        {class_id: names for class_id, names in groups.items() if names},
     )

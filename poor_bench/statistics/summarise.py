@@ -26,8 +26,8 @@ class Summariser:
     """Takes results one by one and gives rows at any time, grouped in any way.
 
     Args:
-        tests: Test id to test, for rows by class or level; results of other tests count as of
-            class "" and level 0.
+        tests: Test id to test, for rows by class or level and for groups of tests; results of
+            other tests count as of class "" and level 0.
         pass_score: From which score on a trial is passed, above 0 to 1.
 
     Raises:
@@ -37,6 +37,7 @@ class Summariser:
     def __init__(self, tests: Mapping[str, Test] | None = None, *, pass_score: float = 1.0) -> None:
         if not 0 < pass_score <= 1:
             raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
+        self._groups = {key: test.group for key, test in (tests or {}).items() if test.group}
         self._places = {key: (test.class_id, test.level) for key, test in (tests or {}).items()}
         self._pass_score = pass_score
         self._tallies: dict[tuple[str, str, int], Tally] = {}
@@ -54,7 +55,7 @@ class Summariser:
         merged: dict[Group, Tally] = {}
         for key, tally in self._tallies.items():
             merged.setdefault(_build_group(key, by), Tally()).merge(tally)
-        return [_build_summary(group, tally) for group, tally in merged.items()]
+        return [_build_summary(group, tally, self._groups) for group, tally in merged.items()]
 
 
 def summarise(
@@ -308,8 +309,9 @@ class Tally(_Sums):
                 self.n_generation_tokens_per_s += 1
 
 
-def _build_summary(group: Group, tally: Tally) -> Summary:
+def _build_summary(group: Group, tally: Tally, groups: Mapping[str, str]) -> Summary:
     tests = tally.tests.values()
+    own = [groups.get(test_id) for test_id in tally.tests] if groups else None
     strict = [test.strict / test.n for test in tests]
     counts = tally.counts()
     load_ms, first_tokens = tally.total("load_ms"), sorted(tally.first_tokens_ms)
@@ -321,9 +323,9 @@ def _build_summary(group: Group, tally: Tally) -> Summary:
         n_failed=counts.n_failed,
         n_newer_failed=counts.n_newer_failed,
         n_passed=sum(test.n_passed for test in tests),
-        score=mean_score([test.score / test.n for test in tests]) if tests else None,
+        score=mean_score([test.score / test.n for test in tests], own) if tests else None,
         strict_score=sum(strict) / len(strict) if strict else None,
-        pass_rate=mean_score([test.n_passed / test.n for test in tests]) if tests else None,
+        pass_rate=mean_score([test.n_passed / test.n for test in tests], own) if tests else None,
         time=_summarise_times(sorted(tally.times_ms)),
         parts=_mean_parts(tally),
         first_token_ms=percentile(first_tokens, 0.5) if first_tokens else None,

@@ -18,6 +18,7 @@ from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_gri
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -187,23 +188,29 @@ def class_scores(grid: TrialGrid, tests: Mapping[str, Test]) -> dict[str, tuple[
     found = {}
     for class_id, lines in lines_by_class.items():
         scores = grid.scores[np.array(lines)]
+        groups = groups_of((grid.test_ids[line] for line in lines), tests) or [None] * len(lines)
         found[class_id] = tuple(
-            _class_score(scores[:, column].tolist(), scores[:, 0].tolist() if column else None)
+            _class_score(
+                scores[:, column].tolist(), scores[:, 0].tolist() if column else None, groups
+            )
             for column in range(len(grid.llm_ids))
         )
     return found
 
 
-def _class_score(scores: Sequence[float], base: Sequence[float] | None) -> ClassScore:
+def _class_score(
+    scores: Sequence[float], base: Sequence[float] | None, groups: Sequence[str | None]
+) -> ClassScore:
     known = [score for score in scores if not math.isnan(score)]
-    changes = [
-        score - other
-        for score, other in zip(scores, base or (), strict=False)
+    common = [
+        (score - other, group)
+        for score, other, group in zip(scores, base or (), groups, strict=False)
         if not math.isnan(score - other)
     ]
+    changes, changed = [pair[0] for pair in common], [pair[1] for pair in common]
     return ClassScore(
         score=sum(known) / len(known) if known else None,
-        against_base=estimate_paired_difference(changes) if changes else None,
+        against_base=estimate_paired_difference(changes, changed) if changes else None,
     )
 
 

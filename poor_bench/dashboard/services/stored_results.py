@@ -136,7 +136,7 @@ class StoredResults:
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""
-        return compute_reliability(self.table(), llm_id)
+        return compute_reliability(self.table(), llm_id, self._files.workspace().tests_by_id)
 
     def failures(self) -> list[FailureGroup]:
         """Group the failed trials, then newer failed attempts at scored ones, by LLM and reason."""

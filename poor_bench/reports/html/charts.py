@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from poor_bench import metrics
-from poor_bench.messages import write_count
 from poor_bench.metrics import interval_text, score_text, time_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -109,7 +108,7 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             if part is None or score is None:
                 cells.append(HeatCell(class_id, None, "", "nothing scored"))
                 continue
-            title = f"{interval_text(score.low, score.high)}, {write_count(score.n, 'test')}"
+            title = f"{interval_text(score.low, score.high)}, {score.basis}"
             cells.append(HeatCell(class_id, heat_step(score.value), f"{score.value:.2f}", title))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows

@@ -16,7 +16,9 @@ from typing import Any
 
 from poor_bench.messages import write_count
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.significance import holm, sign_flip_p_values
@@ -39,12 +41,15 @@ class Dropped:
     """Mean of leader minus variant on their common tests, with its 95 % interval, above 0."""
 
 
-def find_losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
+def find_losers(
+    scores: Scores, kept: Collection[str] = (), tests: Mapping[str, Test] | None = None
+) -> list[Dropped]:
     """Find variants that are significantly behind the best one.
 
     Args:
         scores: Of the variants that are still in the race.
         kept: Ids that are never dropped.
+        tests: By id, for their groups.
 
     Source:
         The rule is that of Hoeffding races (Maron and Moore 1994, "Hoeffding Races: Accelerating
@@ -65,7 +70,7 @@ def find_losers(scores: Scores, kept: Collection[str] = ()) -> list[Dropped]:
     for variant_id, own in scores.items():
         if variant_id == leader or variant_id in kept:
             continue
-        behind = lead(scores[leader], own)
+        behind = lead(scores[leader], own, tests or {})
         if behind is not None and behind.n >= LEAST_TESTS and behind.low > 0:
             found.append(Dropped(variant_id=variant_id, leader_id=leader, behind=behind))
     return found
@@ -79,10 +84,14 @@ def find_best(scores: Scores) -> str | None:
     return max(full, key=lambda variant_id: full[variant_id], default=None)
 
 
-def lead(one: Mapping[str, float], other: Mapping[str, float]) -> Estimate | None:
+def lead(
+    one: Mapping[str, float], other: Mapping[str, float], tests: Mapping[str, Test]
+) -> Estimate | None:
     """Mean of `one` minus `other` on common tests; None without any."""
-    differences = [score - other[test_id] for test_id, score in one.items() if test_id in other]
-    return estimate_paired_difference(differences) if differences else None
+    common = [test_id for test_id in one if test_id in other]
+    differences = [one[test_id] - other[test_id] for test_id in common]
+    groups = groups_of(common, tests)
+    return estimate_paired_difference(differences, groups) if differences else None
 
 
 def mean(scores: Mapping[str, float]) -> float:
@@ -124,7 +133,10 @@ class VariantRow:
 
 
 def rank_variants(
-    results: Mapping[str, Sequence[Result]], base_id: str, n_tests: int
+    results: Mapping[str, Sequence[Result]],
+    base_id: str,
+    n_tests: int,
+    tests: Mapping[str, Test] | None = None,
 ) -> list[VariantRow]:
     """Rank all variants: complete ones first, then by mean score.
 
@@ -132,6 +144,7 @@ def rank_variants(
         results: Variant id to its results, one for each test; the base's among them.
         base_id: The variant without changes.
         n_tests: Tests of the sweep.
+        tests: By id, for their groups.
 
     Source:
         `sign_flip_p_values` and `holm` over all variants that are compared with the base.
@@ -148,8 +161,10 @@ def rank_variants(
     rows = [
         VariantRow(
             variant_id=variant_id,
-            score=mean_score(list(scores[variant_id].values())) if scores[variant_id] else None,
-            gain=None if variant_id == base_id else lead(scores[variant_id], scores[base_id]),
+            score=_score(scores[variant_id], tests or {}),
+            gain=None
+            if variant_id == base_id
+            else lead(scores[variant_id], scores[base_id], tests or {}),
             p_adjusted=p_values.get(variant_id),
             n_failed=sum(item.failure is not None for item in own),
             median_ms=_median([item.execution_time_ms for item in own if item.failure is None]),
@@ -165,6 +180,10 @@ def rank_variants(
     )
 
 
+def _score(scores: Mapping[str, float], tests: Mapping[str, Test]) -> Estimate | None:
+    return mean_score(list(scores.values()), groups_of(scores, tests)) if scores else None
+
+
 def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
     """Say whether the best variant is significantly better than the baseline."""
     complete = [row for row in rows if row.is_complete]
@@ -175,9 +194,7 @@ def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
     if best.gain is None or base.score == best.score:
         return "No variant that completed all tests scores higher than the current parameters."
     gain = best.gain
-    figures = (
-        f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {write_count(gain.n, 'test')}"
-    )
+    figures = f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}) on {gain.basis}"
     if best.is_better:
         return f"{best.variant_id} is significantly better than the current parameters: {figures}."
     return (

@@ -93,6 +93,7 @@ class Sweep:
         """Variant id to the reason why it cannot be asked."""
         self.base = Variant(llm=base, choice={})
         self.rungs = rungs
+        self._tests_by_id = {test.test_id: test for rung in rungs for test in rung}
         self.variants = {base.id: self.base}
 
     @property
@@ -146,7 +147,7 @@ class Sweep:
     def drop_losers(self, running: Sequence[Variant]) -> list[Variant]:
         """Select the remaining variants; record why others are dropped."""
         scores = {variant.id: self.scores(variant.id) for variant in running}
-        dropped = find_losers(scores, kept={self.base.id})
+        dropped = find_losers(scores, {self.base.id}, self._tests_by_id)
         for loser in dropped:
             behind = asdict(loser.behind)
             record = {"id": loser.variant_id, "leader": loser.leader_id, "behind": behind}

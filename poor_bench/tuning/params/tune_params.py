@@ -225,7 +225,8 @@ def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: Sea
             run_optuna(sweep, task.axes, task.n_trials, task.seed)
     except (SearchStoppedError, RunCancelledError) as error:
         reason, message = find_reason(error) or StopReason.CANCELLED, str(error)
-    rows = rank_variants(sweep.results, task.llm.id, len(task.tests))
+    tests = {test.test_id: test for test in task.tests}
+    rows = rank_variants(sweep.results, task.llm.id, len(tests), tests)
     tools.file.append(
         "end",
         {

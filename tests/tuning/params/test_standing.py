@@ -25,7 +25,7 @@ def test_a_clear_gain_is_better() -> None:
     assert rows[0].is_better
     assert state_verdict(rows, BASE) == (
         "new is significantly better than the current parameters: "
-        "+1.000 (+0.720 to +1.000) on 20 tests."
+        "+1.000 (+0.698 to +1.000) on 20 tests."
     )
 
 

@@ -132,7 +132,7 @@ def _score(score: Estimate | None) -> Component:
             _build_span("interval", score.low, score.high, score.value),
         ],
         className="strip-pair",
-        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {write_count(score.n, 'test')}",
+        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {score.basis}",
     )
 
 
@@ -351,5 +351,5 @@ def _change_class(seen: Estimate) -> str:
 
 def _outcomes(against: PairedDifference) -> dict[str, int]:
     """Count the tests that were won, tied and lost against the base."""
-    n_tied = against.difference.n - against.n_better - against.n_worse
+    n_tied = against.difference.n_all - against.n_better - against.n_worse
     return {"won": against.n_better, "tied": n_tied, "lost": against.n_worse}

@@ -76,7 +76,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
 
 
 def _repeated_note(meaning: str, estimate: Estimate) -> str:
-    return f"{meaning}; {write_count(estimate.n, 'test')}, {_interval_text(estimate, 100)}"
+    return f"{meaning}; {estimate.basis}, {_interval_text(estimate, 100)}"
 
 
 def _failure_note(summary: Summary) -> str:

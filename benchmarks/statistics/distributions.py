@@ -1,0 +1,167 @@
+"""Distributions of scores and differences, and the interval of whoever knows a distribution.
+
+A distribution is an array of the chances of 0, 1/1000, ..., 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+STEPS = 1000
+VALUES = np.arange(STEPS + 1) / STEPS
+Chances = NDArray[np.float64]
+
+
+def make_point(value: float) -> Chances:
+    """Make a distribution of one value, 0.0 to 1.0."""
+    chances = np.zeros(STEPS + 1)
+    chances[round(value * STEPS)] = 1
+    return chances
+
+
+def make_beta(a: float, b: float) -> Chances:
+    """Make a beta distribution, rounded to thousandths."""
+    edges = np.clip((np.arange(STEPS + 2) - 0.5) / STEPS, 0, 1)
+    return np.asarray(np.diff(stats.beta.cdf(edges, a, b)))
+
+
+def mix(*parts: tuple[float, Chances]) -> Chances:
+    """Mix distributions by weight."""
+    return np.asarray(sum(weight * chances for weight, chances in parts))
+
+
+def _above_half(chances: Chances) -> Chances:
+    """Turn scores into differences from 0 to 1, written as 0.5 to 1."""
+    half = np.zeros(STEPS + 1)
+    np.add.at(half, np.rint(STEPS / 2 + np.arange(STEPS + 1) / 2).astype(int), chances)
+    return half
+
+
+def _subtract(one: Chances, other: Chances) -> Chances:
+    """Subtract independent scores; -1 to 1 is written as 0 to 1."""
+    whole = np.convolve(one, other[::-1])
+    halves = np.zeros(STEPS + 1)
+    np.add.at(halves, np.rint(np.arange(2 * STEPS + 1) / 2).astype(int), whole)
+    return halves
+
+
+_NEAR = _subtract(make_beta(1, 30), make_beta(1, 30))
+_ZERO, _ONE = make_point(0), make_point(1)
+
+SCORES: Mapping[str, Chances] = {
+    **{
+        f"binary, p {p}": mix((1 - p, _ZERO), (p, _ONE))
+        for p in (0.02, 0.05, 0.1, 0.3, 0.5, 0.8, 0.9, 0.98)
+    },
+    **{
+        f"beta {a}, {b}": make_beta(a, b)
+        for a, b in (
+            *((0.1, 2), (0.2, 5), (0.5, 20), (1, 30), (2, 50), (1, 9), (0.5, 0.5), (1, 1)),
+            *((2, 2), (5, 1), (8, 0.5), (50, 2)),
+        )
+    },
+    "80 % 0, else beta 2, 2": mix((0.8, _ZERO), (0.2, make_beta(2, 2))),
+    "90 % 0, else beta 2, 2": mix((0.9, _ZERO), (0.1, make_beta(2, 2))),
+    "50 % 0, else beta 1, 5": mix((0.5, _ZERO), (0.5, make_beta(1, 5))),
+    "80 % 0, else beta 1, 9": mix((0.8, _ZERO), (0.2, make_beta(1, 9))),
+    "90 % 1, else beta 2, 2": mix((0.9, _ONE), (0.1, make_beta(2, 2))),
+    "90 % 0.3, 10 % 1": mix((0.9, make_point(0.3)), (0.1, _ONE)),
+    "95 % 0.9, 5 % 0": mix((0.95, make_point(0.9)), (0.05, _ZERO)),
+    "90 % 0, 10 % 0.2": mix((0.9, _ZERO), (0.1, make_point(0.2))),
+    "fifths": mix(
+        *zip((0.6, 0.1, 0.1, 0.05, 0.05, 0.1), map(make_point, np.arange(6) / 5), strict=True)
+    ),
+    "90 % beta 1, 30, 10 % 1": mix((0.9, make_beta(1, 30)), (0.1, _ONE)),
+    "95 % beta 1, 30, 5 % 1": mix((0.95, make_beta(1, 30)), (0.05, _ONE)),
+    "95 % beta 20, 2, 5 % 0": mix((0.95, make_beta(20, 2)), (0.05, _ZERO)),
+    "80 % beta 8, 2, 20 % 0": mix((0.8, make_beta(8, 2)), (0.2, _ZERO)),
+    "half beta 2, 10, half 10, 2": mix((0.5, make_beta(2, 10)), (0.5, make_beta(10, 2))),
+}
+
+DIFFERENCES: Mapping[str, Chances] = {
+    **{
+        f"won {won}, lost {lost}": mix(
+            (1 - won - lost, make_point(0.5)), (won, _ONE), (lost, _ZERO)
+        )
+        for won, lost in (
+            *((0.02, 0.02), (0.05, 0), (0.1, 0), (0.05, 0.05), (0.1, 0.02), (0.2, 0)),
+            *((0.3, 0.1), (0.4, 0.4)),
+        )
+    },
+    "beta 2, 2 - beta 2, 3": _subtract(make_beta(2, 2), make_beta(2, 3)),
+    "beta 1, 9 - beta 0.1, 2": _subtract(make_beta(1, 9), make_beta(0.1, 2)),
+    "90 % small, 10 % +1": mix((0.9, _NEAR), (0.1, _ONE)),
+    "90 % small, 10 % +0.8": mix((0.9, _NEAR), (0.1, make_point(0.9))),
+    "95 % small, 5 % -1": mix((0.95, _NEAR), (0.05, _ZERO)),
+    "90 % +0.1, 10 % -0.9": mix((0.9, make_point(0.55)), (0.1, make_point(0.05))),
+    "70 % 0, else beta 1, 5": mix((0.7, make_point(0.5)), (0.3, _above_half(make_beta(1, 5)))),
+    "85 % 0, else beta 1, 9": mix((0.85, make_point(0.5)), (0.15, _above_half(make_beta(1, 9)))),
+    "beta 0.5, 10": _above_half(make_beta(0.5, 10)),
+    "quarters": mix(
+        *zip(
+            (0.05, 0.1, 0.5, 0.2, 0.1, 0.05),
+            map(make_point, (0.25, 0.375, 0.5, 0.625, 0.75, 1)),
+            strict=True,
+        )
+    ),
+}
+"""Of differences from -1 to 1, written as 0 to 1."""
+
+
+def draw(rng: np.random.Generator, chances: Chances, shape: tuple[int, int]) -> Chances:
+    """Draw values of a distribution."""
+    places = np.searchsorted(np.cumsum(chances) / chances.sum(), rng.random(shape))
+    return np.asarray(VALUES[np.minimum(places, STEPS)])
+
+
+def compute_needed_width(chances: Chances, n: int, *, n_points: int = 60) -> float:
+    """Compute the mean width of the exact interval of whoever knows the shape of a distribution.
+
+    The shape is the exponential family through it: for 0 and 1 the binomial family. The mean is
+    not known; the interval holds the means of all members whose mid-p tails of the observed sum
+    are at least 2.5 %. Source: Efron 1982, "The Jackknife, the Bootstrap and Other Resampling
+    Plans", chapter 10 (tilting).
+
+    Args:
+        chances: The distribution.
+        n: Number of values that are averaged.
+        n_points: Quantiles of the observed sum over which the width is averaged.
+    """
+    size = 1 << (n * STEPS).bit_length()
+    sums = np.fft.irfft(np.fft.rfft(chances / chances.sum(), size) ** n, size)[: n * STEPS + 1]
+    places = np.flatnonzero(sums > 1e-15)
+    logs, totals = np.log(sums[places]), places / STEPS
+    order = np.searchsorted(np.cumsum(sums[places]), (np.arange(n_points) + 0.5) / n_points)
+    points, counts = np.unique(np.minimum(order, len(places) - 1), return_counts=True)
+    widths = [
+        _find_limit(chances, logs, totals, point, 1) - _find_limit(chances, logs, totals, point, -1)
+        for point in points
+    ]
+    return float(np.average(widths, weights=counts))
+
+
+def _find_limit(chances: Chances, logs: Chances, totals: Chances, point: int, side: int) -> float:
+    support = np.flatnonzero(chances)
+    if point == (len(totals) - 1 if side > 0 else 0):
+        return float(VALUES[support[-1 if side > 0 else 0]])
+
+    def tail(tilt: float) -> float:
+        weights = logs + tilt * totals
+        weights = np.exp(weights - weights.max())
+        beyond = weights[:point] if side > 0 else weights[point + 1 :]
+        return float((beyond.sum() + weights[point] / 2) / weights.sum())
+
+    far = side * 1.0
+    while tail(far) > 0.025:
+        far *= 2
+    near = -far
+    for _ in range(30):
+        middle = (near + far) / 2
+        near, far = (middle, far) if tail(middle) > 0.025 else (near, middle)
+    weights = np.log(chances[support]) + far * VALUES[support]
+    weights = np.exp(weights - weights.max())
+    return float(weights @ VALUES[support] / weights.sum())

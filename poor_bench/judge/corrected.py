@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poor_bench.judge.agreement import CorrectedScore
@@ -129,17 +129,21 @@ def correct_scores(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> tuple[C
         runs: In any order.
         labels: All labels, in the order in which they were given.
     """
-    given: dict[str, list[Label]] = {}
-    for label in current_labels(labels):
-        if label.dimension == OVERALL:
-            given.setdefault(label.about, []).append(label)
+    history = list(labels)
+    # A newer score of the same person does not undo how the answer was chosen.
+    weights = {label.about: label.weight for label in history if label.weight is not None}
+    given: dict[str, list[float]] = {}
+    for label in current_labels(history):
+        if label.dimension == OVERALL and label.score is not None:
+            given.setdefault(label.about, []).append(label.score)
     found = []
     for (agent_id, llm_id), answers in collect_answers(runs).items():
-        chances = dict(zip((item.about for item in answers), _chances(answers, given), strict=True))
+        drawn = {about: weight for about, weight in weights.items() if about in given}
+        chances = _compute_chances(answers, set(given), drawn)
         for judge in dict.fromkeys(judge for answer in answers for judge in answer.scores):
             judged = [answer for answer in answers if judge in answer.scores]
             guesses = [statistics.fmean(answer.scores[judge]) for answer in judged]
-            people = [_mean_label(given.get(answer.about, ())) for answer in judged]
+            people = [_mean_or_nan(given.get(answer.about, ())) for answer in judged]
             estimate = estimate_corrected_mean(
                 guesses,
                 people,
@@ -160,29 +164,31 @@ def correct_scores(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> tuple[C
     return tuple(found)
 
 
-def _mean_label(labels: Sequence[Label]) -> float:
-    scores = [label.score for label in labels if label.score is not None]
+def _mean_or_nan(scores: Sequence[float]) -> float:
     return statistics.fmean(scores) if scores else float("nan")
 
 
-def _chances(answers: Sequence[JudgedAnswer], given: Mapping[str, Sequence[Label]]) -> list[float]:
-    """Compute the chance of each answer to be labelled; all 1 for a random sample."""
-    weights = {
-        answer.about: label.weight
-        for answer in answers
-        for label in given.get(answer.about, ())
-        if label.weight is not None
-    }
-    if len(weights) < LEAST_LABELS:
-        return [1.0] * len(answers)
-    drawable = [
-        (answer.about, weights.get(answer.about, size))
+def _compute_chances(
+    answers: Sequence[JudgedAnswer], labelled: Collection[str], weights: Mapping[str, float]
+) -> dict[str, float]:
+    """Compute the chance of each answer to be labelled; all 1 for a random sample.
+
+    Args:
+        answers: Of one model.
+        labelled: Hashes of the labelled ones.
+        weights: Of those of them that were drawn.
+    """
+    drawn = {answer.about for answer in answers} & weights.keys()
+    if len(drawn) < LEAST_LABELS:
+        return dict.fromkeys((answer.about for answer in answers), 1.0)
+    sizes = {
+        answer.about: weights.get(answer.about, size)
         for answer, size in zip(answers, _sizes(answers), strict=True)
-        if answer.about in weights or answer.about not in given
-    ]
-    chances = compute_chances([size for _, size in drawable], len(weights))
-    by_answer = {about: float(chance) for (about, _), chance in zip(drawable, chances, strict=True)}
-    return [by_answer.get(answer.about, 1.0) for answer in answers]
+        if answer.about in drawn or answer.about not in labelled
+    }
+    chances = compute_chances(list(sizes.values()), len(drawn))
+    by_answer = dict(zip(sizes, map(float, chances), strict=True))
+    return {answer.about: by_answer.get(answer.about, 1.0) for answer in answers}
 
 
 def _within_scale(estimate: Estimate) -> Estimate:

@@ -86,6 +86,15 @@ def test_drawn_labels_are_weighted_and_chosen_ones_beside_them_speak_for_themsel
     assert abs(both.corrected.value - truth) < 0.4
 
 
+def test_a_newer_score_does_not_undo_how_the_answer_was_drawn() -> None:
+    run = kind_run()
+    drawn = choose_next([run], [], 20)
+    labels = [label(run, item.answer.case_id, n % 7, item.weight) for n, item in enumerate(drawn)]
+    again = [label(run, item.answer.case_id, n % 7) for n, item in enumerate(drawn)]
+    assert correct_scores([run], [*labels, *again]) == correct_scores([run], labels)
+    assert correct_scores([run], again) != correct_scores([run], labels)
+
+
 def test_models_are_kept_apart_and_fallbacks_count_nothing() -> None:
     one, two = judged([[1.0, 2.0]]), judged([[3.0, 4.0]], run_id="later", llm_id="other")
     failed = run_of(fallback(cases={"hello": 5.0}), llm_id="third")

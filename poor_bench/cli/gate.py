@@ -15,6 +15,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.gate_plan import print_plans
 from poor_bench.cli.gate_run import EndedCheck, SequentialLimits, run_until_decided
 from poor_bench.cli.options import (
+    OutputFileType,
     combine,
     count_option,
     max_cost_option,
@@ -86,6 +87,9 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="File of gates. Default: gates.yaml in the workspace.",
 )
+@click.option(
+    "--junit", type=OutputFileType(".xml"), help="Write the outcomes as JUnit XML to this file."
+)
 @click.option("--strict", is_flag=True, help="Treat warnings as failures.")
 @click.option("--plan", is_flag=True, help="Show how many trials --no-regression needs.")
 @click.option(
@@ -122,8 +126,8 @@ def command(
     /,
     baseline: str | None,
     gates_file: Path | None,
+    junit: Path | None,
     strict: bool,
-    plan: bool,
     sequential: bool,
     pass_mark: float,
     as_json: bool,
@@ -136,11 +140,13 @@ def command(
     run never count as zero. Nothing to check fails.
     """
     from poor_bench.cli.evidence import gather_evidence
+    from poor_bench.config.document import write_atomically
     from poor_bench.gates.check import check_gates
     from poor_bench.gates.gate import has_failed, made_strict
+    from poor_bench.reports.gate_junit import gates_to_junit
 
     selection = read_selection({name: options[name] for name in _FILTERS})
-    if plan:
+    if options["plan"]:
         return _plan(app, selection, options, gates_file, baseline, as_json=as_json)
     _require_sequential(options, is_given=sequential)
     gates = read_gates(app.workspace, options, gates_file, baseline)
@@ -156,6 +162,8 @@ def command(
     if strict:
         outcomes = made_strict(outcomes)
     _tell(outcomes, app.llm_names, ended, as_json=as_json)
+    if junit is not None:
+        write_atomically(junit, gates_to_junit(outcomes, app.llm_names))
     if ended is not None and ended.is_cancelled:
         return 130
     return 1 if has_failed(outcomes) else 0

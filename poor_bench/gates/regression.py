@@ -176,7 +176,7 @@ def _advise(drop: MeasuredDrop) -> str:
     n_trials = plan.find_trials_to_pass()
     n_made = min(len(test.scores_after) for test in drop.group.tests)
     if n_trials is not None and n_trials <= n_made:
-        return "near the tolerance: only more trials, in the baseline too, can decide"
+        return "only more trials can decide, above all in the baseline"
     if n_trials is not None:
         trials = write_count(n_trials, "trial")
         return f"an unchanged model passes in 80 % of cases with {trials} per test"

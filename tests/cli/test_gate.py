@@ -50,6 +50,13 @@ def test_gate_ends_with_0_where_all_is_fine_and_with_1_where_not(
     assert "score 0.000 (0.00 to 0.28, 10 tests) is below 0.8" in capsys.readouterr().out
 
 
+def test_junit_file_is_written(files: WorkspaceFiles, tmp_path: Path) -> None:
+    path = tmp_path / "gates.xml"
+    assert call(files, "gate", "--min-score", "0.8", "--junit", str(path)) == 0
+    assert 'failures="0"' in path.read_text()
+    assert call(files, "gate", "--min-score", "0.8", "--junit", "gates.json") == 2
+
+
 def test_regression_against_a_file_fails(
     files: WorkspaceFiles, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from xml.etree.ElementTree import fromstring
+
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus
+from poor_bench.reports.gate_junit import gates_to_junit
 from poor_bench.reports.gate_text import (
     gate_annotations,
     gate_title,
@@ -44,3 +47,13 @@ def test_json_says_whether_all_passed() -> None:
 
 def test_every_kind_of_gate_has_a_title() -> None:
     assert all(gate_title(Gate(kind=kind, limit=0.5)) for kind in GateKind)
+
+
+def test_junit_has_a_case_for_each_outcome_and_skips_warnings() -> None:
+    [suite] = fromstring(gates_to_junit([PASSED, WARNING, FAILED], {"a": "Ann"}))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    passed, warning, failed = suite
+    assert passed.get("classname") == "Ann"
+    assert [child.tag for child in warning] == ["skipped"]
+    assert failed.get("name") == "score at least 0.8, maths"
+    assert failed[0].get("message") == "50 %\n<b>low</b>"

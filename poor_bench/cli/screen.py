@@ -5,23 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
 from poor_bench.messages import harmless
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _PIPED_WIDTH = 200
 _WIDEST = 10_000
@@ -140,6 +135,15 @@ def open_job_view(title: str = "", total: int | None = 0, *, quiet: bool) -> Ite
 
 def open_bars(*, with_time_left: bool = False) -> Progress:
     """Build live bars on standard error; the field `note` of a task is shown after its counts."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = [
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.lint.cheats import build_floor
 from poor_bench.models.result import Result, drop_texts
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
@@ -115,6 +116,7 @@ class ReportGenerator:
             pass_score=self._pass_score,
             detectors=self._config.detectors,
             stale=StaleCheck(self._config).find(results),
+            floor=build_floor(self._config.load_cheats(), self._tests),
         )
 
     def render(self, form: str, by: str = "llm") -> str:

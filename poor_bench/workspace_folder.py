@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
+    from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
     from poor_bench.scoring.verdict import AnswerFormat
 
@@ -148,7 +149,39 @@ class WorkspaceFolder:
         """
         from poor_bench.lint.lint import lint_workspace
 
-        return lint_workspace(self.workspace, self.evaluator_facts())
+        return lint_workspace(self.workspace, self.evaluator_facts(), self.load_cheats())
+
+    def measure_cheats(self, on_test: Callable[[], None] = lambda: None) -> list[CheatScore]:
+        """Score answers that need no model on every test, and keep the scores.
+
+        Args:
+            on_test: Called after each test.
+
+        Raises:
+            ConfigError: With every problem of every file, or if the scores cannot be kept.
+        """
+        from poor_bench.lint.cheat_file import CheatFile, identify_tests
+        from poor_bench.lint.cheats import score_cheats
+        from poor_bench.lint.subject import list_subjects
+
+        subjects = list(list_subjects(self.workspace))
+        scores = list(score_cheats(subjects, self.evaluator_facts(), on_test=on_test))
+        CheatFile(self.data_dir).save(identify_tests(subjects, self.evaluators), scores)
+        return scores
+
+    def load_cheats(self) -> Sequence[CheatScore]:
+        """Return what `measure_cheats` found; empty if the tests have changed since.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        from poor_bench.lint.cheat_file import CheatFile, identify_tests
+        from poor_bench.lint.subject import list_subjects
+
+        file = CheatFile(self.data_dir)
+        if not file.path.exists():
+            return ()
+        return file.load(identify_tests(list_subjects(self.workspace), self.evaluators))
 
     def evaluator_facts(self) -> RegistryFacts:
         """Return what answers the questions that checks of tests ask about evaluators.

@@ -44,11 +44,13 @@ def show_status(text: str) -> Status:
     return console(stderr=True).status(harmless(text))
 
 
-def print_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False) -> None:
+def print_table(
+    rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False, n_dim: int = 0
+) -> None:
     """Print a table of harmless cells, whose figures are never cut; see `build_table`."""
     from poor_bench.cli.screen import build_table
 
-    console().print(build_table(rows, hides_empty=hides_empty))
+    console().print(build_table(rows, hides_empty=hides_empty, n_dim=n_dim))
 
 
 def print_columns(rows: Iterable[Mapping[str, Any]], fields: Mapping[str, str]) -> None:

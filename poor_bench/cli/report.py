@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples, quote_word
 from poor_bench.reports.exports import EXPORTS, format_of_ending
-from poor_bench.statistics.summary import Summary
+from poor_bench.statistics.summary import FloorRow, Summary
 
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
@@ -207,7 +207,10 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
         else {}
     )
     coverage = data.coverage if is_whole else {}
-    print_summaries(data.summaries(by), names, ties, stratified, coverage)
+    floor = data.floor if is_whole else ()
+    print_summaries(data.summaries(by), names, ties, stratified, coverage, floor)
+    if floor:
+        click.echo("Grey: what answers score that need no model (`tests cheat`).")
     if ties:
         click.echo("Tied: models that share a letter do not differ significantly.")
 
@@ -241,6 +244,7 @@ def print_summaries(
     ties: Mapping[str, str] = _NOBODY,
     stratified: Mapping[str, Estimate] = _NOTHING,
     coverage: Mapping[str, Coverage] = _NO_COVERAGE,
+    floor: Sequence[FloorRow] = (),
 ) -> None:
     """Print a row per summary: best score first, at the end what is not comparable.
 
@@ -250,6 +254,7 @@ def print_summaries(
         ties: LLM id to letters; LLMs that share one cannot be told apart.
         stratified: LLM id to its score with test classes as strata.
         coverage: LLM id to the share of the tests that it was scored on.
+        floor: What answers score that need no model; grey rows at the end.
     """
 
     def place(summary: Summary) -> tuple[bool, float]:
@@ -271,7 +276,12 @@ def print_summaries(
         | _build_metric_cells(summary, figures[1:])
         for summary in sorted(summaries, key=place)
     ]
-    print_table(cells, hides_empty=True)
+    grey = [
+        dict.fromkeys(cells[0], "") | {"Model": row.name, ">Score": metrics.score_text(row.score)}
+        for row in floor
+        if cells
+    ]
+    print_table([*cells, *grey], hides_empty=True, n_dim=len(grey))
 
 
 def _build_group_row(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:

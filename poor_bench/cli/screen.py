@@ -49,13 +49,16 @@ class Screen(Console):
         raise BrokenPipeError
 
 
-def build_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False) -> Table:
+def build_table(
+    rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False, n_dim: int = 0
+) -> Table:
     """Build a table of harmless cells; its figures are never cut.
 
     Args:
         rows: Text by heading, with the same headings in each. `>` before a heading aligns the
             column to the right, as in a format specification.
         hides_empty: Omit columns without any text.
+        n_dim: Rows at the end that are grey.
     """
     rows = list(rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -73,8 +76,8 @@ def build_table(rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False)
             no_wrap=is_figure,
             min_width=width if is_figure else min(width, _NARROWEST_TEXT),
         )
-    for row in cells:
-        table.add_row(*row)
+    for position, row in enumerate(cells):
+        table.add_row(*row, style="dim" if position >= len(cells) - n_dim else None)
     return table
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench.cli.cheats import cheat
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
@@ -43,6 +44,7 @@ _EPILOG = examples(
   {program} tests show math_001                its prompt for each model
   {program} tests lint --fix                   find and fix unfair tests
   {program} tests analyse                      tests that look wrong by their results
+  {program} tests cheat                        tests that need no model to pass
   {program} tests import HumanEval.jsonl.gz    add a public benchmark
   {program} tests generate arithmetic          add generated tests
 """
@@ -307,5 +309,5 @@ def _order_to_json(order: LevelOrder) -> dict[str, Any]:
     }
 
 
-for _subcommand in (import_tests, generate):
+for _subcommand in (import_tests, generate, cheat):
     command.add_command(_subcommand)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from poor_bench.command_line import next_command
 from poor_bench.config.load import TEST_CLASSES_FILE, Workspace
 from poor_bench.errors import PoorBenchError, SandboxError
+from poor_bench.lint.cheats import MEANINGS, CheatScore, find_weaknesses
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
 from poor_bench.messages import write_count
 from poor_bench.models.llm import LLM
@@ -149,6 +150,29 @@ def check_classes(
         about = _About(file, f"test_classes[{index}]", f"class `{class_id}`")
         yield from _check_levels(of_class[class_id], about)
         yield from _check_references(of_class[class_id], about, facts)
+
+
+def check_cheats(
+    workspace: Workspace, subjects: Sequence[Subject], scores: Sequence[CheatScore]
+) -> Iterator[Finding]:
+    """Find classes and tests that an answer passes which needs no model."""
+    by_id = {subject.test.test_id: subject for subject in subjects}
+    class_of = {test_id: subject.test.class_id for test_id, subject in by_id.items()}
+    file = str(workspace.data_dir / TEST_CLASSES_FILE)
+    places = {class_id: index for index, class_id in enumerate(workspace.test_classes)}
+    hint = "ask for more than this answer gives, or make the evaluator stricter"
+    for weakness in find_weaknesses(scores, class_of):
+        if weakness.of_class:
+            place = f"test_classes[{places[weakness.class_id]}]"
+            about = _About(file, place, f"class `{weakness.class_id}`")
+            message = f"passed without a model: {weakness.text}"
+            yield about.finding("cheat-passes", message, hint)
+            continue
+        for test_id in weakness.test_ids:
+            message = (
+                f"passed without a model: {MEANINGS[weakness.cheat]} scores {weakness.score:.2f}"
+            )
+            yield by_id[test_id].finding("cheat-passes", (), message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.load import TESTS_FILE, Workspace, decode_tests_file
 from poor_bench.config.report import Place
 from poor_bench.errors import PoorBenchError
+from poor_bench.lint.cheats import CheatScore
 from poor_bench.lint.checks import (
     check_blank,
+    check_cheats,
     check_classes,
     check_context,
     check_judges,
@@ -28,18 +30,22 @@ from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject, list_
 from poor_bench.models.test import EvaluatorSpec, merge_specs
 
 
-def lint_workspace(workspace: Workspace, facts: EvaluatorFacts) -> list[Finding]:
+def lint_workspace(
+    workspace: Workspace, facts: EvaluatorFacts, cheats: Sequence[CheatScore] = ()
+) -> list[Finding]:
     """Return all that is wrong with the tests of a workspace, in the order of its files.
 
     Args:
         workspace: What was loaded.
         facts: Answers questions about its evaluators.
+        cheats: What answers that need no model score, where that was measured.
     """
     subjects = list(list_subjects(workspace))
     findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
     for subject in subjects:
         findings += _check_test(subject, workspace, facts)
     findings += check_duplicates(subjects, facts)
+    findings += check_cheats(workspace, subjects, cheats)
     return findings
 
 

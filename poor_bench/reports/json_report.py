@@ -52,6 +52,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
             {"llm_id": summary.group.llm_id, **summary_values(summary)}
             for summary in data.summaries()
         ],
+        "floor": [row._asdict() for row in data.floor],
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,
         "comparison": _comparison(data),

@@ -45,6 +45,12 @@ def _scores(data: ReportData, by: GroupBy) -> str:
     figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
     rows = [_score_row(summary, data, letters, figures) for summary in summaries]
     used = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
+    floor = data.floor if by is GroupBy.LLM and rows else ()
+    rows += [
+        dict.fromkeys(rows[0], "")
+        | {"Model": f"*{row.name}*", "Score": metrics.score_text(row.score)}
+        for row in floor
+    ]
     n_left = sum(name in _GROUP_HEADINGS for name in used)
     return table(used, [[row[name] for name in used] for row in rows], right=n_left)
 

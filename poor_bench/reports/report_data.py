@@ -23,6 +23,7 @@ from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import Coverage, compute_coverages, compute_stratified_scores
 from poor_bench.statistics.summarise import Summariser
 from poor_bench.statistics.summary import (
+    FloorRow,
     Group,
     GroupBy,
     StaleCounts,
@@ -72,6 +73,8 @@ class ReportData:
     """Keys of the trials with a stale score; None if not known."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     """LLM id to why it left a race early: it has figures and issues, but no rank."""
+    floor: Sequence[FloorRow] = ()
+    """What answers score that need no model, the best first; empty if that was not measured."""
 
     def name(self, llm_id: str) -> str:
         """Name an LLM as screens show it."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from poor_bench.models.failure import FailureKind
 from poor_bench.statistics.intervals import Estimate
@@ -158,6 +159,17 @@ def add_stale_counts(summaries: Iterable[Summary], counts: StaleCounts) -> list[
             for level in (None, group.level):
                 totals[Group(llm_id=group.llm_id, class_id=class_id, level=level)] += count
     return [replace(summary, n_stale=totals.get(summary.group)) for summary in summaries]
+
+
+class FloorRow(NamedTuple):
+    """What an answer that needs no model scores: a floor under the scores of models."""
+
+    name: str
+    meaning: str
+    """What it answers."""
+    score: float
+    """Mean over the tests, 0.0 to 1.0."""
+    n_tests: int
 
 
 def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> float:

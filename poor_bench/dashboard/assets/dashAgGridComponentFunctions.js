@@ -9,7 +9,7 @@
     if (value === null || value === undefined) {
       return "-";
     }
-    const { low, high } = data;
+    const { low = value, high = value } = data;
     const interval = { left: percent(low), width: percent(Math.max(0, high - low)) };
     return element(
       "div",
@@ -44,6 +44,9 @@
   };
 
   cells.ModelLink = function ({ value, data }) {
+    if (data.tip) {
+      return element("span", { title: data.tip }, value);
+    }
     const href = `/model?llm=${encodeURIComponent(data.id)}`;
     return element("a", { className: "model-link", href, "data-page-link": "" }, value);
   };

@@ -50,6 +50,7 @@ def small_table(
     *,
     rows: Sequence[Mapping[str, Any]] = (),
     row_id: str = "id",
+    below: Sequence[Mapping[str, Any]] = (),
 ) -> Component:
     """Return a table whose rows are all in the browser: for tens of rows, as high as they are.
 
@@ -59,14 +60,18 @@ def small_table(
         columns: AG Grid column definitions.
         rows: One mapping for each row.
         row_id: Field that tells rows apart, so that an update keeps scroll and selection.
+        below: Grey rows that stay at the end, however the others are sorted.
     """
+    options = {**_OPTIONS, "domLayout": "autoHeight"}
+    if below:
+        options |= {"pinnedBottomRowData": list(below)}
     grid = dag.AgGrid(
         id=table_id,
         columnDefs=list(columns),
         rowData=list(rows),
         defaultColDef=_COLUMN,
         getRowId=f"params.data.{row_id}",
-        dashGridOptions={**_OPTIONS, "domLayout": "autoHeight"},
+        dashGridOptions=options,
         className="grid",
         style={"height": None, "width": "100%"},
     )

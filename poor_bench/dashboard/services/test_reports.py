@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.lint.cheat_file import measured_at
+from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import ITEM_TEXTS
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
+from poor_bench.statistics.summary import FloorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.stored_results import StoredResults
@@ -55,6 +58,7 @@ class TestReports:
         self._stored = results
         self._faults: Computations[FoundFaults] = Computations()
         self._items: Computations[ItemReport] = Computations()
+        self._cheats: Computations[Sequence[CheatScore]] = Computations()
 
     def faults(self) -> Computed[FoundFaults]:
         """Describe what is wrong with the tests, as far as it is known by now.
@@ -63,7 +67,21 @@ class TestReports:
             ConfigError: If the workspace is not valid.
         """
         config, workspace = self._files.config(), self._files.workspace()
-        return self._faults.ask("faults", id(workspace), lambda: _find_faults(config, workspace))
+        version = (id(workspace), measured_at(config.data_dir))
+        return self._faults.ask("faults", version, lambda: _find_faults(config, workspace))
+
+    def floor(self) -> list[FloorRow]:
+        """Return what answers score that need no model, the best first; empty if not known.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+        """
+        config, workspace = self._files.config(), self._files.workspace()
+        measured = measured_at(config.data_dir)
+        if measured is None:
+            return []
+        scores = self._cheats.ask("cheats", (id(workspace), measured), config.load_cheats).value
+        return build_floor(scores or (), workspace.tests_by_id)
 
     def items(self) -> Computed[ItemReport]:
         """Return what the results say about the tests, as far as it is known by now.

@@ -13,7 +13,13 @@ from poor_bench.dashboard.page import bind_files, csv_file, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
-from poor_bench.dashboard.pages.overview.tables import COLUMNS, build_rows, columns_for, heat_map
+from poor_bench.dashboard.pages.overview.tables import (
+    COLUMNS,
+    build_floor_rows,
+    build_rows,
+    columns_for,
+    heat_map,
+)
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.figures import find_newer_failures
 from poor_bench.statistics.summary import GroupBy
@@ -47,7 +53,8 @@ def leaderboard(services: Services) -> Component:
     """Return the model comparison table."""
     rows = leaderboard_rows(services)
     apart = [f"{row['model']}: {row['coverage']}" for row in rows if not row["is_comparable"]]
-    return layout.leaderboard(columns_for(rows), rows, apart)
+    floor = build_floor_rows(services.tests.floor())
+    return layout.leaderboard(columns_for(rows), rows, apart, floor)
 
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:

@@ -110,6 +110,7 @@ def leaderboard(
     columns: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
     apart: Sequence[str] = (),
+    floor: Sequence[Mapping[str, Any]] = (),
 ) -> Component:
     """Return the model comparison table.
 
@@ -117,12 +118,18 @@ def leaderboard(
         columns: AG Grid column definitions.
         rows: One for each model.
         apart: Sentences about models that are not comparable; they stand above the table.
+        floor: Grey rows below: what answers score that need no model.
     """
-    table = small_table(OverviewIds.LEADERBOARD, "Model comparison", columns, rows=rows)
-    if not apart:
-        return table
-    warnings = html.Ul([html.Li(sentence) for sentence in apart], className="is-warning")
-    return html.Div([warnings, table])
+    table = small_table(
+        OverviewIds.LEADERBOARD, "Model comparison", columns, rows=rows, below=floor
+    )
+    parts: list[Component] = [table]
+    if apart:
+        warnings = [html.Li(sentence) for sentence in apart]
+        parts.insert(0, html.Ul(warnings, className="is-warning"))
+    if floor:
+        parts.append(html.P("Grey: answers that need no model.", className="card-note"))
+    return table if len(parts) == 1 else html.Div(parts)
 
 
 def charts(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from poor_bench.metrics import Metric
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.scores import Coverage
-    from poor_bench.statistics.summary import Group, Summary
+    from poor_bench.statistics.summary import FloorRow, Group, Summary
 
 
 def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
@@ -147,6 +147,23 @@ def build_rows(
         | _coverage(coverage[summary.group.llm_id])
         | _latency(summary)
         for summary in ordered
+    ]
+
+
+def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
+    """Return a row for each answer that needs no model, with a score and nothing else."""
+    return [
+        {
+            "id": f"floor {row.name}",
+            "model": row.name,
+            "average_score": row.score,
+            "low": row.score,
+            "high": row.score,
+            "texts": {"average_score": metrics.score_text(row.score)},
+            "is_comparable": True,
+            "tip": f"Needs no model: {row.meaning}.",
+        }
+        for row in floor
     ]
 
 

@@ -1,0 +1,78 @@
+"""What cheats scored, kept beside the index of results; deleting the file loses nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from poor_bench.config.document import write_atomically
+from poor_bench.errors import PluginError, PoorBenchError
+from poor_bench.lint.cheats import Cheat, CheatScore
+from poor_bench.lint.subject import Subject
+from poor_bench.plugins.registry import EvaluatorRegistry
+from poor_bench.safe_files import load_json_text
+
+_VERSION = 1
+
+
+def identify_tests(subjects: Iterable[Subject], evaluators: EvaluatorRegistry) -> str:
+    """Compute what changes whenever a test, a prompt or an evaluator does, in hexadecimal."""
+    total = hashlib.sha256()
+    for subject in subjects:
+        parts = (subject.test.test_id, subject.test.class_id, subject.test.reference_response)
+        prompts = [prompt.text for prompt in subject.prompts[:1]]
+        facts = [*parts, subject.content, prompts, subject.spec.name, dict(subject.parameters)]
+        total.update(json.dumps([*facts, _digest(subject, evaluators)], default=str).encode())
+    return total.hexdigest()
+
+
+def _digest(subject: Subject, evaluators: EvaluatorRegistry) -> str:
+    try:
+        return evaluators.get(subject.spec.name).code_digest_for(subject.parameters)
+    except PluginError:
+        return ""
+
+
+def measured_at(data_dir: Path) -> int | None:
+    """Return when cheats were last scored, in nanoseconds; None if they were not."""
+    try:
+        return CheatFile(data_dir).path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+class CheatFile:
+    """The file `index/cheats.json` of a workspace.
+
+    Args:
+        data_dir: Folder of the workspace.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / "index" / "cheats.json"
+
+    def save(self, identity: str, scores: Iterable[CheatScore]) -> None:
+        """Replace the file.
+
+        Raises:
+            ConfigError: If it cannot be written; the old file stays.
+        """
+        rows = [[item.test_id, item.cheat.value, item.score] for item in scores]
+        document = {"version": _VERSION, "tests": identity, "scores": rows}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, json.dumps(document))
+
+    def load(self, identity: str) -> Sequence[CheatScore]:
+        """Read the scores; empty without the file, or if the tests have changed since."""
+        try:
+            document = load_json_text(self.path.read_text(encoding="utf-8"))
+            if document["version"] != _VERSION or document["tests"] != identity:
+                return ()
+            return tuple(
+                CheatScore(str(test_id), Cheat(cheat), None if score is None else float(score))
+                for test_id, cheat, score in document["scores"]
+            )
+        except (OSError, ValueError, TypeError, KeyError, PoorBenchError):
+            return ()

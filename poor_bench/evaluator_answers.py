@@ -61,6 +61,13 @@ class RegistryFacts:
                 faults.append(JudgeFault(str(error), error.hint))
         return faults
 
+    def code_digest(self, spec: EvaluatorSpec) -> str:
+        """Return a hash of the evaluator's code; empty if it cannot be loaded."""
+        try:
+            return self._evaluators.get(spec.name).code_digest_for(spec.parameters)
+        except PluginError:
+            return ""
+
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.
 

@@ -165,8 +165,9 @@ class WorkspaceFolder:
         from poor_bench.lint.subject import list_subjects
 
         subjects = list(list_subjects(self.workspace))
-        scores = list(score_cheats(subjects, self.evaluator_facts(), on_test=on_test))
-        CheatFile(self.data_dir).save(identify_tests(subjects, self.evaluators), scores)
+        facts = self.evaluator_facts()
+        scores = list(score_cheats(subjects, facts, on_test=on_test))
+        CheatFile(self.data_dir).save(identify_tests(subjects, facts), scores)
         return scores
 
     def load_cheats(self) -> Sequence[CheatScore]:
@@ -181,7 +182,7 @@ class WorkspaceFolder:
         file = CheatFile(self.data_dir)
         if not file.path.exists():
             return ()
-        return file.load(identify_tests(list_subjects(self.workspace), self.evaluators))
+        return file.load(identify_tests(list_subjects(self.workspace), self.evaluator_facts()))
 
     def evaluator_facts(self) -> RegistryFacts:
         """Return what answers the questions that checks of tests ask about evaluators.

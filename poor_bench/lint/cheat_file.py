@@ -8,31 +8,24 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from poor_bench.config.document import write_atomically
-from poor_bench.errors import PluginError, PoorBenchError
+from poor_bench.errors import PoorBenchError
 from poor_bench.lint.cheats import Cheat, CheatScore
-from poor_bench.lint.subject import Subject
-from poor_bench.plugins.registry import EvaluatorRegistry
+from poor_bench.lint.subject import EvaluatorFacts, Subject
 from poor_bench.safe_files import load_json_text
 
 _VERSION = 1
 
 
-def identify_tests(subjects: Iterable[Subject], evaluators: EvaluatorRegistry) -> str:
+def identify_tests(subjects: Iterable[Subject], facts: EvaluatorFacts) -> str:
     """Compute what changes whenever a test, a prompt or an evaluator does, in hexadecimal."""
     total = hashlib.sha256()
     for subject in subjects:
-        parts = (subject.test.test_id, subject.test.class_id, subject.test.reference_response)
+        test, spec = subject.test, subject.spec
         prompts = [prompt.text for prompt in subject.prompts[:1]]
-        facts = [*parts, subject.content, prompts, subject.spec.name, dict(subject.parameters)]
-        total.update(json.dumps([*facts, _digest(subject, evaluators)], default=str).encode())
+        parts = [test.test_id, test.class_id, test.reference_response, subject.content, prompts]
+        own = [spec.name, dict(spec.parameters), facts.code_digest(spec)]
+        total.update(json.dumps([parts, own], default=str).encode())
     return total.hexdigest()
-
-
-def _digest(subject: Subject, evaluators: EvaluatorRegistry) -> str:
-    try:
-        return evaluators.get(subject.spec.name).code_digest_for(subject.parameters)
-    except PluginError:
-        return ""
 
 
 def measured_at(data_dir: Path) -> int | None:

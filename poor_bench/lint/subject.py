@@ -64,6 +64,9 @@ class EvaluatorFacts(Protocol):
     def judge_faults(self, spec: EvaluatorSpec) -> Sequence[JudgeFault]:
         """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
 
+    def code_digest(self, spec: EvaluatorSpec) -> str:
+        """Return a hash of the evaluator's code; empty if it cannot be loaded."""
+
     def score(self, spec: EvaluatorSpec, response: str) -> float:
         """Return the score of a response.
 

@@ -150,10 +150,10 @@ def test_the_catalogue_computes_what_was_computed_by_hand(bench: Bench) -> None:
 def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
     row = next(row for row in bench.report.summaries() if row.group.llm_id == SILENT)
     missing = {name for name, value in metrics.summary_values(row).items() if value is None}
-    assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens"} <= missing
+    assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens", "n_stale"} <= missing
     assert row_of(tables_in(bench.report.render("html"))[0], SILENT)["Median"] == ""
     [line] = [r for r in leaderboard_rows(services_of(bench.folder)) if r["id"] == SILENT]
-    assert line["median_s"] is line["cost_usd"] is None
+    assert line["median_s"] is line["cost_usd"] is line["stale"] is None
 
 
 def test_json_has_the_same_values(bench: Bench) -> None:

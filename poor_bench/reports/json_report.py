@@ -38,7 +38,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "summaries": data.summaries(by),
         "coverage": {llm_id: each.as_dict() for llm_id, each in data.coverage.items()},
         "n_results_of_removed_tests": data.n_removed,
-        "n_stale": data.n_stale if data.stale is not None else None,
+        "n_stale": data.n_stale,
         "ranks": data.ranking.ranks,
         "tie_groups": data.ranking.groups,
         "pairs": data.standing.pairs,

@@ -97,15 +97,17 @@ class ReportData:
         return {}
 
     @property
-    def n_stale(self) -> int:
-        """Scored trials whose prompt, parameters or evaluator changed since."""
-        return sum(self._stale_counts.values())
+    def n_stale(self) -> int | None:
+        """Scored trials whose prompt, parameters or evaluator changed since; None if not known."""
+        is_known = self.stale is not None and self._stale_counts
+        return sum(self._stale_counts.values()) if is_known else None
 
     @cached_property
     def _stale_counts(self) -> StaleCounts:
         counts: Counter[Group] = Counter()
         for result in self.results:
-            if result.score is not None and result.llm_id in self.llms:
+            is_known = result.request_fingerprint or result.evaluator_fingerprint
+            if is_known and result.score is not None and result.llm_id in self.llms:
                 test = self.tests[result.test_id]
                 group = Group(llm_id=result.llm_id, class_id=test.class_id, level=test.level)
                 counts[group] += result.key in (self.stale or ())

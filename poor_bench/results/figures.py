@@ -195,7 +195,7 @@ def count_stale(
 
     Args:
         table: Results of tests of the workspace.
-        rows: Scored rows of one LLM.
+        rows: Scored rows of one LLM of which that is known.
         is_stale: True for each of them that is stale.
         tests: Tests of the workspace by id.
     """

@@ -67,8 +67,11 @@ class StaleCheck:
 
     def find_rows(
         self, table: ResultTable, llm_id: str, rows: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """Tell for each of some scored rows of an LLM whether it is stale.
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Look at some scored rows of an LLM.
+
+        Returns:
+            Those of them that store a fingerprint, and for each of these whether it is stale.
 
         Raises:
             StoreError: If the index is damaged.
@@ -78,8 +81,10 @@ class StaleCheck:
         fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
         test_ids = table.values["test_id"]
         codes = table.columns["test_id"][rows].tolist()
+        known = [place for place, told in enumerate(fetched) if any(told)]
         found = [
-            self.is_stale(llm_id, test_ids[code], asked or "", scored or "")
-            for code, (asked, scored) in zip(codes, fetched, strict=True)
+            self.is_stale(llm_id, test_ids[codes[place]], asked or "", scored or "")
+            for place in known
+            for asked, scored in (fetched[place],)
         ]
-        return np.array(found, dtype=np.bool_)
+        return rows[known], np.array(found, dtype=np.bool_)

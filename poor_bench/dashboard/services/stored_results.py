@@ -127,8 +127,8 @@ class StoredResults:
             version = (table.llm_versions[llm_id], id(workspace))
             known, of_llm = self._stale_of.get(llm_id, (None, {}))
             if known != version:
-                rows = find_scored_rows(table, llm_id)
-                is_stale = check.find_rows(table, llm_id, rows)
+                scored = find_scored_rows(table, llm_id)
+                rows, is_stale = check.find_rows(table, llm_id, scored)
                 of_llm = count_stale(table, rows, is_stale, workspace.tests_by_id)
                 self._stale_of[llm_id] = version, of_llm
             counts |= of_llm

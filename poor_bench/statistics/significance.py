@@ -4,98 +4,73 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
+
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
-_EXACT_UP_TO = 15
-_CHUNK = 200
-"""Patterns drawn at once; a multiple of 4, since 4 signs are drawn from one number of 32 bits."""
-
-
 def sign_flip_p_values(
-    differences: ArrayLike, *, n_flips: int = 9999, seed: int = 0
+    differences: ArrayLike, *, groups: Sequence[int] | None = None, mid: bool = True
 ) -> NDArray[np.float64]:
     """Compute the chance of each column's mean difference if signs are random.
 
     If two LLMs are equally good, each test's difference might as well have the other sign. The
-    p-value is the share of sign patterns that give a sum at least as far from zero: of all
-    patterns where at most 15 differences are not zero, else of `n_flips` drawn ones. It is never
-    above Hoeffding's bound on the exact share, so that clear differences are not held up by the
-    number of patterns drawn.
+    p-value is the share of all sign patterns that give a sum farther from zero, and half the share
+    of those that give one as far (mid p-value). It is computed, not drawn. With at most 6
+    differences of various sizes, patterns as far count in full.
 
     Args:
         differences: One row per test, one column per pair of LLMs; 0 where a pair lacks a test.
-        n_flips: Patterns to draw, at least 1; all columns share them.
-        seed: Of the random signs.
+        groups: Group of each row; tests of one group keep their signs together. None where every
+            test stands for itself.
+        mid: False for the p-value that counts patterns as far in full. It never errs more often
+            than it says, and finds less.
 
     Returns:
         Two-sided p-values, above 0 to 1, one per column; 1 where no difference is seen.
 
     Raises:
-        ValueError: If `n_flips < 1`, or a difference is not finite.
+        ValueError: If a difference is not finite, or `groups` has another length.
 
     Source:
-        Fisher 1935, "The Design of Experiments", section 21; drawn patterns: Phipson and Smyth
-        2010, "Permutation p-values should never be zero", Statistical Applications in Genetics
-        and Molecular Biology 9; bound: Hoeffding 1963, Journal of the American Statistical
-        Association 58, theorem 2.
+        Fisher 1935, "The Design of Experiments", section 21; mid p-value: Lancaster 1961,
+        "Significance tests in discrete distributions", Journal of the American Statistical
+        Association 56, and Fagerland, Lydersen and Laake 2013, "The McNemar test for binary
+        matched-pairs data", BMC Medical Research Methodology 13. Errors and power, also with
+        groups: `benchmarks/statistics/significance.py`.
 
     Example:
-        >>> sign_flip_p_values([[1.0], [1.0], [1.0], [1.0], [0.0]]).tolist()
-        [0.125]
+        >>> columns = [[1.0]] * 4 + [[0.0]]
+        >>> sign_flip_p_values(columns).tolist(), sign_flip_p_values(columns, mid=False).tolist()
+        ([0.0625], [0.125])
     """
     import numpy as np
 
+    from poor_bench.statistics.sign_flips import compute_tails
+
     columns = np.atleast_2d(np.asarray(differences, dtype=np.float64))
-    if n_flips < 1 or not np.isfinite(columns).all():
-        raise ValueError("differences must be finite, and n_flips at least 1")
-    few = np.count_nonzero(columns, axis=0) <= _EXACT_UP_TO
-    p_values = np.ones(columns.shape[1])
-    for column in np.flatnonzero(few):
-        p_values[column] = _exact_p(columns[:, column])
-    many = columns[:, ~few]
-    p_values[~few] = np.minimum(_drawn_p(many, n_flips, seed), _hoeffding_bound(many))
-    return p_values
+    if not np.isfinite(columns).all():
+        raise ValueError("differences must be finite")
+    if groups is not None:
+        columns = _sum_groups(columns, groups)
+    return compute_tails(columns, mid=mid)
 
 
-def _exact_p(column: NDArray[np.float64]) -> float:
+def _sum_groups(columns: NDArray[np.float64], groups: Sequence[int]) -> NDArray[np.float64]:
     import numpy as np
 
-    values = column[column != 0]
-    sums = np.zeros(1)
-    for value in values:
-        sums = np.concatenate([sums + value, sums - value])
-    tolerance = 1e-9 * np.abs(values).sum()
-    return float(np.mean(np.abs(sums) >= abs(values.sum()) - tolerance))
-
-
-def _drawn_p(columns: NDArray[np.float64], n_flips: int, seed: int) -> NDArray[np.float64]:
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    tolerance = 1e-5 * np.abs(columns).sum(axis=0)
-    observed = np.abs(columns.sum(axis=0)) - tolerance
-    single = columns.astype(np.float32)
-    as_extreme = np.zeros(columns.shape[1])
-    for start in range(0, n_flips, _CHUNK):
-        shape = min(_CHUNK, n_flips - start), len(columns)
-        signs = rng.integers(0, 2, shape, dtype=np.int8).astype(np.float32)
-        signs *= 2  # in place: the array is large
-        signs -= 1
-        as_extreme += (np.abs(signs @ single) >= observed).sum(axis=0)
-    return (as_extreme + 1) / (n_flips + 1)
-
-
-def _hoeffding_bound(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
-    exponent = columns.sum(axis=0) ** 2 / (2 * (columns**2).sum(axis=0))
-    return np.asarray(2 * np.exp(-exponent))
+    if len(groups) != len(columns):
+        raise ValueError(f"{len(groups)} groups for {len(columns)} rows")
+    _, places = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.zeros((int(places.max(initial=-1)) + 1, columns.shape[1]))
+    np.add.at(sums, places, columns)
+    return sums
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -124,10 +99,26 @@ def holm(p_values: Sequence[float]) -> list[float]:
         raise ValueError("p-values must be from 0 to 1")
     adjusted = [0.0] * len(p_values)
     highest = 0.0
-    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, p_values[index] * (len(p_values) - place)))
+    factors = holm_factors(p_values)
+    for index in sorted(range(len(p_values)), key=p_values.__getitem__):
+        highest = max(highest, min(1.0, p_values[index] * factors[index]))
         adjusted[index] = highest
     return adjusted
+
+
+def holm_factors(p_values: Sequence[float]) -> list[int]:
+    """Compute by how much Holm's correction multiplies each p-value, at least 1.
+
+    Divide the accepted error by it to plan for a pair among many: see `plan_evidence`.
+
+    Example:
+        >>> holm_factors([0.01, 0.04, 0.03])
+        [3, 1, 2]
+    """
+    factors = [1] * len(p_values)
+    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        factors[index] = len(p_values) - place
+    return factors
 
 
 def benjamini_hochberg(p_values: Sequence[float], false_share: float) -> list[bool]:
@@ -256,6 +247,98 @@ def needed_trials(
     wanted = _compute_wanted_ratio(math.sqrt(between_variance), alpha, power)
     left = n_tests * (difference / wanted) ** 2 - between_variance
     return max(1, math.ceil(trial_variance / left)) if left * _MOST > trial_variance else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededEvidence:
+    """What would show a difference as large as the one seen, in 80 % of cases."""
+
+    n_tests: int
+    """Common tests so far."""
+    n_trials: float
+    """Mean trials of a test so far, at least 1."""
+    tests: int | None
+    """Common tests in all; None where no number of them is enough."""
+    trials: int | None
+    """Trials of each of the present tests; None where these tests are too few however often they
+    are tried, or where none was tried twice, so that it is not known."""
+
+    @property
+    def saves_by_trials(self) -> bool:
+        """True if more trials of the present tests need fewer calls than more tests."""
+        if self.trials is None or self.tests is None:
+            return self.trials is not None
+        return self.trials * self.n_tests < self.tests * self.n_trials
+
+    @property
+    def text(self) -> str:
+        """Recommendation with fewer calls, and the other; empty where nothing would do or is left.
+
+        Example:
+            >>> NeededEvidence(n_tests=60, n_trials=1, tests=240, trials=None).text
+            'about 240 tests needed'
+        """
+        by_trials = by_tests = ""
+        if self.trials is not None and self.trials > self.n_trials:
+            by_trials = f"{write_count(self.trials, 'trial')} of each of these tests"
+        if self.tests is not None and self.tests > self.n_tests:
+            by_tests = write_count(self.tests, "test")
+        if by_trials and by_tests:
+            first, other = (
+                (by_trials, by_tests) if self.saves_by_trials else (by_tests, by_trials)
+            )
+            return f"about {first} needed (or {other}, with more calls)"
+        only = by_trials or by_tests
+        return f"about {only} needed" if only else ""
+
+
+def plan_evidence(
+    differences: ArrayLike,
+    *,
+    n_trials: float = 1.0,
+    trial_variance: float | None = None,
+    factor: int = 1,
+) -> NeededEvidence:
+    """Plan the tests, or the trials, that show a difference as large as the one seen.
+
+    Args:
+        differences: Mean score difference of each common test, at least one.
+        n_trials: Mean trials of a test behind each difference, at least 1.
+        trial_variance: Variance of a difference between single trials of one test, at least 0;
+            None where it is not known.
+        factor: What Holm's correction multiplies the p-value by, see `holm_factors`: the more
+            pairs are compared, the more it takes.
+
+    Source:
+        `needed_tests`, `needed_trials`. Power at the planned number:
+        `benchmarks/statistics/significance.py`.
+
+    Example:
+        >>> seen = [1.0, 0.0, -1.0, 0.0, 1.0] * 4
+        >>> plan_evidence(seen).tests, plan_evidence(seen, factor=36).tests
+        (116, 230)
+    """
+    import numpy as np
+
+    values = np.asarray(differences, dtype=np.float64)
+    n_tests, alpha = len(values), 0.05 / factor
+    mean = float(values.mean())
+    variance = float(values.var(ddof=1)) if n_tests > 1 else 1.0
+    trials = None
+    if trial_variance is not None and n_tests > 1:
+        trials = needed_trials(
+            mean,
+            n_tests,
+            between_variance=max(0.0, variance - trial_variance / n_trials),
+            trial_variance=trial_variance,
+            alpha=alpha,
+        )
+    return NeededEvidence(
+        n_tests=n_tests,
+        n_trials=n_trials,
+        tests=needed_tests(mean, math.sqrt(variance), alpha=alpha),
+        trials=trials,
+    )
 
 
 def _compute_wanted_ratio(deviation: float, alpha: float, power: float) -> float:

@@ -21,7 +21,7 @@ def test_leaderboard_shows_ties_intervals_and_failures() -> None:
     shown = report_to_markdown(make_report(make_results()))
     assert "## poor_bench: 2 models, 12 tests" in shown
     assert "| `good` | a | 12/12 | **1.000** | 0.76 to 1.00 | 12/12 | 0 | 200 ms |" in shown
-    assert "| `bad` | b | 11/12 | **0.000** |" in shown
+    assert "| `bad` | b | **0.000** | 11 of 12 tests |" in shown
     assert "- `bad`, 1 time: `connection: refused`" in shown
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.ranking import rank_table
 from poor_bench.statistics.scores import ScoreTable, score_table
 from poor_bench.statistics.significance import (
+    NeededEvidence,
     holm,
-    needed_tests,
-    needed_trials,
+    holm_factors,
+    plan_evidence,
     sign_flip_p_values,
     smallest_difference,
 )
@@ -155,7 +156,12 @@ class PairedDifference:
     mean_a: float
     mean_b: float
     difference: Estimate
-    """Mean of a's score minus b's with its own 95 % interval; `n` is the number of tests."""
+    """Mean of a's score minus b's with its own 95 % interval; `n` is the number of tests, or of
+    groups of tests."""
+    n_tests: int
+    """Common tests."""
+    n_trials: float
+    """Mean trials of such a test, of both."""
     n_better: int
     """Tests on which a scored more than b."""
     n_worse: int
@@ -165,13 +171,24 @@ class PairedDifference:
     p_adjusted: float
     """Valid for all compared pairs together (Holm)."""
     smallest_difference: float
-    """The smallest true difference that so many tests show in 80 % of cases."""
+    """The smallest true difference that so many tests show in 80 % of cases, corrected for all
+    compared pairs as `needed_tests`."""
     needed_tests: int | None
-    """Common tests that show a difference as large as the one seen in 80 % of cases, this pair
-    compared alone; None where none is seen."""
+    """Common tests that show a difference as large as the one seen in 80 % of cases, corrected for
+    all compared pairs; None where none is seen."""
     needed_trials: int | None
     """Trials of each of the present tests that do the same; None where these tests are too few
     however often they are tried, or where none was tried twice, so that it is not known."""
+
+    @property
+    def needed(self) -> NeededEvidence:
+        """What would show a difference as large as the one seen."""
+        return NeededEvidence(
+            n_tests=self.n_tests,
+            n_trials=self.n_trials,
+            tests=self.needed_tests,
+            trials=self.needed_trials,
+        )
 
     def is_real(self, alpha: float = 0.05) -> bool:
         """True if the difference is significant, corrected for all comparisons."""
@@ -183,17 +200,20 @@ class Comparison:
     """All pairs of some LLMs, and what follows from them."""
 
     pairs: tuple[PairedDifference, ...]
-    """Pairs with common tests; LLMs stand best first, so `llm_a` has the higher mean overall."""
+    """Pairs with common tests; LLMs stand best first, in the order of `rank_table`."""
     apart: tuple[tuple[str, str], ...]
     """Pairs without a common scored test, which nothing is known about."""
     ranks: tuple[RankRange, ...]
-    """One per LLM, highest mean score first."""
+    """One per LLM, best first."""
     groups: tuple[tuple[str, ...], ...]
     """Groups of LLMs that cannot be told apart; an LLM may stand in several."""
 
 
+_NO_GROUPS: Mapping[str, str | None] = {}
+
+
 def compare_llms(
-    results: Iterable[Result], *, alpha: float = 0.05, n_flips: int = 9999, seed: int = 0
+    results: Iterable[Result], *, alpha: float = 0.05, groups: Mapping[str, str | None] = _NO_GROUPS
 ) -> Comparison:
     """Compare all LLMs in pairs on their common tests.
 
@@ -201,14 +221,10 @@ def compare_llms(
         results: Scored and failed trials in any order; failures are left out. Pass the results of
             one test class to compare within it.
         alpha: Accepted chance of calling any difference real that is not, between 0 and 1.
-        n_flips: Random sign patterns per pair, at least 1.
-        seed: Of the random signs; the same results and seed give the same figures.
+        groups: Test id to the group of tests that it shares something with, see `Test.group`.
 
     Returns:
         Pairs, ranks and groups; empty where nothing was scored.
-
-    Raises:
-        ValueError: If `alpha` or `n_flips` is out of range.
 
     Source:
         `sign_flip_p_values`, `holm`, `estimate_paired_difference`, `rank_ranges`, `tie_groups`.
@@ -219,97 +235,81 @@ def compare_llms(
         ...           for llm in scores for n in range(8)]
         >>> [pair] = compare_llms(trials).pairs
         >>> pair.llm_a, pair.difference.value, pair.p_value, pair.is_real()
-        ('good', 1.0, 0.0078125, True)
+        ('good', 1.0, 0.00390625, True)
     """
     table = score_table(results)
-    pairs, apart = _list_pairs(table, n_flips, seed)
+    order = rank_table(table).llm_ids
+    columns = {llm_id: column for column, llm_id in enumerate(table.llm_ids)}
+    pairs, apart = _list_pairs(table, [columns[llm_id] for llm_id in order], groups)
     better = [
         (pair.llm_a, pair.llm_b) if pair.difference.value > 0 else (pair.llm_b, pair.llm_a)
         for pair in pairs
         if pair.is_real(alpha)
     ]
-    llm_ids = [table.llm_ids[column] for column in _best_first(table)]
     return Comparison(
         pairs=tuple(pairs),
         apart=tuple(apart),
-        ranks=tuple(rank_ranges(llm_ids, better)),
-        groups=tuple(tie_groups(llm_ids, better)),
+        ranks=tuple(rank_ranges(order, better)),
+        groups=tuple(tie_groups(order, better)),
     )
 
 
-def _best_first(table: ScoreTable) -> list[int]:
-    import numpy as np
-
-    if not table.llm_ids:
-        return []
-    means = np.nanmean(table.scores, axis=0)
-    return [int(column) for column in np.argsort(-means, kind="stable")]
-
-
 def _list_pairs(
-    table: ScoreTable, n_flips: int, seed: int
+    table: ScoreTable, best_first: Sequence[int], groups: Mapping[str, str | None]
 ) -> tuple[list[PairedDifference], list[tuple[str, str]]]:
     import numpy as np
 
-    pairs = []
-    apart = []
-    columns = []
-    for a, b in combinations(_best_first(table), 2):
+    compared, apart, columns = [], [], []
+    of_tests = [groups.get(test_id) for test_id in table.test_ids]
+    for a, b in combinations(best_first, 2):
         differences = table.scores[:, a] - table.scores[:, b]
         if np.isnan(differences).all():
             apart.append((table.llm_ids[a], table.llm_ids[b]))
         else:
-            pairs.append(_describe(table, a, b))
+            compared.append((a, b))
             columns.append(np.nan_to_num(differences))
-    if not pairs:
+    if not compared:
         return [], apart
-    p_values = sign_flip_p_values(np.column_stack(columns), n_flips=n_flips, seed=seed).tolist()
+    p_values = sign_flip_p_values(np.column_stack(columns), groups=of_tests).tolist()
+    chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     return [
-        replace(pair, p_value=p_value, p_adjusted=p_adjusted)
-        for pair, p_value, p_adjusted in zip(pairs, p_values, holm(p_values), strict=True)
+        _describe(table, pair, of_tests, *chance)
+        for pair, chance in zip(compared, chances, strict=True)
     ], apart
 
 
-def _describe(table: ScoreTable, a: int, b: int) -> PairedDifference:
-    """Describe a pair without its p-values, which are computed for all pairs at once."""
-    import numpy as np
-
-    common = ~np.isnan(table.scores[:, a] - table.scores[:, b])
-    scores_a, scores_b = table.scores[common, a], table.scores[common, b]
-    differences = scores_a - scores_b
-    estimate = estimate_paired_difference(differences.tolist())
-    deviation = float(differences.std(ddof=1)) if estimate.n > 1 else 1.0
-    return PairedDifference(
-        llm_a=table.llm_ids[a],
-        llm_b=table.llm_ids[b],
-        mean_a=float(scores_a.mean()),
-        mean_b=float(scores_b.mean()),
-        difference=estimate,
-        n_better=int((differences > 0).sum()),
-        n_worse=int((differences < 0).sum()),
-        p_value=1.0,
-        p_adjusted=1.0,
-        smallest_difference=smallest_difference(estimate.n, deviation),
-        needed_tests=needed_tests(estimate.value, deviation),
-        needed_trials=_needed_trials(table, (a, b), common, differences),
-    )
-
-
-def _needed_trials(
+def _describe(
     table: ScoreTable,
     pair: tuple[int, int],
-    common: NDArray[np.bool_],
-    differences: NDArray[np.float64],
-) -> int | None:
-    n_trials = table.n_trials[common][:, pair]
-    repeats = (n_trials - 1).sum(axis=0)
-    if not repeats.all() or len(differences) < 2:
-        return None
-    variances = table.squares[common][:, pair].sum(axis=0) / repeats
-    seen = float((variances / n_trials).sum(axis=1).mean())
-    return needed_trials(
-        float(differences.mean()),
-        len(differences),
-        between_variance=max(0.0, float(differences.var(ddof=1)) - seen),
-        trial_variance=math.fsum(variances),
+    groups: Sequence[str | None],
+    p_value: float,
+    p_adjusted: float,
+    factor: int,
+) -> PairedDifference:
+    import numpy as np
+
+    common = np.flatnonzero(~np.isnan(table.scores[:, pair].sum(axis=1)))
+    scores = table.scores[common][:, pair]
+    differences = scores[:, 0] - scores[:, 1]
+    needed = plan_evidence(
+        differences, table.n_trials[common][:, pair], table.squares[common][:, pair], factor=factor
+    )
+    deviation = float(differences.std(ddof=1)) if len(common) > 1 else 1.0
+    return PairedDifference(
+        llm_a=table.llm_ids[pair[0]],
+        llm_b=table.llm_ids[pair[1]],
+        mean_a=float(scores[:, 0].mean()),
+        mean_b=float(scores[:, 1].mean()),
+        difference=estimate_paired_difference(
+            differences.tolist(), [groups[place] for place in common]
+        ),
+        n_tests=needed.n_tests,
+        n_trials=needed.n_trials,
+        n_better=int((differences > 0).sum()),
+        n_worse=int((differences < 0).sum()),
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        smallest_difference=smallest_difference(len(common), deviation, alpha=0.05 / factor),
+        needed_tests=needed.tests,
+        needed_trials=needed.trials,
     )

@@ -1,11 +1,11 @@
-"""Scores by test and LLM: as a table, by coverage, and with test classes as strata."""
+"""Scores by test and LLM: as a table, and with test classes as strata."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -61,15 +61,23 @@ def score_table(results: Iterable[Result]) -> ScoreTable:
             places.append((row, columns.setdefault(result.llm_id, len(columns))))
             scores.append(result.score)
     index = np.array(places, dtype=np.int64).reshape(-1, 2) @ np.array([len(columns), 1])
-    return _table(tuple(columns), tuple(rows), index, np.array(scores))
+    return fill_score_table(tuple(columns), tuple(rows), index, np.array(scores))
 
 
-def _table(
+def fill_score_table(
     llm_ids: tuple[str, ...],
     test_ids: tuple[str, ...],
     index: NDArray[np.int64],
     scores: NDArray[np.float64],
 ) -> ScoreTable:
+    """Arrange scored trials that are arrays already.
+
+    Args:
+        llm_ids: Columns of the table.
+        test_ids: Its rows.
+        index: Of each trial: number of the test times the number of LLMs, plus number of the LLM.
+        scores: Of each trial.
+    """
     import numpy as np
 
     shape = len(test_ids), len(llm_ids)
@@ -86,66 +94,6 @@ def _table(
         n_trials=n_trials.reshape(shape),
         squares=squares.reshape(shape),
     )
-
-
-COMPARABLE_SHARE = 0.9
-"""Least share of the tests with which a mean score stands in a ranking.
-
-The tests that are missing move a mean by at most their share.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """On how many tests an LLM was scored."""
-
-    n_tests: int
-    n_all: int
-    """Tests that any of the LLMs was scored on."""
-
-    @property
-    def is_comparable(self) -> bool:
-        """True if the mean score may stand in a ranking with those of the other LLMs."""
-        return self.n_tests == 0 or self.n_tests >= COMPARABLE_SHARE * self.n_all
-
-    @property
-    def text(self) -> str:
-        """Text for screens, such as `scored on 32 of 64 tests; not comparable`."""
-        seen = f"scored on {self.n_tests:,} of {self.n_all:,} tests"
-        return seen if self.is_comparable else f"{seen}; not comparable"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Describe it for machines."""
-        return {
-            "n_tests": self.n_tests,
-            "n_all": self.n_all,
-            "is_comparable": self.is_comparable,
-        }
-
-
-def coverages(tests_of: Mapping[str, Collection[str]]) -> dict[str, Coverage]:
-    """Count the tests of each LLM against those of all LLMs.
-
-    Args:
-        tests_of: LLM id to the ids of the tests that it was scored on.
-
-    Example:
-        >>> both = coverages({"a": {"t1", "t2"}, "b": {"t2"}})
-        >>> both["b"].text, both["a"].is_comparable
-        ('scored on 1 of 2 tests; not comparable', True)
-    """
-    n_all = len(set().union(*tests_of.values()))
-    return {llm_id: Coverage(n_tests=len(ids), n_all=n_all) for llm_id, ids in tests_of.items()}
-
-
-def compute_coverages(results: Iterable[Result]) -> dict[str, Coverage]:
-    """Compute the coverage of each LLM that has a result, failures included."""
-    tests_of: dict[str, set[str]] = {}
-    for result in results:
-        tests = tests_of.setdefault(result.llm_id, set())
-        if result.score is not None:
-            tests.add(result.test_id)
-    return coverages(tests_of)
 
 
 def compute_stratified_scores(

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from poor_bench.messages import write_count
+from poor_bench.statistics.groups import number_groups
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sign_flip_p_values(
-    differences: ArrayLike, *, groups: Sequence[int] | None = None, mid: bool = True
+    differences: ArrayLike, *, groups: Sequence[str | None] | None = None, mid: bool = True
 ) -> NDArray[np.float64]:
     """Compute the chance of each column's mean difference if signs are random.
 
@@ -27,8 +28,8 @@ def sign_flip_p_values(
 
     Args:
         differences: One row per test, one column per pair of LLMs; 0 where a pair lacks a test.
-        groups: Group of each row; tests of one group keep their signs together. None where every
-            test stands for itself.
+        groups: Group of each row, as in `number_groups`; tests of one group keep their signs
+            together.
         mid: False for the p-value that counts patterns as far in full. It never errs more often
             than it says, and finds less.
 
@@ -62,12 +63,12 @@ def sign_flip_p_values(
     return compute_tails(columns, mid=mid)
 
 
-def _sum_groups(columns: NDArray[np.float64], groups: Sequence[int]) -> NDArray[np.float64]:
+def _sum_groups(
+    columns: NDArray[np.float64], groups: Sequence[str | None]
+) -> NDArray[np.float64]:
     import numpy as np
 
-    if len(groups) != len(columns):
-        raise ValueError(f"{len(groups)} groups for {len(columns)} rows")
-    _, places = np.unique(np.asarray(groups), return_inverse=True)
+    places = np.array(number_groups(len(columns), groups), dtype=np.int64)
     sums = np.zeros((int(places.max(initial=-1)) + 1, columns.shape[1]))
     np.add.at(sums, places, columns)
     return sums
@@ -293,19 +294,14 @@ class NeededEvidence:
 
 
 def plan_evidence(
-    differences: ArrayLike,
-    *,
-    n_trials: float = 1.0,
-    trial_variance: float | None = None,
-    factor: int = 1,
+    differences: ArrayLike, n_trials: ArrayLike, squares: ArrayLike, *, factor: int = 1
 ) -> NeededEvidence:
     """Plan the tests, or the trials, that show a difference as large as the one seen.
 
     Args:
         differences: Mean score difference of each common test, at least one.
-        n_trials: Mean trials of a test behind each difference, at least 1.
-        trial_variance: Variance of a difference between single trials of one test, at least 0;
-            None where it is not known.
+        n_trials: Scored trials of each test (row) on both sides (two columns), each at least 1.
+        squares: Sum of the squared deviations of these trials from their mean, likewise.
         factor: What Holm's correction multiplies the p-value by, see `holm_factors`: the more
             pairs are compared, the more it takes.
 
@@ -315,27 +311,28 @@ def plan_evidence(
 
     Example:
         >>> seen = [1.0, 0.0, -1.0, 0.0, 1.0] * 4
-        >>> plan_evidence(seen).tests, plan_evidence(seen, factor=36).tests
-        (116, 230)
+        >>> once, none = [[1, 1]] * 20, [[0.0, 0.0]] * 20
+        >>> [plan_evidence(seen, once, none, factor=factor).tests for factor in (1, 36)]
+        [116, 241]
     """
     import numpy as np
 
     values = np.asarray(differences, dtype=np.float64)
-    n_tests, alpha = len(values), 0.05 / factor
-    mean = float(values.mean())
-    variance = float(values.var(ddof=1)) if n_tests > 1 else 1.0
-    trials = None
-    if trial_variance is not None and n_tests > 1:
+    counts, sums = np.asarray(n_trials, dtype=np.float64), np.asarray(squares, dtype=np.float64)
+    mean, variance = float(values.mean()), float(values.var(ddof=1)) if len(values) > 1 else 1.0
+    alpha, repeats, trials = 0.05 / factor, (counts - 1).sum(axis=0), None
+    if repeats.all() and len(values) > 1:
+        of_sides = sums.sum(axis=0) / repeats
         trials = needed_trials(
             mean,
-            n_tests,
-            between_variance=max(0.0, variance - trial_variance / n_trials),
-            trial_variance=trial_variance,
+            len(values),
+            between_variance=max(0.0, variance - float((of_sides / counts).sum(axis=1).mean())),
+            trial_variance=float(of_sides.sum()),
             alpha=alpha,
         )
     return NeededEvidence(
-        n_tests=n_tests,
-        n_trials=n_trials,
+        n_tests=len(values),
+        n_trials=float(counts.mean()),
         tests=needed_tests(mean, math.sqrt(variance), alpha=alpha),
         trials=trials,
     )

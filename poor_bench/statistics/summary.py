@@ -96,6 +96,9 @@ class Summary:
     """Mean over tests under the format rules; equals the score where every rule was kept."""
     pass_rate: Estimate | None
     """Mean over tests of the share of passed trials."""
+    adjusted_score: float | None = None
+    """Score that it would probably have on all tests, see `Ranking.adjusted`; None where no LLM
+    misses a test."""
     time: TimeSummary | None = None
     parts: TimeParts | None = None
     first_token_ms: float | None = None

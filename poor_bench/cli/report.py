@@ -27,7 +27,6 @@ from poor_bench.statistics.summary import FloorRow, Summary
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.scores import Coverage
 
 
 _EPILOG = examples(
@@ -206,9 +205,9 @@ def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None
         if stratify and is_whole
         else {}
     )
-    coverage = data.coverage if is_whole else {}
+    warnings = {llm_id: data.warning(llm_id) for llm_id in data.places} if is_whole else {}
     floor = data.floor if is_whole else ()
-    print_summaries(data.summaries(by), names, ties, stratified, coverage, floor)
+    print_summaries(data.summaries(by), names, ties, stratified, warnings, floor)
     if floor:
         click.echo("Grey: what answers score that need no model (`tests cheat`).")
     if ties:
@@ -235,7 +234,6 @@ def _print_reliabilities(data: ReportData) -> None:
 
 _NOBODY: Mapping[str, str] = {}
 _NOTHING: Mapping[str, Estimate] = {}
-_NO_COVERAGE: Mapping[str, Coverage] = {}
 
 
 def print_summaries(
@@ -243,26 +241,19 @@ def print_summaries(
     names: Mapping[str, str],
     ties: Mapping[str, str] = _NOBODY,
     stratified: Mapping[str, Estimate] = _NOTHING,
-    coverage: Mapping[str, Coverage] = _NO_COVERAGE,
+    warnings: Mapping[str, str] = _NOBODY,
     floor: Sequence[FloorRow] = (),
 ) -> None:
-    """Print a row per summary: best score first, at the end what is not comparable.
+    """Print a row per summary.
 
     Args:
-        summaries: Rows of any grouping.
+        summaries: Rows of any grouping, in order.
         names: LLM id to what screens call it.
         ties: LLM id to letters; LLMs that share one cannot be told apart.
         stratified: LLM id to its score with test classes as strata.
-        coverage: LLM id to the share of the tests that it was scored on.
+        warnings: LLM id to the warning beside its score, such as `48 of 64 tests`.
         floor: What answers score that need no model; grey rows at the end.
     """
-
-    def place(summary: Summary) -> tuple[bool, float]:
-        known = coverage.get(summary.group.llm_id)
-        is_apart = known is not None and not known.is_comparable
-        return is_apart, -(summary.score.value if summary.score else -1)
-
-    is_partial = any(each.n_tests < each.n_all for each in coverage.values())
     figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
     cells = [
         _build_group_row(summary, names)
@@ -271,10 +262,10 @@ def print_summaries(
             ">95 % CI": metrics.SCORE.show_interval(summary),
             ">Stratified": _format_stratified(stratified.get(summary.group.llm_id)),
             "Tied": ties.get(summary.group.llm_id, ""),
-            ">Tests": _format_coverage(coverage.get(summary.group.llm_id)) if is_partial else "",
+            "Coverage": warnings.get(summary.group.llm_id, ""),
         }
         | _build_metric_cells(summary, figures[1:])
-        for summary in sorted(summaries, key=place)
+        for summary in summaries
     ]
     grey = [
         dict.fromkeys(cells[0], "") | {"Model": row.name, ">Score": metrics.score_text(row.score)}
@@ -302,10 +293,6 @@ def _format_stratified(estimate: Estimate | None) -> str:
         return ""
     interval = metrics.interval_text(estimate.low, estimate.high)
     return f"{metrics.score_text(estimate.value)} ({interval})"
-
-
-def _format_coverage(coverage: Coverage | None) -> str:
-    return f"{coverage.n_tests}/{coverage.n_all}" if coverage else ""
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:

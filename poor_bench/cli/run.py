@@ -18,7 +18,7 @@ from poor_bench.cli.options import (
     selection_options,
     trials_option,
 )
-from poor_bench.cli.output import json_option, print_json, say, show_status
+from poor_bench.cli.output import json_option, print_json, show_status
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
@@ -226,7 +226,7 @@ class EndedRun(NamedTuple):
 
 def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
     """Print the scores of the LLMs and tests that were selected, and what to do next."""
-    from poor_bench.statistics.scores import compute_coverages
+    from poor_bench.statistics.ranking import rank_llms
 
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if ended is None:
@@ -237,11 +237,9 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
     summaries = _summarise_results(runner, plan)
     if summaries:
-        coverage = compute_coverages(_find_results(runner, plan))
-        print_summaries(summaries, names, coverage=coverage)
-        for llm_id, each in coverage.items():
-            if not each.is_comparable:
-                say(f"{names.get(llm_id, llm_id)}: {each.text}.")
+        ranking = rank_llms(_find_results(runner, plan))
+        warnings = {llm_id: each.text for llm_id, each in ranking.coverage.items()}
+        print_summaries(ranking.sort(summaries), names, warnings=warnings)
     if plan.states.n_removed:
         click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
     click.echo(f"Results: {runner.config.store.paths.snapshot}")

@@ -19,8 +19,15 @@ from poor_bench.comparison.result_set import LLMPair, ResultSet, llm_pairs
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.significance import holm, needed_tests, smallest_difference
+from poor_bench.statistics.significance import (
+    NeededEvidence,
+    holm,
+    holm_factors,
+    plan_evidence,
+    smallest_difference,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +47,8 @@ class ComparedGroup:
     """Of this group alone (sign-flip permutation test)."""
     p_adjusted: float = 1.0
     """Valid for all groups of its kind together (Holm)."""
+    factor: int = 1
+    """What that correction multiplies the p-value by, see `holm_factors`."""
 
     def count(self, outcome: ScoreChange) -> int:
         """Count the tests with a change of score."""
@@ -55,14 +64,19 @@ class ComparedGroup:
         return self.p_adjusted < alpha
 
     @property
-    def needed_tests(self) -> int | None:
-        """On how many tests a difference of this size would probably show; None for no size."""
-        return needed_tests(self.difference.value, self._deviation)
+    def needed(self) -> NeededEvidence:
+        """Tests or trials on which a difference of this size would probably show."""
+        return plan_evidence(
+            [test.difference for test in self.tests],
+            [test.n_trials for test in self.tests],
+            [test.squares for test in self.tests],
+            factor=self.factor,
+        )
 
     @property
     def smallest_difference(self) -> float:
         """The smallest difference that this many tests probably show, at least 0.0."""
-        return smallest_difference(len(self.tests), self._deviation)
+        return smallest_difference(len(self.tests), self._deviation, alpha=0.05 / self.factor)
 
     @property
     def _deviation(self) -> float:
@@ -99,12 +113,11 @@ def make_group(
     )
 
 
-def with_p_values(groups: Sequence[ComparedGroup], *, seed: int = 0) -> list[ComparedGroup]:
+def with_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     """Add p-values to groups, corrected for all of them together.
 
     Args:
         groups: Groups of one kind, of any LLMs.
-        seed: Of the sign patterns that are drawn for large groups.
     """
     import numpy as np
 
@@ -115,11 +128,13 @@ def with_p_values(groups: Sequence[ComparedGroup], *, seed: int = 0) -> list[Com
     rows = max(len(group.tests) for group in groups)
     differences = np.zeros((rows, len(groups)))
     for column, group in enumerate(groups):
-        differences[: len(group.tests), column] = [test.difference for test in group.tests]
-    p_values = sign_flip_p_values(differences, seed=seed).tolist()
+        units = number_groups(len(group.tests), [test.group for test in group.tests])
+        np.add.at(differences[:, column], units, [test.difference for test in group.tests])
+    p_values = sign_flip_p_values(differences).tolist()
+    chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     return [
-        replace(group, p_value=p_value, p_adjusted=p_adjusted)
-        for group, p_value, p_adjusted in zip(groups, p_values, holm(p_values), strict=True)
+        replace(group, p_value=p_value, p_adjusted=p_adjusted, factor=factor)
+        for group, (p_value, p_adjusted, factor) in zip(groups, chances, strict=True)
     ]
 
 

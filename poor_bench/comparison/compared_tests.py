@@ -176,6 +176,10 @@ class ComparedTest:
     """True if a result set has several answers, and in each result set all of them are equal."""
     group: str | None = None
     """Of the test; None for one of its own."""
+    n_trials: tuple[int, int] = (1, 1)
+    """Scored trials before and after."""
+    squares: tuple[float, float] = (0.0, 0.0)
+    """Sums of the squared deviations of these trials from their mean."""
 
     def is_comparable(self, allowed: Collection[Mismatch] = ()) -> bool:
         """True if both result sets have a score, and nothing beyond `allowed` changed."""
@@ -191,8 +195,13 @@ class ComparedTest:
 
 def average_score(results: Sequence[Result]) -> float | None:
     """Compute the mean score of one test; None without scored trials."""
-    scores = [result.score for result in results if result.score is not None]
+    scores = _list_scores(results)
     return sum(scores) / len(scores) if scores else None
+
+
+def _sum_squares(results: Sequence[Result]) -> float:
+    mean = average_score(results) or 0.0
+    return sum((score - mean) ** 2 for score in _list_scores(results))
 
 
 def classify_change(
@@ -284,6 +293,9 @@ class TestPairing:
             scores_before=_list_scores(before),
             scores_after=_list_scores(_select_new(before, after)),
             repeats_alike=_repeat_alike(before, after),
+            group=test.group if test else None,
+            n_trials=(len(_list_scores(before)), len(_list_scores(after))),
+            squares=(_sum_squares(before), _sum_squares(after)),
         )
 
     def _is_gone(self, test_id: str) -> bool:

@@ -39,13 +39,13 @@ def p_text(p_value: float) -> str:
 
 
 def power_text(group: ComparedGroup) -> str:
-    """Say how many tests a difference needs; empty if it is significant."""
-    n_tests = group.needed_tests
-    if group.is_real() or n_tests is None or n_tests <= len(group.tests):
+    """Say what a difference needs to show; empty if it is significant."""
+    needed = group.needed.text
+    if group.is_real() or not needed:
         return ""
     return (
-        f"A difference of {abs(group.difference.value):.3f} would probably show on about "
-        f"{n_tests:,} tests; {write_count(len(group.tests), 'test')} probably show one from "
+        f"A difference of {abs(group.difference.value):.3f} would probably show on {needed}; "
+        f"{write_count(len(group.tests), 'test')} probably show one from "
         f"{group.smallest_difference:.3f} on."
     )
 

@@ -70,6 +70,17 @@ SCORE = Metric(
     better=Better.HIGHER,
     counts="test",
 )
+ADJUSTED_SCORE = Metric(
+    name="adjusted_score",
+    label="Adjusted",
+    meaning="Score that is likely on all tests, by the difficulty of those that are missing.",
+    compute=lambda row: (
+        None if row.adjusted_score is None else Figure(row.adjusted_score, row.n_tests)
+    ),
+    better=Better.HIGHER,
+    counts="test",
+    is_optional=True,
+)
 STRICT_SCORE = Metric(
     name="strict_score",
     label="Strict",
@@ -324,8 +335,8 @@ GPU_SHARE = told_metric(
 )
 
 LEADERBOARD = (
-    SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED, N_STALE, MEDIAN_TIME, THROUGHPUT,
-    GENERATION_SPEED, COST, JUDGE_COST,
+    SCORE, ADJUSTED_SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED, N_STALE, MEDIAN_TIME,
+    THROUGHPUT, GENERATION_SPEED, COST, JUDGE_COST,
 )  # fmt: skip
 """Figures of a model in the tables of scores: console, Markdown, HTML."""
 USAGE = (

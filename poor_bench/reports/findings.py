@@ -47,6 +47,7 @@ def name_ties(data: ReportData) -> dict[str, str]:
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     """Yield who leads; an LLM that was scored on other tests is never named best."""
+    yield from _leader_without_rank(data, quote)
     ranks = data.ranking.ranks
     if len(ranks) < 2:
         return
@@ -64,10 +65,20 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
         yield f"{leader} scores highest, but not significantly higher than: {shown}{more}."
 
 
+def _leader_without_rank(data: ReportData, quote: Quote) -> Iterator[str]:
+    """Yield why the first LLM is not called the best, if it misses too many tests for that."""
+    first = next(iter(data.order.llm_ids), "")
+    if len(data.order.llm_ids) > 1 and not data.is_comparable(first):
+        yield (
+            f"{quote(data.name(first))} scores highest after adjusting for the tests, but has "
+            f"{data.coverage[first].badge}: too few to call it the best."
+        )
+
+
 def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
     for llm_id in data.places:
         if not data.is_comparable(llm_id):
-            yield f"{quote(data.name(llm_id))}: {data.explain_no_rank(llm_id)}."
+            yield f"{quote(data.name(llm_id))}: {data.warning(llm_id)}."
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:

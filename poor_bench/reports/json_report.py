@@ -37,6 +37,8 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "title": data.title,
         "summaries": data.summaries(by),
         "coverage": {llm_id: each.as_dict() for llm_id, each in data.coverage.items()},
+        "order": data.order.llm_ids,
+        "adjusted_scores": data.order.adjusted,
         "n_results_of_removed_tests": data.n_removed,
         "n_stale": data.n_stale,
         "ranks": data.ranking.ranks,
@@ -144,6 +146,7 @@ def _overall_to_json(group: ComparedGroup) -> dict[str, Any]:
 
 
 def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
+    needed = group.needed
     return {
         "class_id": group.class_id,
         "changes": [change.value for change in group.changes],
@@ -154,7 +157,9 @@ def _group_to_json(group: ComparedGroup) -> dict[str, Any]:
         "p_value": group.p_value,
         "p_adjusted": group.p_adjusted,
         "verdict": verdict(group),
-        "needed_tests": group.needed_tests,
+        "needed_tests": needed.tests,
+        "needed_trials": needed.trials,
+        "needed": needed.text,
         "smallest_difference": group.smallest_difference,
         **{f"n_{outcome.value}": group.count(outcome) for outcome in ScoreChange},
     }

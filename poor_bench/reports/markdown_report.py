@@ -65,21 +65,12 @@ def _score_row(
         "Class": code_span(group.class_id or ""),
         "Level": str(group.level or ""),
         "Tied": letters.get(group.llm_id, ""),
-        "Tests": _tests_text(summary, data),
         "Score": f"**{score}**" if score else "",
+        "Coverage": "" if group.class_id or group.level else data.warning(group.llm_id),
         "95 % CI": metrics.SCORE.show_interval(summary),
         "Before": _before(summary, data),
         **{metric.label: metric.show(summary) for metric in figures[1:]},
     }
-
-
-def _tests_text(summary: Summary, data: ReportData) -> str:
-    """Write on how many tests an LLM was scored; empty if that is the same for all LLMs."""
-    known = data.coverage.get(summary.group.llm_id)
-    is_partial = any(each.n_tests < each.n_all for each in data.coverage.values())
-    if known is None or summary.group.class_id is not None or not is_partial:
-        return ""
-    return f"{known.n_tests}/{known.n_all}"
 
 
 def _before(summary: Summary, data: ReportData) -> str:

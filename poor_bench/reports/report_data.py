@@ -19,8 +19,9 @@ from poor_bench.models.test import Test
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import Coverage, compute_coverages, compute_stratified_scores
+from poor_bench.statistics.scores import compute_stratified_scores
 from poor_bench.statistics.summarise import Summariser
 from poor_bench.statistics.summary import (
     FloorRow,
@@ -82,9 +83,9 @@ class ReportData:
         return llm.label or llm.id if llm else llm_id
 
     def summaries(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
-        """Summarise each group: comparable LLMs first, then by score."""
+        """Summarise each group in the order of `Ranking`."""
         if by not in self._summaries:
-            self._summaries[by] = sorted(self.summaries_by_appearance(by), key=self._place)
+            self._summaries[by] = self.order.sort(self.summaries_by_appearance(by))
         return self._summaries[by]
 
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
@@ -114,41 +115,46 @@ class ReportData:
         return counts
 
     @cached_property
-    def coverage(self) -> dict[str, Coverage]:
+    def order(self) -> Ranking:
+        """Order of the LLMs by score, adjusted where they were scored on other tests."""
+        return rank_llms(self.results, self.dropped)
+
+    @property
+    def coverage(self) -> Mapping[str, Coverage]:
         """LLM id to the share of the tests that it was scored on."""
-        return compute_coverages(self.results)
+        return self.order.coverage
 
     def is_comparable(self, llm_id: str) -> bool:
         """True if an LLM was scored on enough of the tests, and not dropped, so that it ranks."""
-        covers = llm_id not in self.coverage or self.coverage[llm_id].is_comparable
-        return covers and llm_id not in self.dropped
+        return self.order.is_comparable(llm_id) and llm_id not in self.dropped
 
-    def explain_no_rank(self, llm_id: str) -> str:
-        """Say why an LLM has no rank; empty where it has one."""
+    def warning(self, llm_id: str) -> str:
+        """Warn beside the score of an LLM that misses tests or was dropped; empty for others."""
         if llm_id in self.dropped:
             return self.dropped[llm_id]
-        return "" if self.is_comparable(llm_id) else self.coverage[llm_id].text
-
-    def _place(self, row: Summary) -> tuple[bool, float]:
-        score = row.score.value if row.score else -1.0
-        return not self.is_comparable(row.group.llm_id), -score
+        return self.coverage[llm_id].text if llm_id in self.coverage else ""
 
     @cached_property
     def standing(self) -> Comparison:
         """Which differences between LLMs are real, ranks as ranges, tie groups."""
-        return compare_llms(self.results)
+        return compare_llms(self.results, groups=self._groups)
 
     @cached_property
     def ranking(self) -> Comparison:
         """`standing` of the LLMs that are comparable: what may name one of them best."""
         if all(map(self.is_comparable, self.coverage)):
             return self.standing
-        return compare_llms(r for r in self.results if self.is_comparable(r.llm_id))
+        comparable = (r for r in self.results if self.is_comparable(r.llm_id))
+        return compare_llms(comparable, groups=self._groups)
+
+    @property
+    def _groups(self) -> dict[str, str | None]:
+        return {test.test_id: test.group for test in self.tests.values()}
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """LLM id to its place by score, from 0."""
-        return {summary.group.llm_id: place for place, summary in enumerate(self.summaries())}
+        """LLM id to its place, from 0."""
+        return {llm_id: place for place, llm_id in enumerate(self.order.llm_ids)}
 
     @cached_property
     def class_ids(self) -> list[str]:

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from poor_bench.statistics.ranking import Ranking, rank_table
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import Coverage
+from poor_bench.statistics.scores import fill_score_table
 from poor_bench.statistics.summary import Group
 
 if TYPE_CHECKING:
@@ -119,19 +120,31 @@ def without_removed(
     return table.select(is_counted, offset=generation * _GENERATION)
 
 
-def coverages_in(table: ResultTable) -> dict[str, Coverage]:
-    """Count by LLM the tests with a score, out of all tests with a score."""
+def rank_results(table: ResultTable) -> Ranking:
+    """Rank the LLMs of a table, see `rank_table`."""
     import numpy as np
 
     is_scored = ~np.isnan(table.columns["score"])
-    is_tested = np.zeros((len(table.llm_ids), len(table.values["test_id"])), dtype=np.bool_)
-    is_tested[table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]] = True
-    n_tests = is_tested.sum(axis=1).tolist()
-    n_all = int(is_tested.any(axis=0).sum())
-    return {
-        llm_id: Coverage(n_tests=n, n_all=n_all)
-        for llm_id, n in zip(table.llm_ids, n_tests, strict=True)
-    }
+    llms, tests = table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]
+    used, rows = _number_used(tests)
+    used_llms, columns = _number_used(llms)
+    scores = fill_score_table(
+        tuple(table.values["llm_id"][code] for code in used_llms),
+        tuple(table.values["test_id"][code] for code in used),
+        rows * len(used_llms) + columns,
+        table.columns["score"][is_scored].astype(np.float64),
+    )
+    return rank_table(scores, table.llm_ids)
+
+
+def _number_used(codes: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
+    """List the codes that occur, and the place of each entry among them; quicker than `unique`."""
+    import numpy as np
+
+    used = np.flatnonzero(np.bincount(codes))
+    places = np.zeros(int(used.max(initial=0)) + 1, dtype=np.int64)
+    places[used] = np.arange(len(used))
+    return used.tolist(), places[codes]
 
 
 class FailedRows(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.differences import estimate_paired_difference
@@ -20,11 +19,6 @@ from poor_bench.statistics.significance import (
     sign_flip_p_values,
     smallest_difference,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _LETTERS = 26
 
@@ -301,7 +295,7 @@ def _describe(
         mean_a=float(scores[:, 0].mean()),
         mean_b=float(scores[:, 1].mean()),
         difference=estimate_paired_difference(
-            differences.tolist(), [groups[place] for place in common]
+            differences.tolist(), [groups[place] for place in common.tolist()]
         ),
         n_tests=needed.n_tests,
         n_trials=needed.n_trials,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,8 @@ class Coverage:
     n_tests: int
     n_all: int
     """Tests that any of the LLMs was scored on."""
-    is_linked: bool = True
-    """False where no chain of common tests links it to most of the LLMs."""
+    n_linked: int
+    """Tests of the LLMs that chains of common tests link; 0 where it is not one of them."""
 
     @property
     def is_complete(self) -> bool:
@@ -47,7 +47,7 @@ class Coverage:
     @property
     def is_placed(self) -> bool:
         """True if the adjusted score gives the LLM a place among the others."""
-        return self.is_linked and self.n_tests >= max(1, PLACED_SHARE * self.n_all)
+        return self.n_linked > 0 and self.n_tests >= PLACED_SHARE * self.n_linked
 
     @property
     def badge(self) -> str:
@@ -107,13 +107,16 @@ class Ranking:
         return row if adjusted is None or not is_whole else replace(row, adjusted_score=adjusted)
 
 
-def rank_llms(results: Iterable[Result]) -> Ranking:
+def rank_llms(results: Iterable[Result], dropped: Collection[str] = ()) -> Ranking:
     """Rank all LLMs that have a result, as `rank_table`; those without a score come last."""
     kept = list(results)
-    return rank_table(score_table(kept), dict.fromkeys(result.llm_id for result in kept))
+    llm_ids = dict.fromkeys(result.llm_id for result in kept)
+    return rank_table(score_table(kept), llm_ids, dropped)
 
 
-def rank_table(table: ScoreTable, llm_ids: Iterable[str] = ()) -> Ranking:
+def rank_table(
+    table: ScoreTable, llm_ids: Iterable[str] = (), dropped: Collection[str] = ()
+) -> Ranking:
     """Rank LLMs by the score that each would probably have on all tests.
 
     Where every LLM was scored on every test, that is the mean score. Else a missing score is
@@ -124,6 +127,7 @@ def rank_table(table: ScoreTable, llm_ids: Iterable[str] = ()) -> Ranking:
     Args:
         table: Mean score of each test and LLM.
         llm_ids: LLMs without a score, or all of them.
+        dropped: LLMs that left a race early: they come last.
 
     Returns:
         The ranking; LLMs with the same score stand in the order of the table.
@@ -144,21 +148,27 @@ def rank_table(table: ScoreTable, llm_ids: Iterable[str] = ()) -> Ranking:
     """
     import numpy as np
 
+    n_all, is_scored = len(table.test_ids), ~np.isnan(table.scores)
     adjusted, is_linked = _fit(table.scores)
-    n_scored = (~np.isnan(table.scores)).sum(axis=0).tolist()
+    n_linked = int(is_scored[:, is_linked].any(axis=1).sum())
     coverage = {
-        llm_id: Coverage(n_tests=n_tests, n_all=len(table.test_ids), is_linked=bool(linked))
-        for llm_id, n_tests, linked in zip(table.llm_ids, n_scored, is_linked, strict=True)
+        llm_id: Coverage(n_tests=n_tests, n_all=n_all, n_linked=n_linked if linked else 0)
+        for llm_id, n_tests, linked in zip(
+            table.llm_ids, is_scored.sum(axis=0).tolist(), is_linked.tolist(), strict=True
+        )
     }
     for llm_id in llm_ids:
-        coverage.setdefault(llm_id, Coverage(n_tests=0, n_all=len(table.test_ids)))
+        coverage.setdefault(llm_id, Coverage(n_tests=0, n_all=n_all, n_linked=0))
     scores = dict(zip(table.llm_ids, adjusted.tolist(), strict=True))
     is_whole = all(each.is_complete for each in coverage.values())
     return Ranking(
         llm_ids=tuple(
             sorted(
                 coverage,
-                key=lambda llm_id: (not coverage[llm_id].is_placed, -scores.get(llm_id, -1.0)),
+                key=lambda llm_id: (
+                    not coverage[llm_id].is_placed or llm_id in dropped,
+                    -scores.get(llm_id, -1.0),
+                ),
             )
         ),
         coverage=coverage,

@@ -100,7 +100,7 @@ def _transform(
     import numpy as np
 
     total = np.sqrt(np.einsum("ij,ij->j", sizes, sizes))
-    tails = 2 * np.exp(-((seen / total) ** 2) / 2)
+    tails: NDArray[np.float64] = 2 * np.exp(-((seen / total) ** 2) / 2)
     near = np.flatnonzero(seen < (_REACH - 1) * total)
     rounded = np.rint(sizes[:, near] / _find_steps(sizes[:, near], total[near]))
     deviations = np.sqrt(np.einsum("ij,ij->j", rounded, rounded))
@@ -126,7 +126,7 @@ def _find_steps(sizes: NDArray[np.float64], total: NDArray[np.float64]) -> NDArr
     import numpy as np
 
     largest = sizes.max(axis=0)
-    steps = np.maximum(total / _ROUNDED, largest / _LONGEST)
+    steps: NDArray[np.float64] = np.maximum(total / _ROUNDED, largest / _LONGEST)
     is_open = np.ones(len(total), dtype=np.bool_)
     candidates = [largest, largest / 2, *(1 / divisor for divisor in range(1, _MOST_STEPS + 1))]
     for candidate in candidates:

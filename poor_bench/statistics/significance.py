@@ -63,9 +63,7 @@ def sign_flip_p_values(
     return compute_tails(columns, mid=mid)
 
 
-def _sum_groups(
-    columns: NDArray[np.float64], groups: Sequence[str | None]
-) -> NDArray[np.float64]:
+def _sum_groups(columns: NDArray[np.float64], groups: Sequence[str | None]) -> NDArray[np.float64]:
     import numpy as np
 
     places = np.array(number_groups(len(columns), groups), dtype=np.int64)
@@ -277,7 +275,7 @@ class NeededEvidence:
 
         Example:
             >>> NeededEvidence(n_tests=60, n_trials=1, tests=240, trials=None).text
-            'about 240 tests needed'
+            'about 240 tests'
         """
         by_trials = by_tests = ""
         if self.trials is not None and self.trials > self.n_trials:
@@ -285,12 +283,10 @@ class NeededEvidence:
         if self.tests is not None and self.tests > self.n_tests:
             by_tests = write_count(self.tests, "test")
         if by_trials and by_tests:
-            first, other = (
-                (by_trials, by_tests) if self.saves_by_trials else (by_tests, by_trials)
-            )
-            return f"about {first} needed (or {other}, with more calls)"
+            first, other = (by_trials, by_tests) if self.saves_by_trials else (by_tests, by_trials)
+            return f"about {first} (or {other}, with more calls)"
         only = by_trials or by_tests
-        return f"about {only} needed" if only else ""
+        return f"about {only}" if only else ""
 
 
 def plan_evidence(

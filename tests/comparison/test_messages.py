@@ -35,7 +35,7 @@ def test_short_lists_are_named_in_full() -> None:
 def test_where_nothing_is_established_the_tests_that_would_tell_are_counted() -> None:
     tests = [compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)]
     group = make_group(tests)
-    assert group.needed_tests == 21
+    assert group.needed.tests == 21
     assert power_text(group).startswith("A difference of 0.300 would probably show on about 21 ")
 
 
@@ -43,4 +43,4 @@ def test_no_difference_and_an_established_one_need_no_more_tests() -> None:
     same = make_group([compared("t", before=1.0, after=1.0)])
     better = make_group([compared(f"t{n}", before=0.0, after=1.0) for n in range(10)])
     [established] = with_p_values([better])
-    assert (same.needed_tests, power_text(same), power_text(established)) == (None, "", "")
+    assert (same.needed.tests, power_text(same), power_text(established)) == (None, "", "")

@@ -73,7 +73,7 @@ def test_equal_llms_are_rarely_told_apart() -> None:
         any(
             pair.is_real()
             for pair in compare_llms(
-                results_of({name: rng.random(25) < 0.6 for name in "abcd"}), n_flips=499
+                results_of({name: rng.random(25) < 0.6 for name in "abcd"})
             ).pairs
         )
         for _ in range(200)
@@ -95,10 +95,21 @@ def test_trials_say_how_many_more_would_help() -> None:
     assert compare_llms(results[:400]).pairs[0].needed_trials is None
 
 
-def test_same_results_and_seed_give_the_same_figures() -> None:
-    rng = np.random.default_rng(9)
-    results = results_of({"a": rng.random(50), "b": rng.random(50)})
-    assert compare_llms(results, seed=2) == compare_llms(results, seed=2)
+def test_tests_of_one_group_are_one_piece_of_evidence() -> None:
+    results = results_of({"a": [1] * 8, "b": [0] * 8})
+    groups = {f"t{number}": f"group {number // 2}" for number in range(8)}
+    [pair] = compare_llms(results, groups=groups).pairs
+    assert (pair.n_tests, pair.n_better, pair.p_value) == (8, 8, 1 / 16)
+
+
+def test_the_plan_for_a_pair_knows_how_many_pairs_there_are() -> None:
+    rng = np.random.default_rng(6)
+    scores = {name: rng.random(30) for name in "abcdef"}
+    [alone] = compare_llms(results_of({name: scores[name] for name in "ab"})).pairs
+    pairs = compare_llms(results_of(scores)).pairs
+    among = next(pair for pair in pairs if {pair.llm_a, pair.llm_b} == {"a", "b"})
+    assert among.needed_tests > alone.needed_tests
+    assert among.needed.text == f"about {among.needed_tests:,} tests"
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.001])

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from poor_bench.statistics.significance import (
+    NeededEvidence,
     needed_tests,
     needed_trials,
+    plan_evidence,
     sign_flip_p_values,
     smallest_difference,
 )
@@ -40,8 +42,29 @@ def test_the_promised_power_is_kept() -> None:
     rng = np.random.default_rng(7)
     n_tests = needed_tests(0.2, 1.0 * 0.6**0.5)
     draws = rng.choice([1.0, 0.0, -1.0], (n_tests, 1500), p=[0.42, 0.36, 0.22])
-    found = sign_flip_p_values(draws, n_flips=999) < 0.05
+    found = sign_flip_p_values(draws) < 0.05
     assert 0.75 < found.mean() < 0.87
+
+
+def test_many_pairs_need_more_tests() -> None:
+    seen, ones, none = [1.0, 0.0, -1.0, 0.0, 1.0] * 12, [[1, 1]] * 60, [[0.0, 0.0]] * 60
+    alone = plan_evidence(seen, ones, none)
+    among = plan_evidence(seen, ones, none, factor=153)
+    assert alone.tests == needed_tests(0.2, np.std(seen, ddof=1))
+    assert among.tests == needed_tests(0.2, np.std(seen, ddof=1), alpha=0.05 / 153)
+    assert (alone.trials, alone.text) == (None, f"about {alone.tests} tests")
+
+
+def test_what_needs_fewer_calls_is_recommended() -> None:
+    few_noisy = NeededEvidence(n_tests=60, n_trials=2, tests=400, trials=5)
+    assert few_noisy.text == (
+        "about 5 trials of each of these tests (or 400 tests, with more calls)"
+    )
+    differing = NeededEvidence(n_tests=60, n_trials=2, tests=90, trials=50)
+    assert not differing.saves_by_trials
+    assert differing.text.startswith("about 90 tests (or 50 trials")
+    enough = NeededEvidence(n_tests=60, n_trials=2, tests=60, trials=2)
+    assert enough.text == ""
 
 
 def test_trials_help_only_against_the_noise_of_trials() -> None:

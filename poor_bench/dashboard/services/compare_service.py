@@ -232,12 +232,8 @@ class CompareService:
         self._lines: LRUCache[Hashable, NDArray[np.int64]] = LRUCache(_KEPT)
 
     def best_first(self) -> tuple[str, ...]:
-        """Return all LLMs with results, the highest mean score first."""
-        scores = {
-            llm_id: summary.score.value if summary.score else -1.0
-            for llm_id, summary in self.summaries(self._results.table().llm_ids).items()
-        }
-        return tuple(sorted(scores, key=lambda llm_id: -scores[llm_id]))
+        """Return all LLMs with results, best first."""
+        return self._results.ranking().llm_ids
 
     def summaries(self, llm_ids: Sequence[str]) -> dict[str, Summary]:
         """Return the figures of some LLMs; those without results are missing."""
@@ -247,11 +243,13 @@ class CompareService:
     def comparison(self, llm_ids: Sequence[str]) -> Computed[Comparison]:
         """Return what is known by now of all pairs of some LLMs."""
         table, topic = self._results.table(), sorted(set(llm_ids))
-        version = tuple(table.llm_versions.get(llm_id) for llm_id in topic)
+        tests = self._files.workspace().tests_by_id
+        version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))
 
         def compare() -> Comparison:
             results = (table.light(table.find_rows(llm_id), SCORES_ONLY) for llm_id in topic)
-            return compare_llms(chain.from_iterable(results))
+            groups = {test_id: test.group for test_id, test in tests.items()}
+            return compare_llms(chain.from_iterable(results), groups=groups)
 
         return self._comparisons.ask(tuple(topic), version, compare)
 

@@ -12,9 +12,9 @@ from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     compute_reliability,
     count_stale,
-    coverages_in,
     find_scored_rows,
     group_failures,
+    rank_results,
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.ranking import Ranking
     from poor_bench.statistics.repeats import Reliability
-    from poor_bench.statistics.scores import Coverage
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -68,6 +68,7 @@ class StoredResults:
         self._tests: Mapping[str, Test] | None = None
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
+        self._ranking: tuple[int, Ranking] | None = None
         self._summarisers: dict[str, tuple[int, Summariser]] = {}
         self._summaries: dict[tuple[str, GroupBy], list[Summary]] = {}
         self._stale_of: dict[str, tuple[object, StaleCounts]] = {}
@@ -91,9 +92,13 @@ class StoredResults:
         """Count the results of removed tests."""
         return len(self.stored()) - len(self.table())
 
-    def coverages(self) -> dict[str, Coverage]:
-        """Count by LLM the tests with a score, out of all tests with a score."""
-        return coverages_in(self.table())
+    def ranking(self) -> Ranking:
+        """Rank all LLMs with results."""
+        table = self.table()
+        with self._lock:
+            if self._ranking is None or self._ranking[0] != table.version:
+                self._ranking = table.version, rank_results(table)
+            return self._ranking[1]
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""

@@ -24,7 +24,7 @@ class LeaderRow(NamedTuple):
     ranks: str
     letters: str
     coverage_text: str
-    """Why it has no rank; empty where it has one."""
+    """Warning beside its score, such as `48 of 64 tests`; empty where no test is missing."""
     x: str
     """Places of score and interval on a scale from 0 to 1."""
     x_low: str
@@ -48,7 +48,7 @@ def leaderboard(data: ReportData) -> list[LeaderRow]:
                 summary,
                 ranks.get(llm_id, ""),
                 letters.get(llm_id, ""),
-                data.explain_no_rank(llm_id),
+                data.warning(llm_id),
                 percent(score.value) if score else "",
                 percent(score.low) if score else "",
                 percent(score.high) if score else "",

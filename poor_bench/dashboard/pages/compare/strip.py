@@ -145,11 +145,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
     if against.is_real():
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
-    need = (
-        f"; about {write_count(against.needed_tests, 'test')} needed"
-        if against.needed_tests
-        else ""
-    )
+    need = f"; {against.needed.text} needed" if against.needed.text else ""
     difference = html.Div(
         [
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
@@ -157,8 +153,8 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
             html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
         ],
         className="strip-pair has-verdict",
-        title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, {write_count(seen.n, 'common test')}, "
-        f"corrected p = {against.p_adjusted:.3f}"
+        title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, "
+        f"{write_count(against.n_tests, 'common test')}, corrected p = {against.p_adjusted:.3f}"
         f"{'' if against.is_real() else need}",
     )
     return difference, _record(against)
@@ -351,5 +347,5 @@ def _change_class(seen: Estimate) -> str:
 
 def _outcomes(against: PairedDifference) -> dict[str, int]:
     """Count the tests that were won, tied and lost against the base."""
-    n_tied = against.difference.n_all - against.n_better - against.n_worse
+    n_tied = against.n_tests - against.n_better - against.n_worse
     return {"won": against.n_better, "tied": n_tied, "lost": against.n_worse}

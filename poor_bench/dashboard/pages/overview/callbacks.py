@@ -63,7 +63,7 @@ def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
         services.results.summaries(GroupBy.LLM),
         services.files.workspace().llms_by_id,
         services.llms.name,
-        services.results.coverages(),
+        services.results.ranking(),
     )
 
 
@@ -76,7 +76,7 @@ def scores_by_class(services: Services, detail: str) -> Component:
 
 def charts(services: Services) -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
-    coverage = services.results.coverages()
+    coverage = services.results.ranking().coverage
     by_size: list[FrontierPoint] = []
     by_time: list[FrontierPoint] = []
     for summary in services.results.summaries(GroupBy.LLM):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from poor_bench.metrics import Metric
     from poor_bench.models.llm import LLM
-    from poor_bench.statistics.scores import Coverage
+    from poor_bench.statistics.ranking import Coverage, Ranking
     from poor_bench.statistics.summary import FloorRow, Group, Summary
 
 
@@ -39,6 +39,7 @@ def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
 FIGURES = {
     "total_tests": metrics.N_TESTS,
     "average_score": metrics.SCORE,
+    "adjusted_score": metrics.ADJUSTED_SCORE,
     "pass_rate": metrics.PASS_RATE,
     "mean_s": metrics.MEAN_TIME,
     "failed": metrics.N_FAILED,
@@ -97,13 +98,13 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "coverage",
         "headerName": "Coverage",
-        "cellClass": "whole-text",
         "autoHeight": True,
         "minWidth": 150,
         "flex": 2,
         "headerTooltip": "Tests with a score, of all tests scored for any model",
-        "cellClassRules": {"is-warning": "!params.data.is_comparable"},
+        "cellClass": "whole-text is-warning",
     },
+    _COLUMN_OF.pop("adjusted_score"),
     *(_COLUMN_OF.pop(field) for field in ("failed", "newer_failed", "stale", "median_s", "p95_s")),
     {
         "field": "latency_ms",
@@ -130,23 +131,14 @@ def build_rows(
     summaries: Sequence[Summary],
     llms: Mapping[str, LLM],
     name_of: Callable[[str], str],
-    coverage: Mapping[str, Coverage],
+    ranking: Ranking,
 ) -> list[dict[str, Any]]:
-    """Return a row for each LLM, best score first; figures that are not known are None.
-
-    LLMs that were scored on too few of the tests come last: their scores are not comparable.
-    """
-
-    def place(row: Summary) -> tuple[bool, float]:
-        is_apart = not coverage[row.group.llm_id].is_comparable
-        return is_apart, -(row.score.value if row.score else -1.0)
-
-    ordered = sorted(summaries, key=place)
+    """Return a row for each LLM in order; figures that are not known are None."""
     return [
         _row(summary, llms.get(summary.group.llm_id), name_of)
-        | _coverage(coverage[summary.group.llm_id])
+        | _coverage(ranking.coverage[summary.group.llm_id])
         | _latency(summary)
-        for summary in ordered
+        for summary in ranking.sort(summaries)
     ]
 
 
@@ -177,8 +169,8 @@ def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]
-    if not all(row["is_comparable"] for row in rows):
-        # The rows come in their order: sorted by the score alone, a model that is not comparable
+    if any(row["coverage"] for row in rows):
+        # The rows come in their order: sorted by the score alone, a model with the easy tests
         # could stand first.
         shown = [{name: column[name] for name in column if name != "sort"} for column in shown]
     longest = max((len(row["model"]) for row in rows), default=0)
@@ -209,9 +201,8 @@ def _scale(metric: Metric, summary: Summary) -> float | None:
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:
-    is_partial = 0 < coverage.n_tests < coverage.n_all
     return {
-        "coverage": coverage.text if is_partial else None,
+        "coverage": coverage.text or None,
         "is_comparable": coverage.is_comparable,
     }
 

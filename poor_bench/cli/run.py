@@ -239,7 +239,7 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
     if summaries:
         ranking = rank_llms(_find_results(runner, plan))
         warnings = {llm_id: each.text for llm_id, each in ranking.coverage.items()}
-        print_summaries(ranking.sort(summaries), names, warnings=warnings)
+        print_summaries(ranking.sort(ranking.adjust(summaries)), names, warnings=warnings)
     if plan.states.n_removed:
         click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
     click.echo(f"Results: {runner.config.store.paths.snapshot}")

@@ -90,7 +90,7 @@ class ReportData:
 
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group, in the order in which the groups first appear."""
-        rows = self._summariser.rows(by)
+        rows = self.order.adjust(self._summariser.rows(by))
         return rows if self.stale is None else add_stale_counts(rows, self._stale_counts)
 
     @cached_property

@@ -87,7 +87,7 @@ class Ranking:
         return llm_id not in self.coverage or self.coverage[llm_id].is_comparable
 
     def sort(self, summaries: Iterable[Summary]) -> list[Summary]:
-        """Put rows in order and add the adjusted scores.
+        """Put rows in order.
 
         Rows of classes and levels stand by their own scores, those of LLMs without a rank last.
         """
@@ -99,12 +99,16 @@ class Ranking:
                 return float(places.get(llm_id, len(places))), -score
             return float(not self.is_comparable(llm_id)), -score
 
-        return [self._adjust(row) for row in sorted(summaries, key=place)]
+        return sorted(summaries, key=place)
 
-    def _adjust(self, row: Summary) -> Summary:
-        is_whole = row.group.class_id is None and row.group.level is None
-        adjusted = self.adjusted.get(row.group.llm_id)
-        return row if adjusted is None or not is_whole else replace(row, adjusted_score=adjusted)
+    def adjust(self, summaries: Iterable[Summary]) -> list[Summary]:
+        """Add the adjusted scores to the rows that span all classes and levels."""
+        return [
+            replace(row, adjusted_score=self.adjusted.get(row.group.llm_id))
+            if row.group.class_id is None and row.group.level is None
+            else row
+            for row in summaries
+        ]
 
 
 def rank_llms(results: Iterable[Result], dropped: Collection[str] = ()) -> Ranking:
@@ -181,6 +185,7 @@ def _fit(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.b
     import numpy as np
 
     is_known = ~np.isnan(scores)
+    scores, is_known = scores[is_known.any(axis=1)], is_known[is_known.any(axis=1)]
     if not scores.size or is_known.all():
         return scores.mean(axis=0) if scores.size else np.zeros(0), np.ones(scores.shape[1], bool)
     known, values = is_known.astype(np.float64), np.nan_to_num(scores)

@@ -76,6 +76,7 @@ def test_llms_without_a_score_and_dropped_ones_come_last() -> None:
 
 def test_rows_stand_in_order_with_their_adjusted_scores() -> None:
     results = draw("weak")
-    rows = rank_llms(results).sort(summarise(results))
+    ranking = rank_llms(results)
+    rows = ranking.sort(ranking.adjust(summarise(results)))
     assert [row.group.llm_id for row in rows] == ["best", "middle", "weak"]
     assert rows[2].score.value > rows[0].score.value > rows[2].adjusted_score

@@ -138,7 +138,7 @@ def build_rows(
         _row(summary, llms.get(summary.group.llm_id), name_of)
         | _coverage(ranking.coverage[summary.group.llm_id])
         | _latency(summary)
-        for summary in ranking.sort(summaries)
+        for summary in ranking.sort(ranking.adjust(summaries))
     ]
 
 

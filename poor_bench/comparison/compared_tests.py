@@ -293,7 +293,6 @@ class TestPairing:
             scores_before=_list_scores(before),
             scores_after=_list_scores(_select_new(before, after)),
             repeats_alike=_repeat_alike(before, after),
-            group=test.group if test else None,
             n_trials=(len(_list_scores(before)), len(_list_scores(after))),
             squares=(_sum_squares(before), _sum_squares(after)),
         )

@@ -148,7 +148,7 @@ def label_one_world(
 
 def main() -> None:
     """Print all figures."""
-    runs = read_runs(__doc__.splitlines()[0], default=1500)
+    runs = read_runs(__doc__.splitlines()[0], default=2500)
     print_figures("Corrected scores", list(coverage(runs)))
     print_figures("Label this one next", list(next_labels(runs)))
 

@@ -29,10 +29,10 @@ def estimate_corrected_mean(
 
     The mean of the labels is corrected by what the predictions say of the items without a label.
     The weight of the predictions is estimated from the labelled items, so that bad predictions
-    cost almost nothing. The interval is that of a regression estimator: Student's t, residuals of
-    the labelled items corrected for their leverage, and the spread of the predictions. In
-    simulation (`benchmarks/statistics/judge_corrected.py`) it covers 93 % to 97 % from 20 labels
-    on, and 91 % to 97 % at 10: least where labels are 0 or 10 and predictions tell nothing.
+    cost almost nothing. The interval is that of a regression estimator: Student's t, the variance
+    of the residuals (of each one, corrected for its leverage, where chances differ), and the spread
+    of the predictions. In simulation (`benchmarks/statistics/judge_corrected.py`) it covers 93 % to
+    96 % with 10 labels and 94 % to 96 % with 20 to 80; with different chances 95 % to 98 %.
 
     Args:
         predictions: One number per item, such as a judge's score.
@@ -81,8 +81,12 @@ def estimate_corrected_mean(
     tilt = importance * (x - centre) / squares if slope else 0.0
     leverage = weights + tilt * (x - centre)
     pulled = weights + gap * tilt
-    residuals = (y - mean - slope * (x - centre)) / (1 - np.minimum(leverage, 0.9))
-    sampling = float(((pulled * residuals) ** 2).sum())
+    residuals = y - mean - slope * (x - centre)
+    if np.ptp(weights) < 1e-12:
+        sampling = float((residuals**2).sum()) / (n - 2) * float((pulled**2).sum())
+    else:
+        residuals /= 1 - np.minimum(leverage, 0.9)
+        sampling = float(((pulled * residuals) ** 2).sum())
     sampling += imagined_error**2 / (n * (n + 1))
     spread = slope**2 * float(guessed.var(ddof=1)) / len(guessed)
     half = t_quantile_95(n - 2) * math.sqrt(sampling + spread)

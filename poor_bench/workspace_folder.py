@@ -294,7 +294,7 @@ class WorkspaceFolder:
         return list(self.store.results())
 
     def load_frame(self) -> pd.DataFrame:
-        """Load the same as a pandas frame: a row per result, with class and level of its test.
+        """Load the same as a pandas frame: a row per result, and its test's class, level, group.
 
         Texts are left out. A missing figure is NaN; `failure_kind` is None for a score.
 
@@ -306,6 +306,7 @@ class WorkspaceFolder:
         tests = [self.workspace.tests_by_id.get(test_id) for test_id in frame["test_id"]]
         frame.insert(2, "class_id", [test.class_id if test else None for test in tests])
         frame.insert(3, "level", [test.level if test else None for test in tests])
+        frame["test_group"] = [test.group if test else None for test in tests]
         return frame
 
     def save_results(self, results: Iterable[Result], run_id: str) -> None:

@@ -115,7 +115,7 @@ _IMPORT_EXAMPLES = examples(
 
 _COLUMN_HELP = (
     "For any table: which column becomes which part of a test (text, texts, test_id, level, "
-    "reference_response, tags, fields.NAME, parameters.NAME)."
+    "reference_response, group, tags, fields.NAME, parameters.NAME)."
 )
 
 

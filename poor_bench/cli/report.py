@@ -49,7 +49,7 @@ _TABLE, _TIMES = "table", "times"
 @click.option(
     "--stratify",
     type=click.Choice(["tests", "classes"]),
-    help="Add a stratified score: classes weighted by their tests, or all classes equally.",
+    help="Add a score for these very classes, weighted by their tests or all equally.",
 )
 @click.option(
     "--format",

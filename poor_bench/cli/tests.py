@@ -88,6 +88,7 @@ def _build_row(test: Test, workspace: Workspace) -> dict[str, Any]:
         "class_id": test.class_id,
         "level": test.level,
         "evaluator": merge_specs(test_class.evaluator, test.evaluator).name,
+        "group": test.group,
         "tags": [*test.tags, *test_class.tags],
         "has_reference": test.reference_response is not None,
     }
@@ -130,6 +131,7 @@ def _collect_facts(test: Test, workspace: Workspace) -> dict[str, Any]:
         "test": test.test_id,
         "class": test.class_id,
         "level": test.level,
+        "group": test.group,
         "tags": [*test.tags, *test_class.tags],
         "evaluator": spec.name,
         "parameters": dict(spec.parameters),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
+
+from poor_bench.scoring.fingerprint import hash_text
 
 Entry = dict[str, Any]
 """A test class or test as it stands in its file."""
@@ -37,6 +40,8 @@ def generate(
 ) -> Iterator[Entry]:
     """Yield tests that all differ, spread evenly over the levels.
 
+    Tests whose texts differ only in numbers, lists and quoted words are of one group.
+
     The same arguments give the same tests; asking for more gives the same ones and then further
     ones. A level that has fewer different tests than asked for yields those it has.
 
@@ -52,7 +57,18 @@ def generate(
         tests = _distinct(generator, level, seed)
         for number, test in zip(range(1, share + 1), tests, strict=False):
             test_id = f"{class_id}_{seed}_{level}_{number:03}"
-            yield {"test_id": test_id, "class_id": class_id, "level": level, **test}
+            group = f"{class_id} {_name_template(test['text'])}"
+            entry = {"test_id": test_id, "class_id": class_id, "level": level, "group": group}
+            yield entry | test
+
+
+_FILLED_IN = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|-?\d+(?:\.\d+)?")
+"""Lists, quoted words and numbers."""
+
+
+def _name_template(text: str) -> str:
+    """Name the template of a text: that of all texts that differ only in what is filled in."""
+    return hash_text(_FILLED_IN.sub("_", text), 8)
 
 
 def _distinct(generator: Generator, level: int, seed: int) -> Iterator[Entry]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from poor_bench.scoring.fingerprint import hash_text
+
 Row = Mapping[str, Any]
 """One row of a file: column to value."""
 
@@ -50,7 +52,28 @@ def to_tests(
             if first != number:
                 yield number, RowError(f"the id `{test_id}` is that of row {first}")
                 continue
-            yield number, {"test_id": test_id, "class_id": class_id, **test}
+            group = {"group": f"{class_id} {name}"} if (name := _find_group(row)) else {}
+            yield number, {"test_id": test_id, "class_id": class_id} | group | test
+
+
+_SHARED = (
+    *("group", "template_id", "original_id", "passage_id", "article_id", "story_id", "context_id"),
+    *("passage", "article", "story", "context"),
+)
+"""Columns that name, or hold, what several questions of known data sets are about."""
+_LONGEST_NAME = 40
+
+
+def _find_group(row: Row) -> str:
+    """Name what a row shares with others: a template, passage or original; empty if nothing."""
+    value = next((row[column] for column in _SHARED if row.get(column) not in (None, "")), None)
+    return name_group(value) if isinstance(value, str | int) else ""
+
+
+def name_group(value: object) -> str:
+    """Name a group by a cell: by the text itself, or by its hash if it is long."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST_NAME else hash_text(text, 8)
 
 
 def text_in(row: Row, column: str) -> str:

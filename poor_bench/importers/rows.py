@@ -17,7 +17,7 @@ from typing import Any
 from poor_bench.config.json_document import json_fault
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.importers.imported import Entry, Importer, Row, RowError
+from poor_bench.importers.imported import Entry, Importer, Row, RowError, name_group
 from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text, open_regular
 
@@ -127,7 +127,7 @@ def _choice_header(first: list[str]) -> list[str] | None:
     return None
 
 
-_PARTS = ("test_id", "level", "text", "texts", "reference_response", "tags")
+_PARTS = ("test_id", "level", "text", "texts", "reference_response", "group", "tags")
 _LEVELS = range(1, 1001)
 _OPEN_PARTS = ("fields", "parameters")
 """Parts that take any name behind a dot, such as `parameters.expected_answer`."""
@@ -144,7 +144,7 @@ def columns_importer(
 
     Args:
         columns: Part of a test to the column it comes from: `test_id`, `level`, `text`, `texts`,
-            `reference_response`, `tags`, `fields.NAME` or `parameters.NAME`.
+            `reference_response`, `group`, `tags`, `fields.NAME` or `parameters.NAME`.
         evaluator: Name of the evaluator of the class.
         parameters: Its parameters that are the same for all tests.
         template: The prompt, with a placeholder such as `{text}`.
@@ -247,5 +247,6 @@ _CONVERT: Mapping[str, Callable[[Any], Any]] = {
     "text": _text,
     "texts": _texts,
     "reference_response": str,
+    "group": name_group,
     "tags": _tags,
 }

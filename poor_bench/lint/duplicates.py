@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from poor_bench.comparison.messages import names_text
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Subject
 from poor_bench.models.problem import Severity
 
@@ -73,7 +74,9 @@ def check_duplicates(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iter
     for first, *others in groups.values():
         for other in others:
             yield _report_duplicate(other, first, facts)
-    yield from _near_duplicates([first for first, *_ in groups.values()])
+    different = [first for first, *_ in groups.values()]
+    yield from _near_duplicates(different)
+    yield from _find_templates(different)
 
 
 def _report_duplicate(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding:
@@ -102,12 +105,34 @@ def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
     for members in of_class.values():
         texts = [_normalise(member.content) for member in members]
         for first, second, similarity in similar_pairs(texts, _SIMILARITY):
+            if members[first].test.group is not None and (
+                members[first].test.group == members[second].test.group
+            ):
+                continue
             yield members[second].finding(
                 "near-duplicate",
                 (),
                 f"this is nearly the same as `{members[first].test.test_id}` "
                 f"({similarity:.0%} alike)",
-                hint="keep one of them, unless the difference is intended",
+                hint="keep one of them, or give both the same `group`: they are not independent",
+            )
+
+
+def _find_templates(subjects: Sequence[Subject]) -> Iterator[Finding]:
+    """Find long texts that differ only in numbers, without a group; once for each template."""
+    of_template: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        text = re.sub(r"\d+", "0", _normalise(subject.content))
+        if len(text) >= _MIN_LENGTH and subject.test.group is None:
+            of_template[subject.test.class_id, text].append(subject)
+    for first, *others in of_template.values():
+        if others:
+            yield first.finding(
+                "shared-template",
+                (),
+                f"it differs from {names_text([other.test.test_id for other in others], limit=5)} "
+                "only in numbers",
+                hint="give them the same `group`: confidence intervals then count them as one",
             )
 
 

@@ -112,6 +112,11 @@ class Metric:
         figure = self.compute(summary)
         return "" if figure is None else self.write_n(figure)
 
+    def show_groups(self, summary: Summary) -> str:
+        """Write how many groups the tests of a row are in; empty where each stands alone."""
+        figure = self.compute(summary)
+        return "" if figure is None or figure.n_groups is None else self.write_n(figure)
+
     def write_n(self, figure: Figure) -> str:
         """Write over how many tests or trials a figure of this kind is."""
         if figure.n_groups is not None:

@@ -32,6 +32,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     """
     yield from _leader(data, quote)
     yield from _coverage(data, quote)
+    yield from _groups(data)
     yield from _changes(data, quote)
     if with_cause:
         yield from _main_cause(data)
@@ -79,6 +80,14 @@ def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
     for llm_id in data.places:
         if not data.is_comparable(llm_id):
             yield f"{quote(data.name(llm_id))}: {data.warning(llm_id)}."
+
+
+def _groups(data: ReportData) -> Iterator[str]:
+    """Yield how many groups the tests are in, where some share one."""
+    scores = [row.score for row in data.summaries() if row.score and row.score.n_tests]
+    if scores:
+        largest = max(scores, key=lambda score: score.n_all)
+        yield f"Confidence intervals count groups of tests: {largest.basis}."
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:

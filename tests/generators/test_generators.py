@@ -91,3 +91,12 @@ def test_an_unknown_generator_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as caught:
         generator_named("list")
     assert "`lists`" in caught.value.hint
+
+
+def test_tests_of_one_template_share_a_group() -> None:
+    groups = {test["text"]: test["group"] for test in drawn("strings", n_tests=60)}
+    backwards = {
+        group for text, group in groups.items() if text.endswith("order:\n1. write it backwards")
+    }
+    assert len(backwards) == 1
+    assert 10 < len(set(groups.values())) < 60

@@ -238,3 +238,20 @@ def test_mappings_that_make_no_test_are_refused(columns: dict[str, str], message
 def test_rows_that_make_no_test_are_refused(columns: dict[str, str], row: dict[str, str]) -> None:
     importer = columns_importer(columns, evaluator="e", parameters={}, template="{text}")
     assert refusal(importer, row)
+
+
+@pytest.mark.parametrize(
+    ("more", "group"),
+    [
+        ({"passage_id": 12}, "mine 12"),
+        ({"article": "Anna walks to the market. " * 20}, "mine "),
+        ({"subject": "anatomy"}, None),
+    ],
+    ids=["passage", "text", "subject"],
+)
+def test_questions_about_one_passage_share_a_group(more: dict, group: str | None) -> None:
+    row = {"question": "Where?", "choices": ["here", "there"], "answer": 0, **more}
+    (_, one), (_, other) = to_tests(importer_named("multiple_choice"), [(1, row), (2, row)], "mine")
+    assert one.get("group") == other.get("group")
+    assert one.get("group", "").startswith(group) if group else "group" not in one
+    assert len(one.get("group", "")) < 40

@@ -176,9 +176,18 @@ def test_long_texts_that_hardly_differ_are_found() -> None:
     assert (finding.problem.code, finding.problem.place) == ("near-duplicate", "tests[1]")
 
 
-def test_texts_with_other_numbers_are_other_tests() -> None:
-    other = STORY.format("her mother").replace("12", "13")
-    assert lint(make_test("a", STORY.format("her mother")), make_test("b", other)) == []
+def test_long_texts_that_hardly_differ_may_share_a_group() -> None:
+    texts = STORY.format("her mother"), STORY.format("her Mothers")
+    assert lint(*(make_test(f"t{n}", text, group="g") for n, text in enumerate(texts))) == []
+
+
+def test_texts_with_other_numbers_are_other_tests_of_one_group() -> None:
+    texts = [STORY.format("her mother").replace("12", number) for number in ("12", "13", "14")]
+    (finding,) = lint(*(make_test(f"t{n}", text) for n, text in enumerate(texts)))
+    assert finding.problem.code == "shared-template"
+    assert "the same `group`" in finding.problem.hint
+    named = [make_test(f"t{n}", text, group="stall") for n, text in enumerate(texts)]
+    assert lint(*named) == []
 
 
 def test_short_texts_are_alike_by_nature() -> None:

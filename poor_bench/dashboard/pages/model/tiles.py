@@ -96,8 +96,9 @@ def _tile(
 
 
 def _interval(metric: metrics.Metric, summary: Summary) -> str:
-    interval = metric.show_interval(summary)
-    return f"95 % CI {interval}" if interval else ""
+    interval, groups = metric.show_interval(summary), metric.show_groups(summary)
+    text = f"95 % CI {interval}" if interval else ""
+    return f"{text}, {groups}" if groups else text
 
 
 def _percent(estimate: Estimate | None) -> str:

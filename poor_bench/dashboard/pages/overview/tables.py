@@ -280,6 +280,7 @@ def _cell(
         f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
         f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
         f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
+        f"{f', {groups}' if (groups := metrics.SCORE.show_groups(summary)) else ''}"
         f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}"
     )
     return html.Td(

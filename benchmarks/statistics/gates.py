@@ -205,6 +205,34 @@ def simulate_one_look(rng: np.random.Generator, runs: int) -> Iterator[Figure]:
             )
 
 
+def draw_fractional(
+    rng: np.random.Generator, means: NDArray[np.float64], n_trials: int, runs: int
+) -> Trials:
+    """Draw fractional scores: each test has a beta distribution with its mean."""
+    import numpy as np
+
+    spread = 3.0
+    shape = (n_trials, runs, len(means))
+    scores = rng.beta(spread * means + 1e-9, spread * (1 - means) + 1e-9, shape)
+    mean = scores.mean(axis=0)
+    counts = np.full(mean.shape, float(n_trials))
+    return Trials(n=counts, mean=mean, squares=((scores - mean) ** 2).sum(axis=0))
+
+
+def simulate_fractional(rng: np.random.Generator, runs: int) -> Iterator[Figure]:
+    """Measure the errors of one look at fractional scores."""
+    for shape in list(make_shapes(N_TESTS))[:5]:
+        for n_trials in (1, 3):
+            before = draw_fractional(rng, shape.chances, n_trials, runs)
+            after = draw_fractional(rng, shape.dropped(TOLERANCE), n_trials, runs)
+            edge = measure_change(before, after)
+            margin = edge.compute_margin()
+            label = f"means {shape.name}, {N_TESTS} x {n_trials}: at the tolerance"
+            n_passed, n_failed = has_passed(edge, margin).sum(), has_failed(edge, margin).sum()
+            yield measure_share(f"{label} passes", int(n_passed), runs, at_most=_BOUND)
+            yield measure_share(f"{label} fails", int(n_failed), runs, at_most=_BOUND)
+
+
 class Looks(NamedTuple):
     """Ends of sequential checks."""
 
@@ -274,6 +302,7 @@ def main() -> int:
         print_figures("Planned size, one look", list(simulate_planned(rng, runs))),
         print_figures("Plans from stored trials", list(simulate_plans_from_trials(rng, runs))),
         print_figures("Errors of one look", list(simulate_one_look(rng, runs))),
+        print_figures("Fractional scores", list(simulate_fractional(rng, runs // 5))),
         print_figures("Looking after each trial", list(simulate_sequential(rng, runs))),
     ]
     return 0 if all(reached) else 1

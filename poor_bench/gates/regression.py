@@ -36,6 +36,8 @@ class MeasuredDrop:
     """After minus before."""
     low: float
     high: float
+    error: float
+    """Accepted chance of each wrong verdict."""
     is_repeatable: bool
     """True if every test was repeated, and no answer of it ever differed."""
 
@@ -57,9 +59,10 @@ class MeasuredDrop:
     def text(self) -> str:
         """Describe the change, such as `change -0.010 (90 % CI -0.035 to +0.015), 60 tests`."""
         value, low, high = (f"{round(each, 3) + 0.0:+.3f}" for each in self._figures)
-        limits = f"90 % CI {low} to {high}"
+        limits = f"{100 * (1 - 2 * self.error):.0f} % CI {low} to {high}"
         n_tests = write_count(len(self.group.tests), "test")
-        return f"{value} ({limits}; {n_tests}, {_trials_text(self.group.tests)})"
+        repeats = ", all answers repeat" if self.is_repeatable else ""
+        return f"{value} ({limits}; {n_tests}, {_trials_text(self.group.tests)}{repeats})"
 
 
 def measure_drop(
@@ -87,6 +90,7 @@ def measure_drop(
         value=value,
         low=max(-1.0, value - margin),
         high=min(1.0, value + margin),
+        error=error,
         is_repeatable=is_repeatable,
     )
 
@@ -160,7 +164,8 @@ def _explain(whole: MeasuredDrop, fallen: Sequence[MeasuredDrop]) -> str:
     within = f"tolerance {whole.tolerance:g}"
     if whole.verdict is Verdict.PASSED:
         return f"change {whole.text} within {within}{broken}"
-    return f"not enough evidence: change {whole.text}, {within}{broken}; {_advise(whole)}"
+    shown = "a drop is shown, but not that it is greater; " if whole.high < 0 else ""
+    return f"not enough evidence: change {whole.text}, {within}; {shown}{_advise(whole)}{broken}"
 
 
 def _fallen_text(drop: MeasuredDrop) -> str:

@@ -112,7 +112,15 @@ def test_a_drop_in_one_class_fails_though_the_whole_rose() -> None:
     finding = check(found)
     assert finding.status == "failed"
     assert "score fell in maths" in finding.reason
+    assert "95 % CI" in finding.reason
     assert check(found, "code").status == "passed"
+
+
+def test_a_drop_that_is_shown_but_not_beyond_the_tolerance_says_so() -> None:
+    before, after = trials([1.0] * 100, 2), trials([1.0] * 94 + [0.0] * 6, 2)
+    finding = check_sets(before, after)
+    assert finding.verdict is Verdict.UNDECIDED
+    assert "a drop is shown, but not that it is greater" in finding.reason
 
 
 def test_a_gate_without_enough_trials_in_the_baseline_says_so() -> None:

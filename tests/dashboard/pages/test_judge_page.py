@@ -135,6 +135,19 @@ def test_score_of_a_person_is_kept_shown_and_measured_by(services: Services) -> 
     assert "only 1 labelled" in shown
 
 
+def test_the_answer_to_score_next_is_linked_and_its_weight_kept(services: Services) -> None:
+    judged(services, "20", 4.0)
+    for case_id in ("first", "second"):
+        drawn = services.judged.next_answer()
+        assert drawn is not None, case_id
+        name = drawn.answer.case_id
+        assert f"Score next: {name}, seller" in " ".join(seen(services).split())
+        callbacks.save_label(services, f"?case={name}", THIS_CASE, 5.0, "Ann", "")
+    assert services.judged.next_answer() is None
+    assert "Score next" not in seen(services)
+    assert [kept.weight for kept in read_labels(folder(services))] == [1.0, 1.0]
+
+
 def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -> None:
     judged(services, "20", 4.0)
     offered = callbacks.label_choices(services, "")

@@ -76,6 +76,8 @@ class TrialPlan:
         Returns:
             As `find_trials_to_pass`; None also where the drop is within the tolerance.
         """
+        if drop <= self.tolerance:
+            return None
         return _find_fewest(lambda n_trials: self.chance_of_fail(n_trials, drop), power)
 
     def _chance(self, distance: float, drop: float, n_trials: int) -> float:

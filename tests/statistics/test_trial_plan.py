@@ -46,6 +46,7 @@ def test_a_baseline_with_few_trials_never_lets_an_unchanged_model_pass() -> None
 
 def test_a_drop_within_the_tolerance_is_never_planned_to_fail() -> None:
     assert PLAN.find_trials_to_fail(0.04) is None
+    assert PLAN.find_trials_to_fail(0.05, power=0.02) is None
 
 
 @given(st.integers(1, 200), st.integers(1, 50), st.floats(0, 0.25), st.floats(0.05, 1))

@@ -21,6 +21,7 @@ from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.significance import holm, sign_flip_p_values
 from poor_bench.tuning.searches import KeptSearch, StopReason, add_known, result_cost_usd
 
@@ -138,7 +139,7 @@ def rank_variants(
     n_tests: int,
     tests: Mapping[str, Test] | None = None,
 ) -> list[VariantRow]:
-    """Rank all variants: complete ones first, then by mean score.
+    """Rank all variants: complete ones first, then as `rank_llms`.
 
     Args:
         results: Variant id to its results, one for each test; the base's among them.
@@ -175,8 +176,15 @@ def rank_variants(
         )
         for variant_id, own in results.items()
     ]
+    order = rank_llms(
+        Result(llm_id=variant_id, test_id=test_id, score=score)
+        for variant_id, own in scores.items()
+        for test_id, score in own.items()
+    ).llm_ids
+    places = {variant_id: place for place, variant_id in enumerate(order)}
     return sorted(
-        rows, key=lambda row: (not row.is_complete, -(row.score.value if row.score else -1))
+        rows,
+        key=lambda row: (not row.is_complete, places.get(row.variant_id, len(places))),
     )
 
 

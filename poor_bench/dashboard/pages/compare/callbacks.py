@@ -67,6 +67,7 @@ class CompareView:
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = tie_letters(comparison.groups) if comparison else {}
+        coverage = self._results.ranking().coverage
         return [
             StripLine(
                 llm_id=llm_id,
@@ -75,6 +76,7 @@ class CompareView:
                 summary=summaries.get(llm_id),
                 against=against.get(llm_id),
                 letters=letters.get(llm_id, ""),
+                warning=coverage[llm_id].text if llm_id in coverage else "",
             )
             for number, llm_id in enumerate(self.columns)
         ]

@@ -56,6 +56,8 @@ class StripLine:
     against: PairedDifference | None
     """None for the base, while it is computed, and without common tests."""
     letters: str
+    warning: str = ""
+    """Beside the score of a model that misses tests."""
 
 
 def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Component:
@@ -88,7 +90,7 @@ def _cells(
     summary = line.summary
     difference, record = _against(line, scale, is_ready=is_ready)
     return {
-        metrics.SCORE.label: _score(summary.score if summary else None),
+        metrics.SCORE.label: _score(summary.score if summary else None, line.warning),
         "Difference": difference,
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
@@ -123,13 +125,14 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
     )
 
 
-def _score(score: Estimate | None) -> Component:
+def _score(score: Estimate | None, warning: str) -> Component:
     if score is None:
         return html.Span("not scored", className="quiet")
     return html.Div(
         [
             html.Span(metrics.score_text(score.value), className="strip-figure"),
             _build_span("interval", score.low, score.high, score.value),
+            html.Small(warning, className="is-warning") if warning else None,
         ],
         className="strip-pair",
         title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {score.basis}",

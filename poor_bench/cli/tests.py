@@ -10,6 +10,7 @@ import click
 
 from poor_bench.cli.cheats import cheat
 from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.mutations import run_mutations
 from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
@@ -207,9 +208,15 @@ _TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
 
 @command.command()
 @click.option("--all", "shows_all", is_flag=True, help="Show all tests, not only suspicious ones.")
+@click.option(
+    "--mutate",
+    "mutates",
+    is_flag=True,
+    help="Show which wrong answers pass as right instead; needs no results and no model.",
+)
 @json_option
 @pass_app
-def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
+def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -> int:
     """Find bad tests by the results of all models.
 
     Suspicious tests: models share a wrong answer (a wrong key?), two answers (ambiguous?) or a
@@ -218,6 +225,8 @@ def analyse(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     correlation with the score on all other tests. Verdicts need results of at least three
     different models; one model counts once, whatever its settings and trials.
     """
+    if mutates:
+        return run_mutations(app, as_json=as_json)
     from poor_bench.statistics.items import analyse_items, level_orders
 
     tests = app.workspace.tests_by_id

@@ -143,7 +143,7 @@ def build_rows(
 
 
 def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
-    """Return a row for each answer that needs no model, with a score and nothing else."""
+    """Return a row for each answer that needs no model and scores, with nothing but its score."""
     return [
         {
             "id": f"floor {row.name}",
@@ -156,6 +156,7 @@ def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
             "tip": f"Needs no model: {row.meaning}.",
         }
         for row in floor
+        if row.score > 0
     ]
 
 

@@ -89,7 +89,7 @@ def _count_hits(found: Sequence[Estimate], truth: float) -> int:
 
 def main() -> None:
     """Print coverage of means, and of differences of models that are equally good."""
-    runs = read_runs(__doc__ or "", default=800)
+    runs = read_runs(__doc__ or "", default=2000)
     means = [
         figure
         for name in _SIZES

@@ -112,6 +112,14 @@ DIFFERENCES: Mapping[str, Chances] = {
 """Of differences from -1 to 1, written as 0 to 1."""
 
 
+def make_random(rng: np.random.Generator) -> Chances:
+    """Make a mixture of one or two beta laws and of the points 0 and 1, all at random."""
+    shapes = np.exp(rng.uniform(np.log(0.3), np.log(20), (2, 2)))
+    weights = rng.dirichlet([2, rng.integers(2) + 1e-9, *(rng.integers(2, size=2) * 0.5 + 1e-9)])
+    laws = [make_beta(a, b) for a, b in shapes]
+    return mix(*zip(weights, [*laws, _ZERO, _ONE], strict=True))
+
+
 def draw(rng: np.random.Generator, chances: Chances, shape: tuple[int, int]) -> Chances:
     """Draw values of a distribution."""
     places = np.searchsorted(np.cumsum(chances) / chances.sum(), rng.random(shape))

@@ -59,7 +59,7 @@ def _simulate(name: str, *, binary: bool, alike: bool, runs: int) -> tuple[Figur
 
 def main() -> None:
     """Print both tables."""
-    runs = read_runs(__doc__ or "", default=1500)
+    runs = read_runs(__doc__ or "", default=4000)
     found = [
         _simulate(name, binary=binary, alike=alike, runs=runs)
         for binary in (True, False)

@@ -25,9 +25,11 @@ def estimate_paired_difference(
     `mean_score`; and below 30 tests `guard_against_unseen`, so that identical scores do not claim
     that two LLMs are the same.
 
-    `benchmarks/statistics/intervals.py` and `clusters.py` print how often the interval covers, and
-    its width beside that of an interval which knows the distribution. It fails where one test in
-    20 differs far more than all the others, and 30 to 60 tests may have missed it.
+    From 10 tests on the interval covers 93 % or more of nearly all distributions that
+    `benchmarks/statistics/intervals.py` simulates, which also prints its width beside that of an
+    interval which knows the distribution: up to 1.4 times as wide where all differences seen point
+    the same way. It covers as little as 78 % where one test in 20 differs far more than all the
+    others, and 30 tests may have missed it. With 10 groups (`clusters.py`) it covers 94 % or more.
 
     Args:
         differences: One score difference per common test, each -1.0 to 1.0, at least one.

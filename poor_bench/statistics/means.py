@@ -31,9 +31,12 @@ def mean_score(
     pays for having estimated that. Two corrections follow: `stretch_by_skew` for scores that are
     nearly all close to 0 or 1, and `guard_against_unseen` below 30 tests.
 
-    `benchmarks/statistics/intervals.py` and `clusters.py` print how often the interval covers, and
-    its width beside that of an interval which knows the distribution. It fails where one test in
-    20 scores far from all the others, and 30 to 60 tests may have missed it.
+    From 10 tests on the interval covers 93 % or more of nearly all distributions that
+    `benchmarks/statistics/intervals.py` simulates, which also prints its width beside that of an
+    interval which knows the distribution. It covers as little as 76 % where one test in 20 scores
+    far from all the others, and 30 tests may have missed it. With 10 groups (`clusters.py`) it
+    covers 91 % to 99 % at means of 0.5 and 0.8, but as little as 67 % at 0.95 where groups are very
+    unlike each other: ten groups then often miss the bad ones.
 
     Args:
         test_scores: One score per test, each 0.0 to 1.0, at least one.

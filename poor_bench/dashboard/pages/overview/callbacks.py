@@ -22,12 +22,23 @@ from poor_bench.dashboard.pages.overview.tables import (
 )
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.figures import find_newer_failures
+from poor_bench.statistics.groups import number_groups
+from poor_bench.statistics.intervals import write_basis
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.test import Test
+
+
+def _count_tests(tests: Sequence[Test]) -> str:
+    """Write how many tests there are, and in how many groups if some share one."""
+    n_groups = max(number_groups(len(tests), [test.group for test in tests]), default=-1) + 1
+    return write_basis(len(tests), n_groups if n_groups < len(tests) else None)
 
 
 def note(services: Services) -> str:
@@ -37,7 +48,7 @@ def note(services: Services) -> str:
     parts = [
         write_count(n_trials, "trial"),
         write_count(len(table.llm_ids), "model"),
-        write_count(len(workspace.tests), "test"),
+        _count_tests(workspace.tests),
         write_count(len(workspace.test_classes), "test class"),
     ]
     n_removed = services.results.n_removed()

@@ -42,7 +42,7 @@ def anytime_margin(
 
     Example:
         >>> round(float(anytime_margin(0.01, scale=0.1)), 2)
-        0.26
+        0.33
     """
     import numpy as np
     from scipy.special import log_ndtr

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.dashboard.pages.compare.callbacks import open_view
+from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview import callbacks
 from poor_bench.results.grid import trial_grid
@@ -210,6 +212,8 @@ def test_the_overview_and_the_end_of_a_run_warn_as_well(
     columns = callbacks.columns_for(rows)
     assert all("sort" not in column for column in columns)
     assert "newer_failed" not in {column["field"] for column in columns}
+    view = open_view(services, "")
+    assert WARNING in text_of(strip(view.strip_lines(None), view.url, is_ready=False))
     assert "1 model excluded: not comparable" in text_of(callbacks.charts(services)[1])
     shown = printed(capsys, uneven, "run", "--llm", "*part", "--llm", "*whole", "--test",
                     "sum_001")  # fmt: skip

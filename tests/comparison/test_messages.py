@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from poor_bench.comparison.compare import make_group, with_p_values
 from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, classify_change
 from poor_bench.comparison.messages import mismatches_text, names_text, power_text, suggest_options
@@ -44,3 +46,28 @@ def test_no_difference_and_an_established_one_need_no_more_tests() -> None:
     better = make_group([compared(f"t{n}", before=0.0, after=1.0) for n in range(10)])
     [established] = with_p_values([better])
     assert (same.needed.tests, power_text(same), power_text(established)) == (None, "", "")
+
+
+def test_trials_are_recommended_where_they_need_fewer_calls() -> None:
+    noisy = [
+        replace(compared(f"t{n}", 0.5, 0.75 if n % 2 else 0.5), n_trials=(4, 4), squares=(1.0, 0.9))
+        for n in range(8)
+    ]
+    group = make_group(noisy)
+    assert group.needed.trials is not None
+    assert group.needed.saves_by_trials
+    assert "trials of each of these tests (or " in power_text(replace(group, factor=3))
+
+
+def test_a_plan_among_several_groups_needs_more_tests() -> None:
+    alone = make_group([compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)])
+    [among, *_] = with_p_values([alone] * 6)
+    assert among.factor == 6
+    assert among.needed.tests > alone.needed.tests
+    assert among.smallest_difference > alone.smallest_difference
+
+
+def test_tests_of_a_group_count_as_one_piece_of_evidence() -> None:
+    tests = [replace(compared(f"t{n}", 0.0, 1.0), group=f"g{n // 2}") for n in range(10)]
+    [group] = with_p_values([make_group(tests)])
+    assert group.p_value == 1 / 32

@@ -17,6 +17,7 @@ from poor_bench.statistics.significance import (
     holm,
     holm_factors,
     needed_tests,
+    needed_trials,
     plan_evidence,
     sign_flip_p_values,
 )
@@ -215,6 +216,31 @@ def measure_holm_plan(runs: int) -> list[Figure]:
     return figures
 
 
+def measure_trials_plan(runs: int) -> list[Figure]:
+    """Measure the power at the recommended number of trials of 60 tests, all pairs corrected."""
+    rng, figures, n_runs = np.random.default_rng(9), [], max(2, runs // 10)
+
+    def draw(n_trials: int) -> np.ndarray:
+        centre, gain = rng.uniform(0.3, 0.7, (60, n_runs)), rng.normal(0.08, 0.1, (60, n_runs))
+        sides = [np.clip(centre + sign * gain / 2, 0, 1) for sign in (1, -1)]
+        a, b = (rng.binomial(n_trials, side) / n_trials for side in sides)
+        return np.asarray(a - b)
+
+    between, once = 0.01, float(draw(1).var())
+    for n_pairs in (1, 15):
+        planned = needed_trials(
+            0.08,
+            60,
+            between_variance=between,
+            trial_variance=once - between,
+            alpha=ALPHA / n_pairs,
+        )
+        found = int((sign_flip_p_values(draw(planned or 1)) < ALPHA / n_pairs).sum())
+        label = f"{n_pairs} pairs, +.08 on 60 tests, {planned} trials"
+        figures.append(measure_share(label, found, n_runs, at_least=0.75, at_most=0.85))
+    return figures
+
+
 def measure_times() -> list[Figure]:
     """Time all 1,225 pairs of 50 models on 20,000 tests."""
     rng, figures = np.random.default_rng(8), []
@@ -242,8 +268,8 @@ def main() -> None:
     print_figures("10 groups of 6 tests, equal models called different", measure_groups(runs))
     many = measure_many_pairs(runs)
     print_figures("Many pairs, corrected (Holm)", [*many, measure_family(runs)])
-    plans = [*measure_plan(runs), *measure_holm_plan(runs)]
-    print_figures("Power at the recommended number of tests (aim: 80 %)", plans)
+    plans = [*measure_plan(runs), *measure_holm_plan(runs), *measure_trials_plan(runs)]
+    print_figures("Power at the recommended number of tests or trials (aim: 80 %)", plans)
     print_figures("1,225 pairs x 20,000 tests", measure_times())
 
 

@@ -263,15 +263,19 @@ class NeededEvidence:
     are tried, or where none was tried twice, so that it is not known."""
 
     @property
-    def saves_by_trials(self) -> bool:
-        """True if more trials of the present tests need fewer calls than more tests."""
+    def prefers_trials(self) -> bool:
+        """True if more trials of the present tests need about as few calls as more tests.
+
+        They can hardly need fewer: trials show less than as many new tests, unless the tests do not
+        differ. At equal calls they are easier to have.
+        """
         if self.trials is None or self.tests is None:
             return self.trials is not None
-        return self.trials * self.n_tests < self.tests * self.n_trials
+        return self.trials * self.n_tests <= 1.1 * self.tests * self.n_trials
 
     @property
     def text(self) -> str:
-        """Recommendation with fewer calls, and the other; empty where nothing would do or is left.
+        """What tells with fewer calls, and the other; empty where nothing would do or is left.
 
         Example:
             >>> NeededEvidence(n_tests=60, n_trials=1, tests=240, trials=None).text
@@ -283,8 +287,8 @@ class NeededEvidence:
         if self.tests is not None and self.tests > self.n_tests:
             by_tests = write_count(self.tests, "test")
         if by_trials and by_tests:
-            first, other = (by_trials, by_tests) if self.saves_by_trials else (by_tests, by_trials)
-            return f"about {first} (or {other}, with more calls)"
+            first, other = (by_trials, by_tests) if self.prefers_trials else (by_tests, by_trials)
+            return f"about {first} (or {other})"
         only = by_trials or by_tests
         return f"about {only}" if only else ""
 

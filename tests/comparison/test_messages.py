@@ -48,15 +48,20 @@ def test_no_difference_and_an_established_one_need_no_more_tests() -> None:
     assert (same.needed.tests, power_text(same), power_text(established)) == (None, "", "")
 
 
-def test_trials_are_recommended_where_they_need_fewer_calls() -> None:
+def test_trials_are_recommended_where_the_tests_do_not_differ() -> None:
     noisy = [
-        replace(compared(f"t{n}", 0.5, 0.75 if n % 2 else 0.5), n_trials=(4, 4), squares=(1.0, 0.9))
+        replace(
+            compared(f"t{n}", 0.5, 0.5 + (0.3 if n % 2 else -0.2)),
+            n_trials=(4, 4),
+            squares=(0.4275, 0.4275),  # variance 0.1425 of each trial: all that is seen
+        )
         for n in range(8)
     ]
     group = make_group(noisy)
-    assert group.needed.trials is not None
-    assert group.needed.saves_by_trials
-    assert "trials of each of these tests (or " in power_text(replace(group, factor=3))
+    assert group.needed.prefers_trials
+    assert "trials of each of these tests (or " in power_text(group)
+    steady = make_group([replace(test, squares=(0.1, 0.1)) for test in noisy])
+    assert not steady.needed.prefers_trials
 
 
 def test_a_plan_among_several_groups_needs_more_tests() -> None:

@@ -56,12 +56,10 @@ def test_many_pairs_need_more_tests() -> None:
 
 
 def test_what_needs_fewer_calls_is_recommended() -> None:
-    few_noisy = NeededEvidence(n_tests=60, n_trials=2, tests=400, trials=5)
-    assert few_noisy.text == (
-        "about 5 trials of each of these tests (or 400 tests, with more calls)"
-    )
+    few_noisy = NeededEvidence(n_tests=60, n_trials=2, tests=150, trials=5)
+    assert few_noisy.text == ("about 5 trials of each of these tests (or 150 tests)")
     differing = NeededEvidence(n_tests=60, n_trials=2, tests=90, trials=50)
-    assert not differing.saves_by_trials
+    assert not differing.prefers_trials
     assert differing.text.startswith("about 90 tests (or 50 trials")
     enough = NeededEvidence(n_tests=60, n_trials=2, tests=60, trials=2)
     assert enough.text == ""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from poor_bench.models.completion import Message
     from poor_bench.models.test import Test
     from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, LevelOrder
 
 
@@ -227,21 +228,29 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
     """
     if mutates:
         return run_mutations(app, as_json=as_json)
+    from poor_bench.statistics.item_response import LEAST_MODELS, fit_item_response
     from poor_bench.statistics.items import analyse_items, level_orders
 
     tests = app.workspace.tests_by_id
-    items = analyse_items(
-        (result for result in app.store.results() if result.test_id in tests), tests
-    )
+    results = [result for result in app.store.results() if result.test_id in tests]
+    items = analyse_items(results, tests)
     orders = level_orders(items)
+    response = fit_item_response(results)
     if as_json:
         shown = [_item_to_json(item) for item in items]
-        print_json({"tests": shown, "levels": [_order_to_json(order) for order in orders]})
+        levels = [_order_to_json(order) for order in orders]
+        fitted = None if response is None else _response_to_json(response)
+        print_json({"tests": shown, "levels": levels, "item_response": fitted})
         return 0
     if not items:
         click.echo(f"No results yet. Next: {next_step('run')}")
         return 0
     _print_items(items, shows_all=shows_all)
+    if response is None:
+        n_models = max(item.n_models for item in items)
+        click.echo(_TOO_FEW.format(needed=LEAST_MODELS, n_models=n_models))
+    else:
+        _print_weakest(response)
     _print_orders(orders)
     return 0
 
@@ -273,6 +282,23 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
         click.echo(
             f"Verdicts need {LEAST_MODELS} different models; these results cover {n_models}."
         )
+
+
+_TOO_FEW = "Item response theory needs {needed} different models; these results cover {n_models}."
+_SHOWN_WEAKEST = 5
+
+
+def _print_weakest(response: ItemResponse) -> None:
+    """Print the tests that tell models apart least, by item response theory."""
+    weakest = sorted(response.items, key=lambda item: item.discrimination)[:_SHOWN_WEAKEST]
+    print_table(
+        {
+            "Least informative test": item.test_id,
+            ">Difficulty": f"{item.difficulty:+.2f}",
+            ">Discrimination (2PL)": f"{item.discrimination:.2f}",
+        }
+        for item in weakest
+    )
 
 
 def _print_orders(orders: Sequence[LevelOrder]) -> None:
@@ -307,6 +333,23 @@ def _item_to_json(item: Item) -> dict[str, Any]:
         "is_suspicious": item.is_suspicious,
         "suspicion": item.suspicion,
         "p_value": item.p_value,
+    }
+
+
+def _response_to_json(response: ItemResponse) -> dict[str, Any]:
+    return {
+        "tests": [
+            {
+                "test_id": item.test_id,
+                "difficulty": item.difficulty,
+                "discrimination": item.discrimination,
+            }
+            for item in response.items
+        ],
+        "abilities": [
+            {"model": model, "value": ability.value, "low": ability.low, "high": ability.high}
+            for model, ability in response.abilities.items()
+        ],
     }
 
 

@@ -15,7 +15,7 @@ from poor_bench.issues.detector import (
     each,
     shorten_quote,
 )
-from poor_bench.issues.older_results import read_cause
+from poor_bench.scoring.older_results import read_cause
 from poor_bench.scoring.verdict import AnswerFormat, Cause
 
 _DEFINED = re.compile(

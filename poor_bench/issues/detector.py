@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from poor_bench.extraction.found import Extracted
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import ThinkingSplit, split_thinking
-from poor_bench.issues.older_results import guess_format
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
+from poor_bench.scoring.older_results import guess_format
 from poor_bench.scoring.verdict import AnswerFormat
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+from poor_bench.scoring.verdict import Cause
 from poor_bench.statistics.answer_space import count_declared_answers, estimate_answer_space
 from poor_bench.statistics.significance import benjamini_hochberg
 from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED, Votes, Way, collect_votes
@@ -40,6 +41,8 @@ _NODES = 15
 _SHARES = (0.3, 0.5, 0.7)
 """How right votes divide between the two right answers of an ambiguous test."""
 _BROKEN_PASS = 0.02
+_OF_PROMPTS = frozenset({Cause.MISSING_FUNCTION, Cause.ARGUMENTS, Cause.MISSING_MODULE})
+"""Causes that a sound test has seldom: its prompt says what the evaluator wants."""
 
 
 class Fault(StrEnum):
@@ -151,16 +154,24 @@ def _weigh_class(votes: Votes, n_answers: list[int], seed: int) -> dict[str, Sus
 
 
 def _weigh_causes(votes: Votes, rows: Codes) -> list[tuple[int, float]]:
-    """Find for each test the cause that most exceeds its usual share, with its p-value."""
+    """Find for each test the cause that most exceeds its usual share, with its p-value.
+
+    Causes that lie between prompt and evaluator are counted among all models; others, such as a
+    crash or a message, among those that fail: hard tests have more of them.
+    """
     import numpy as np
 
     counts = [(votes.caused == cause).sum(axis=1) for cause in range(1, len(votes.causes) + 1)]
     n_voted = (votes.codes != MISSING).sum(axis=1)
+    n_failing = n_voted - (votes.codes == PASSED).sum(axis=1)
     shared = [n for n, count in enumerate(counts) if (count[rows] >= LEAST_MODELS).any()]
     best = [(0, 1.0)] * len(rows)
     for cause in shared:
-        p_values = _compute_tails(counts[cause], n_voted)[rows] * len(shared)
-        p_values = np.where(counts[cause][rows] >= LEAST_MODELS, p_values, 1.0)
+        if votes.causes[cause].text in _OF_PROMPTS:
+            tails = _compute_tails(counts[cause], n_voted, 3 * counts[cause] < n_voted, 0.5, 10)
+        else:
+            tails = _compute_tails(counts[cause], n_failing, n_failing > 0, 1, 2)
+        p_values = np.where(counts[cause] >= LEAST_MODELS, tails * len(shared), 1.0)[rows]
         best = [
             (cause + 1, float(p)) if p < old[1] else old
             for p, old in zip(p_values, best, strict=True)
@@ -168,19 +179,21 @@ def _weigh_causes(votes: Votes, rows: Codes) -> list[tuple[int, float]]:
     return best
 
 
-def _compute_tails(counts: Codes, n_voted: Codes) -> Array:
+def _compute_tails(
+    counts: Codes, n_of: Codes, usual: NDArray[np.bool_], with_cause: float, added: float
+) -> Array:
     """Compute the chance of so many models with a cause, at its usual share.
 
     The usual share leaves out tests that exceed it, found by repetition: a class of prompts that
-    do not say what the evaluator wants must not become the standard.
+    do not say what the evaluator wants must not become the standard. `added` votes, of which
+    `with_cause` have the cause, keep it from being 0 or 1.
     """
     import numpy as np
     from scipy import stats
 
-    usual = 3 * counts < n_voted
     for _ in range(5):
-        share = (counts[usual].sum() + 0.5) / (n_voted[usual].sum() + 10)
-        tails: Array = np.asarray(stats.binom.sf(counts - 1, n_voted, share))
+        share = (counts[usual].sum() + with_cause) / (n_of[usual].sum() + added)
+        tails: Array = np.asarray(stats.binom.sf(counts - 1, n_of, share))
         usual = usual & (tails > 0.05)
     return tails
 

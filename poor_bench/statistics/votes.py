@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.models.result import Result
+from poor_bench.scoring.older_results import read_cause
 from poor_bench.scoring.verdict import MAX_DETAILS, Cause
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def find_way(result: Result) -> Way | None:
         return None
     if result.cause:
         return None if result.cause in _FAULTS_OF_MODELS else Way("cause", result.cause)
+    stated, _ = read_cause(result.details)
+    if stated is not None:
+        return None if stated in _FAULTS_OF_MODELS else Way("cause", stated)
     said = " ".join(_TRACEBACK.sub("", result.details[:MAX_DETAILS]).split())
     text = _NAMED.sub("…", said)[:200]
     return Way("message", text) if text else None

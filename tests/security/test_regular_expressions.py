@@ -99,7 +99,7 @@ def test_slow_patterns_are_found_out(source: str, piece: str) -> None:
 def test_patterns_are_found_wherever_they_stand(patterns: list[Found]) -> None:
     places = {item.place.partition(":")[0] for item in patterns}
     assert {
-        "poor_bench.issues.older_results._SAID",
+        "poor_bench.scoring.older_results._SAID",
         "poor_bench.extraction.code",
         "poor_bench.providers.failures._RULES",
         "evaluators.reasoning_gym_scorer._BOARD",

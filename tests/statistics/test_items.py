@@ -142,6 +142,17 @@ def test_causes_are_shared_whatever_the_message_names() -> None:
     assert item.alike.llm_ids == ("a", "b", "c", "d", "e")
 
 
+def test_a_message_that_every_failure_gets_says_nothing() -> None:
+    rng = np.random.default_rng(2)
+    rows = {f"t{n}": rng.random(8) < rng.random() for n in range(30)}
+    results = [
+        Result(llm_id=x, test_id=test_id, score=float(right), details="" if right else "wrong")
+        for test_id, row in rows.items()
+        for x, right in zip(LLMS, row, strict=True)
+    ]
+    assert not any(item.alike for item in analyse_items(results))
+
+
 def test_nothing_is_said_against_a_test_by_chance() -> None:
     items = items_of({"hard": [0, 0.9, 0], "easy": [1, 1, 1]})
     assert {item.suspicion for item in items.values()} == {""}

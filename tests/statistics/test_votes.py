@@ -13,8 +13,9 @@ def failing(llm_id: str = "a", **fields: object) -> Result:
     [
         ({"got": " **7** "}, Way("answer", "7")),
         ({"cause": "missing_function", "details": "names `x`"}, Way("cause", "missing_function")),
-        ({"details": "function `add` is missing"}, Way("message", "function … is missing")),
-        ({"details": "crashed\nTraceback (most recent call last):\n x"}, Way("message", "crashed")),
+        ({"details": "function `add` is missing"}, Way("cause", "missing_function")),
+        ({"details": "row 3 of `x` differs"}, Way("message", "row … of … differs")),
+        ({"details": "odd\nTraceback (most recent call last):\n x"}, Way("message", "odd")),
         ({"cause": "wrong_answer", "details": "wrong"}, None),
         ({"score": 0.5, "details": "case 3 is wrong"}, None),
         ({}, None),

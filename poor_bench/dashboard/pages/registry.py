@@ -29,6 +29,7 @@ from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
 from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
+from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
 
 PAGES: tuple[Page, ...] = (
     Page(path="/", title="Overview", layout=overview_layout, register=register_overview),
@@ -51,7 +52,14 @@ PAGES: tuple[Page, ...] = (
     Page(
         path="/issues", title="Issues", url=IssueUrl, layout=issues_layout, register=register_issues
     ),
-    Page(path="/tests", title="Tests", url=TestUrl, layout=tests_layout, register=register_tests),
+    Page(
+        path="/tests",
+        title="Tests",
+        url=TestUrl,
+        layout=tests_layout,
+        parts=tests_parts,
+        register=register_tests,
+    ),
     Page(path="/llms", title="Models", layout=llms_layout, register=register_llms),
     Page(path="/run", title="Run", url=RunUrl, layout=run_layout, register=register_run),
     Page(path="/judge", title="Judge", url=JudgeUrl, layout=judge_layout, register=register_judge),

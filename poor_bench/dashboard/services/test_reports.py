@@ -14,8 +14,10 @@ from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import ITEM_TEXTS
 from poor_bench.results.table import SCORES_ONLY
+from poor_bench.statistics.item_response import ItemResponse, fit_item_response
 from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
 from poor_bench.statistics.summary import FloorRow
+from poor_bench.statistics.votes import identify_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +50,10 @@ class ItemReport:
     """By test id."""
     orders: Mapping[str, LevelOrder]
     """By class id."""
+    response: ItemResponse | None
+    """None while there are too few models, see `fit_item_response`."""
+    n_models: int
+    """Different models with results."""
 
 
 class TestReports:
@@ -115,11 +121,13 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 
 
 def _analyse_items(table: ResultTable, workspace: Workspace) -> ItemReport:
-    results = table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY)
+    results = list(table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY))
     items = analyse_items(results, workspace.tests_by_id)
     return ItemReport(
         items={item.test_id: item for item in items},
         orders={order.class_id: order for order in level_orders(items)},
+        response=fit_item_response(results),
+        n_models=len({identify_model(result) for result in results}),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.figures.item_scatter import item_scatter_figure
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
@@ -23,8 +24,10 @@ from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, Te
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import build_class_table, build_test_table
 from poor_bench.dashboard.services.test_reports import prompt_variants
+from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
+from poor_bench.statistics.item_response import LEAST_MODELS
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -105,6 +108,27 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     )
 
 
+def show_picture(services: Services) -> Component:
+    """Draw tests by difficulty and discrimination, or say how many models that needs."""
+    report = services.tests.items().value
+    if report is None:
+        return html.Span("computing ...", className="quiet")
+    if report.response is None:
+        needed = f"This picture needs results of {LEAST_MODELS} different models"
+        return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
+    suspicious = {name for name, item in report.items.items() if item.is_suspicious}
+    figure = item_scatter_figure(report.response.items, suspicious)
+    return dcc.Graph(
+        id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
+    )
+
+
+def open_point(search: str | None, click: dict[str, Any]) -> str:
+    """Return the address of the page with the test of the chosen point open."""
+    [test_id, *_] = click["points"][0]["customdata"]
+    return TestUrl.read(search).changed(test=test_id).search
+
+
 def _chips(search: str | None, n_suspicious: int | None) -> Component:
     url = TestUrl.read(search)
     chip = LINKS.chip(
@@ -152,6 +176,23 @@ def _register_shown(app: Dash, services: Services) -> None:
     def _show_panel(search: str, shown: Any) -> Any:
         is_same = ctx.triggered_id == ShellIds.VERSION and shown  # keep what is being written
         return no_update if is_same else show_panel(services, search)
+
+    @on_data(
+        app,
+        Output(TestsIds.PICTURE, "children"),
+        Input(TestsIds.WAIT, "disabled"),
+    )
+    def _show_picture(_is_current: bool | None) -> Any:
+        return show_picture(services)
+
+    @app.callback(
+        Output(TestsIds.SEARCH, "data", allow_duplicate=True),
+        Input(TestsIds.PICTURE_GRAPH, "clickData"),
+        State(TestsIds.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _open_point(click: dict[str, Any] | None, search: str) -> Any:
+        return no_update if not click else open_point(search, click)
 
     bind_controls(app, TestsIds.SEARCH, TestUrl, text=TestsIds.TEXT)
     shown = State(TestsIds.SEARCH, "data")

@@ -27,6 +27,8 @@ class TestsIds(StrEnum):
     NOTE = "tests-note-text"
     TEXT = "tests-text-input"
     CLASSES = "tests-classes-body"
+    PICTURE = "tests-picture-body"
+    PICTURE_GRAPH = "tests-picture-graph"
     CHIPS = "tests-chips-body"
     LISTED = "tests-listed-body"
     DETAILS = "tests-details-panel"
@@ -100,6 +102,11 @@ def layout(url: TestUrl) -> Component:
                 note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
                 tools=csv_button(TestsIds.CLASSES_CSV, "the classes"),
             ),
+            card(
+                "Difficulty and discrimination",
+                html.Div(id=TestsIds.PICTURE),
+                note="Choose a point to open its test. Points far down tell models little apart.",
+            ),
             html.Div(
                 [
                     card(
@@ -119,3 +126,8 @@ def layout(url: TestUrl) -> Component:
         ],
         className="page-body",
     )
+
+
+def parts() -> list[Component]:
+    """Return one of each component that callbacks put into the page."""
+    return [dcc.Graph(id=TestsIds.PICTURE_GRAPH)]

@@ -2,7 +2,8 @@
 
 A suite has 100 tests of one kind of answer. Twelve are faulty: four have a wrong key, four are
 ambiguous (models that know the answer give another right one half of the time), four are
-reversed (the chance to pass is 1 minus what ability and difficulty say).
+reversed (the chance to pass is 1 minus what ability and difficulty say). Abilities spread evenly
+over four logits: on a usual test the models pass with chances from one half to 98 %.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from simulation import Figure, measure_share, print_figures, read_runs
+from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.item_faults import find_faults
+from poor_bench.statistics.item_response import fit_two_parameters
 
 N_MODELS, N_TESTS, N_EACH = 9, 100, 4
 FAULTS = ("wrong key", "ambiguous", "reversed")
@@ -90,7 +92,9 @@ def measure(kind: Kind, n_trials: int, runs: int) -> list[Figure]:
     counts: Counter[str] = Counter()
     shares = []
     for run in range(runs):
-        results, tests, faults = simulate(np.random.default_rng([run, n_trials]), kind, n_trials)
+        results, tests, faults = simulate(
+            np.random.default_rng([run, n_trials, 2026]), kind, n_trials
+        )
         found = find_faults(results, tests)
         flagged = [test_id for test_id, each in found.items() if each.is_flagged]
         counts.update(faults.get(test_id, "sound") for test_id in flagged)
@@ -108,13 +112,40 @@ def measure(kind: Kind, n_trials: int, runs: int) -> list[Figure]:
     return figures
 
 
+def measure_recovery(n_models: int, n_tests: int, runs: int) -> list[Figure]:
+    """Measure how well the 2PL fit recovers abilities, difficulties and slopes."""
+    columns: dict[str, list[float]] = {name: [] for name in ("ability", "difficulty", "log slope")}
+    covered = 0
+    for run in range(runs):
+        rng = np.random.default_rng([run, n_models, n_tests])
+        ability = rng.normal(size=n_models)
+        ability = (ability - ability.mean()) / ability.std()
+        difficulty, log_slope = rng.normal(size=n_tests), rng.normal(0.0, 0.4, n_tests)
+        chance = 1 / (1 + np.exp(-np.exp(log_slope)[:, None] * (ability - difficulty[:, None])))
+        fit = fit_two_parameters((rng.random(chance.shape) < chance).astype(float))
+        covered += int((np.abs(fit.ability - ability) <= 1.96 * fit.error).sum())
+        for (_, values), got, true in zip(
+            columns.items(),
+            (fit.ability, fit.difficulty, np.log(fit.slope)),
+            (ability, difficulty, log_slope),
+            strict=True,
+        ):
+            values.append(float(np.corrcoef(got, true)[0, 1]))
+    figures = [measure_mean(f"correlation, {name}", values) for name, values in columns.items()]
+    label = "ability inside its 95 % interval"
+    return [*figures, measure_share(label, covered, runs * n_models, at_least=0.93)]
+
+
 def main() -> None:
-    """Print the figures of every kind of answer with 1 and 3 trials."""
-    runs = read_runs(__doc__ or "", 25)
+    """Print the figures of every kind of answer with 1 and 3 trials, and of the 2PL fit."""
+    runs = read_runs(__doc__ or "", 100)
     for kind in KINDS:
         for n_trials in (1, 3):
             title = f"{kind.name}, {N_MODELS} models x {n_trials} trials, {runs} suites"
             print_figures(title, measure(kind, n_trials, runs))
+    for n_models, n_tests in ((20, 100), (50, 200), (50, 2000)):
+        title = f"2PL, {n_models} models x {n_tests} tests"
+        print_figures(title, measure_recovery(n_models, n_tests, min(runs, 25)))
 
 
 if __name__ == "__main__":

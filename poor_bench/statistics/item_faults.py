@@ -33,14 +33,16 @@ if TYPE_CHECKING:
 
 LEAST_MODELS = 3
 """Different models that a verdict on a test needs."""
-FALSE_SHARE = 0.1
-"""Expected share of sound tests among the flagged, at most."""
+FALSE_SHARE = 0.05
+"""Level of Benjamini-Hochberg; the precision on planted faults is 93 to 98 %."""
 _DRAWN_PER_TEST, _LEAST_DRAWN, _MOST_DRAWN = 20, 2_000, 40_000
 """Simulated sound tests: enough to tell the smallest p-value that counts."""
 _NODES = 15
 _SHARES = (0.3, 0.5, 0.7)
 """How right votes divide between the two right answers of an ambiguous test."""
 _BROKEN_PASS = 0.02
+_DOUBTFUL = 0.15
+"""Tests with a smaller p-value do not shape the idea of a sound test, the second time."""
 _OF_PROMPTS = frozenset({Cause.MISSING_FUNCTION, Cause.ARGUMENTS, Cause.MISSING_MODULE})
 """Causes that a sound test has seldom: its prompt says what the evaluator wants."""
 
@@ -102,10 +104,11 @@ def find_faults(
     for result in results:
         test = tests.get(result.test_id)
         by_class.setdefault(test.class_id if test else "", []).append(result)
+    known = _estimate_abilities(collect_votes(results, pass_score=pass_score))
     found: dict[str, Suspicion] = {}
     for of_class in by_class.values():
         votes = collect_votes(of_class, pass_score=pass_score)
-        found |= _weigh_class(votes, _count_answers(votes, of_class, tests), seed)
+        found |= _weigh_class(votes, known, _count_answers(votes, of_class, tests), seed)
     flags = benjamini_hochberg([each.p_value for each in found.values()], FALSE_SHARE)
     return {
         test_id: Suspicion(
@@ -126,14 +129,26 @@ def _count_answers(votes: Votes, results: Sequence[Result], tests: Mapping[str, 
     return [max(n or estimated, int(seen), 2) for n, seen in zip(declared, most, strict=True)]
 
 
-def _weigh_class(votes: Votes, n_answers: list[int], seed: int) -> dict[str, Suspicion]:
+def _estimate_abilities(votes: Votes) -> dict[str, float]:
+    """Estimate the ability of each model over all classes, where classes start from."""
+    import numpy as np
+
+    everything = np.ones(len(votes.codes), dtype=bool)
+    ability = _fit(votes.codes, everything, np.zeros(len(votes.models)), 2.0).ability
+    return dict(zip(votes.models, ability.tolist(), strict=True))
+
+
+def _weigh_class(
+    votes: Votes, known: Mapping[str, float], n_answers: list[int], seed: int
+) -> dict[str, Suspicion]:
     import numpy as np
 
     voted = (votes.codes != MISSING).sum(axis=1)
     rows = np.flatnonzero(voted >= LEAST_MODELS)
     if not len(rows):
         return {}
-    by_answer = _weigh_answers(votes.codes[rows], np.array(n_answers)[rows], seed)
+    prior = np.array([known[model] for model in votes.models])
+    by_answer = _weigh_answers(votes.codes[rows], prior, np.array(n_answers)[rows], seed)
     by_cause = _weigh_causes(votes, rows)
     found = {}
     for place, row in enumerate(rows):
@@ -198,13 +213,15 @@ def _compute_tails(
     return tails
 
 
-def _weigh_answers(codes: Codes, n_answers: Codes, seed: int) -> list[tuple[Fault, int, float]]:
+def _weigh_answers(
+    codes: Codes, prior: Array, n_answers: Codes, seed: int
+) -> list[tuple[Fault, int, float]]:
     """Give for each test the likeliest fault, the code of the shared answer, and the p-value."""
     import numpy as np
 
     keep = np.ones(len(codes), dtype=bool)
     for _ in range(2):  # the second time without the influence of what the first one found
-        model = _fit(codes, keep)
+        model = _fit(codes, keep, prior, 1.0)
         found: list[Any] = [None] * len(codes)
         p_values = np.ones(len(codes))
         for n in np.unique(n_answers):
@@ -214,7 +231,7 @@ def _weigh_answers(codes: Codes, n_answers: Codes, seed: int) -> list[tuple[Faul
             p_values[rows] = _simulate_p(ratios, codes[rows], model, int(n), tempting, seed)
             for row, fault, code in zip(rows, faults, shared, strict=True):
                 found[row] = fault, int(code)
-        keep = p_values > 0.01
+        keep = p_values > _DOUBTFUL
         if keep.all():
             break
     return [(fault, code, float(p)) for (fault, code), p in zip(found, p_values, strict=True)]
@@ -229,15 +246,23 @@ class _Sound:
     failing: Array
     weights: Array
     """Log weights of the nodes."""
+    ability: Array
 
 
-def _fit(codes: Codes, keep: NDArray[np.bool_]) -> _Sound:
-    """Fit abilities and the spread of difficulties (Rasch) to the tests that count."""
+def _fit(codes: Codes, keep: NDArray[np.bool_], prior: Array, deviation: float) -> _Sound:
+    """Fit abilities and the spread of difficulties (Rasch) to the tests that count.
+
+    Args:
+        codes: Votes.
+        keep: Tests that count.
+        prior: Abilities by what else is known, in logits.
+        deviation: Standard deviation of abilities around `prior`.
+    """
     import numpy as np
 
     seen = (codes != MISSING) & keep[:, None]
     right = (codes == PASSED) & seen
-    ability, difficulty = np.zeros(codes.shape[1]), np.zeros(codes.shape[0])
+    ability, difficulty = prior.copy(), np.zeros(codes.shape[0])
     mean, spread = 0.0, 1.5
     for _ in range(40):
         chance = 1 / (1 + np.exp(difficulty[:, None] - ability))
@@ -245,7 +270,9 @@ def _fit(codes: Codes, keep: NDArray[np.bool_]) -> _Sound:
             np.where(seen, chance * (1 - chance), 0.0),
             np.where(seen, right - chance, 0.0),
         )
-        ability = ability + (rest.sum(axis=0) - ability / 4) / (slope.sum(axis=0) + 1 / 4)
+        ability = ability + (rest.sum(axis=0) - (ability - prior) / deviation**2) / (
+            slope.sum(axis=0) + 1 / deviation**2
+        )
         precision = slope.sum(axis=1) + 1 / spread**2
         gain = rest.sum(axis=1) + (difficulty - mean) / spread**2
         difficulty = difficulty - gain / precision
@@ -255,7 +282,10 @@ def _fit(codes: Codes, keep: NDArray[np.bool_]) -> _Sound:
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     scale = ability[:, None] - (mean + spread * nodes)
     return _Sound(
-        -np.logaddexp(0, -scale), -np.logaddexp(0, scale), np.log(weights / weights.sum())
+        -np.logaddexp(0, -scale),
+        -np.logaddexp(0, scale),
+        np.log(weights / weights.sum()),
+        ability,
     )
 
 

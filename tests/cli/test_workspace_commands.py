@@ -176,9 +176,9 @@ def test_lint_ends_with_1_where_a_test_is_wrong(folder: Path) -> None:
 def test_analyse_names_the_tests_that_results_speak_against(
     workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    workspace_files.add_tests(3)
-    for name in "abc":
-        workspace_files.add_llm(name, {"1 + 1": "7", "+": "4"})
+    workspace_files.add_tests(30)
+    for name in "abcdef":
+        workspace_files.add_llm(name, {"11 + 11": "4", "21 + 21": "4", "1 + 1": "7", "+": "4"})
     folder = workspace_files.write()
     call(folder, "run")
     capsys.readouterr()
@@ -188,7 +188,7 @@ def test_analyse_names_the_tests_that_results_speak_against(
     assert "nobody_passes" in by_id["sum_001"]["findings"]
     assert not by_id["sum_002"]["is_suspicious"]
     assert call(folder, "tests", "analyse") == 0
-    assert "Suspicious: 1 of 3 tests" in capsys.readouterr().out
+    assert "Suspicious: 1 of 30 tests" in capsys.readouterr().out
 
 
 def test_analyse_without_results_says_what_to_do(

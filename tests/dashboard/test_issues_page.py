@@ -97,7 +97,7 @@ def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: Workspace
 
 
 def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) -> None:
-    services = services_with(workspace_files, {name: [0, 1, 1] for name in ("a", "b", "c", "d")})
+    services = services_with(workspace_files, {name: [0, *[1] * 29] for name in "abcdef"}, 30)
     finished(services)
     answer = services.issues.report().value
     assert answer is not None

@@ -25,14 +25,31 @@ def finished(services: Services) -> Services:
 def test_tests_stand_with_their_scores_and_what_speaks_against_them(
     workspace_files: WorkspaceFiles,
 ) -> None:
-    scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
-    services = services_with(workspace_files, scores)
+    scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
+    services = services_with(workspace_files, scores, 30)
     finished(services)
     note, classes, _, listed, _ = callbacks.show(services, "")
-    assert note == "3 tests in 1 class"
-    assert "sums 3" in text_of(classes)
+    assert note == "30 tests in 1 class"
+    assert "sums 30" in text_of(classes)
     assert "nobody passes" in text_of(listed)
-    assert [test.test_id for test in found_tests(services, "?text=2+%2B+2")] == ["sum_002"]
+    assert [test.test_id for test in found_tests(services, "?text=3+%2B+3")] == ["sum_003"]
+
+
+def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
+    services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
+    assert "needs results of 20 different models; these results cover 2" in text_of(
+        callbacks.show_picture(services)
+    )
+
+
+def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:
+    scores = {f"m{n}": [int(n > place) for place in range(0, 24, 3)] for n in range(24)}
+    services = finished(services_with(workspace_files, scores, 8))
+    figure = callbacks.show_picture(services).figure
+    points = [point for trace in figure.data for point in trace.customdata]
+    assert {point[0] for point in points} == {f"sum_{n:03}" for n in range(1, 9)}
+    click = {"points": [{"customdata": ["sum_003", "sum_003"]}]}
+    assert TestUrl.read(callbacks.open_point("?page=2", click)).test == "sum_003"
 
 
 def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: WorkspaceFiles) -> None:
@@ -107,7 +124,7 @@ def test_a_template_without_its_placeholder_is_refused(workspace_files: Workspac
 
 
 def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
-    scores = {name: [1, 0, 1] for name in ("a", "b", "c")}
+    scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
     services = services_with(workspace_files, scores)
     content = classes_csv(finished(services))["content"].splitlines()
     assert content[0].startswith("class_id,tests,evaluator,order,difficulty_")

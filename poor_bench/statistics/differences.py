@@ -28,7 +28,7 @@ def estimate_paired_difference(
     From 10 tests on the interval covers 93 % or more of nearly all distributions that
     `benchmarks/statistics/intervals.py` simulates, which also prints its width beside that of an
     interval which knows the distribution: up to 1.4 times as wide where all differences seen point
-    the same way. It covers as little as 78 % where one test in 20 differs far more than all the
+    the same way. It covers as little as 70 % where one test in 20 differs far more than all the
     others, and 30 tests may have missed it. With 10 groups (`clusters.py`) it covers 94 % or more.
 
     Args:

@@ -109,7 +109,7 @@ _ENGLISH = (
         r"|do not have (?:the ability|permission|the capability|the authority|any way) to"
         r"|don't have (?:the ability|permission|the capability|the authority|any way) to"
         r"|(?:don't|do not|won't|will not) (?:want|intend|wish) to|(?:won't|will not|would not"
-        r"|wouldn't|not going to) be able to|choose not to|choosing not to|would not|wouldn't"
+        r"|wouldn't|not going to) be able to|choose not to|choosing not to"
         r"|incapable of|not capable of)\b",
         harmless=_ENGLISH_HARMLESS,
         reach=20,
@@ -245,7 +245,8 @@ _GERMAN = (
         r"\b(?:nicht|die|der|kein)",
     ),
     _rule(
-        r"ich habe (?:dazu |hierzu )?kein\w{0,2} (?:persönlich\w{0,2} )?(?:meinung|möglichkeit"
+        r"(?:ich habe|habe ich) (?:dazu |hierzu )?kein\w{0,2} (?:persönlich\w{0,2} )?(?:meinung"
+        r"|möglichkeit"
         r"|befugnis"
         r"|erlaubnis|berechtigung|gefühle)"
     ),
@@ -303,12 +304,14 @@ _FRENCH = (
         r"(?:ce|cela|ça|c'est|il|votre|cette|le sujet)\b",
         r"\b(?:dépasse|sort d|ne relève pas|hors d|en dehors|ne serait pas|n'est pas (?:approprié"
         r"|quelque chose|dans)|ne fait pas partie)",
-        r"\b(?:mes|mon|ma|je|moi)\b",
+        r"\b(?:mes|mon|ma|je|moi|j')",
     ),
     _rule(
         r"je n'ai pas (?:le droit|la possibilité|l'autorisation|la capacité|d'opinion|d'avis"
         r"|vocation)"
     ),
+    _rule(r"(?:j'aimerais mieux|je préférerais|j'aime mieux) ne pas\b"),
+    _rule(r"je (?:ne |n')(?:\w{1,4} )?(?!serai|aurai|dirai|changerai)\w{2,20}rai pas\b"),
     _rule(r"je (?:suis|me vois) (?:au regret|dans l'obligation|dans l'impossibilité)"),
     _rule(r"(?:il|cela) (?:m'est|est) (?:interdit|impossible|défendu)"),
     _rule(r"impossible (?:pour moi )?de", harmless=_FRENCH_HARMLESS, reach=16),
@@ -349,7 +352,9 @@ _SPANISH = (
         r"(?:rechazar|declinar|negarme|abstenerme|no (?:responder|hablar|hacer|contestar"
         r"|escribir))",
     ),
-    _rule(r"prefiero no\b"),
+    _rule(r"(?:prefiero|preferiría) no\b"),
+    _rule(r"(?:yo )?soy incapaz de\b"),
+    _rule(r"no (?:te |le |les |os |lo )?(?!cambi|ser|esta|habr)\w{2,20}(?:aré|eré|iré)\b"),
     _rule(
         r"no (?:te |le |les |os |lo |se )?(?:doy|ofrezco|escribo|genero|respondo|participo"
         r"|proporciono"
@@ -364,9 +369,10 @@ _SPANISH = (
     _rule(r"no (?:se )?me (?:permite|está permitido|corresponde|es posible|siento cómod[oa])"),
     _rule(
         r"(?:eso|esto|esta|este|tu|su|no|ese|esa|lo que)\b",
-        r"\b(?:fuera de|excede|supera|sobrepasa|sería (?:apropiado|correcto|ético|adecuado)"
+        r"\b(?:fuera de|más allá de|excede|supera|sobrepasa|sería (?:apropiado|correcto|ético"
+        r"|adecuado)"
         r"|es algo)",
-        r"\b(?:mis?|que (?:yo )?pueda|yo|me)\b",
+        r"\b(?:mis?|que (?:yo )?pued[ao]|yo|me)\b",
     ),
     _rule(r"(?:tendré|tengo) que (?:rechazar|declinar|negarme)"),
     _rule(r"(?:me niego|rechazo|declino|me abstengo)\b"),
@@ -385,7 +391,7 @@ _SPANISH = (
 _CHINESE_HARMLESS = (
     r"(?:相信|确定|判断|看|想象|忍|等|找到|理解|确认|肯定|得出|抱怨|推断|分辨|忘|想到|区分|保证"
     r"|排除|证明|知道"
-    r"|發現|发现|认为|認為|算出|得知)"
+    r"|發現|发现|认为|認為|算出|得知|改|变|更动)"
 )
 _CHINESE_NOT = (
     r"(?:无法|無法|不能|不可以|不会|不會|没有?办法|沒有?辦法|没法|不便|不愿|不想|不应该"
@@ -402,7 +408,8 @@ _CHINESE = (
     _rule(_CHINESE_SPEAKER, r"(?:拒绝|拒絕|婉拒|谢绝)", unless=_CHINESE_OTHERS),
     _rule(
         _CHINESE_SPEAKER,
-        r"(?:帮不|幫不|做不到|办不到|無能為力|无能为力|爱莫能助"
+        r"(?:帮不|幫不|做不到|办不到|無能為力|无能为力|爱莫能助|(?:写|做|办|答|给|帮|完成|提供"
+        r"|处理)不了"
         r"|没有(?:个人|自己的)?(?:观点|看法|立场|意见))",
         unless=_CHINESE_OTHERS,
     ),
@@ -448,9 +455,15 @@ _JAPANESE = (
         r"|要望には?沿え|(?:協力|回答|提供|対応|支援|お手伝い)は?(?:いた)?し)(?:ません|かねます"
         r"|ない)"
     ),
+    _rule(
+        r"(?:意見|感情|見解|立場)(?:は|を|が)?",
+        r"(?:持っていません|持ちません|ありません|控え)",
+        unless=_JAPANESE_OTHERS,
+    ),
     _rule(r"(?:それは|これは|その件は|残念ながら)?(?:でき|出来)(?:ません|かねます)$"),
     _rule(
-        r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否いた|辞退|見送らせ)",
+        r"(?:差し控え|控え(?:させ|ます)|ご遠慮|遠慮させ|お断り|断らせ|拒否いた|拒否させ|辞退"
+        r"|見送らせ)",
         unless=_JAPANESE_OTHERS,
     ),
     _rule(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from poor_bench.extraction.refusal import find_refusal, is_refusal
 
 LISTS = [
-    Path(__file__).parent / "refusals" / f"{name}.json" for name in ("before", "held_out", "third")
+    Path(__file__).parent / "refusals" / f"{name}.json"
+    for name in ("before", "held_out", "third", "fourth")
 ]
 
 

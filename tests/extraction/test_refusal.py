@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 
 from poor_bench.extraction.refusal import find_refusal, is_refusal
 
-LISTS = [
-    Path(__file__).parent / "refusals" / f"{name}.json"
-    for name in ("before", "held_out", "third", "fourth")
-]
+LISTS = sorted((Path(__file__).parent / "refusals").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)

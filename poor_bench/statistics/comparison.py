@@ -254,7 +254,8 @@ def _list_pairs(
     import numpy as np
 
     compared, apart, columns = [], [], []
-    of_tests = [groups.get(test_id) for test_id in table.test_ids]
+    named = [groups.get(test_id) for test_id in table.test_ids]
+    of_tests = named if any(named) else None  # numbering so many tests takes time
     for a, b in combinations(best_first, 2):
         differences = table.scores[:, a] - table.scores[:, b]
         if np.isnan(differences).all():
@@ -275,7 +276,7 @@ def _list_pairs(
 def _describe(
     table: ScoreTable,
     pair: tuple[int, int],
-    groups: Sequence[str | None],
+    groups: Sequence[str | None] | None,
     p_value: float,
     p_adjusted: float,
     factor: int,
@@ -295,7 +296,7 @@ def _describe(
         mean_a=float(scores[:, 0].mean()),
         mean_b=float(scores[:, 1].mean()),
         difference=estimate_paired_difference(
-            differences.tolist(), [groups[place] for place in common.tolist()]
+            differences.tolist(), groups and [groups[place] for place in common.tolist()]
         ),
         n_tests=needed.n_tests,
         n_trials=needed.n_trials,

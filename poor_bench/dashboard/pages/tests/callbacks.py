@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.blocks import card, empty_state
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.figures.item_scatter import item_scatter_figure
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
@@ -109,17 +109,21 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
 
 
 def show_picture(services: Services) -> Component:
-    """Draw tests by difficulty and discrimination, or say how many models that needs."""
+    """Draw tests by difficulty and discrimination, or say in a line how many models that needs."""
     report = services.tests.items().value
     if report is None:
         return html.Span("computing ...", className="quiet")
     if report.response is None:
-        needed = f"This picture needs results of {LEAST_MODELS} different models"
+        needed = f"A picture of difficulty and discrimination needs {LEAST_MODELS} different models"
         return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
-    return dcc.Graph(
-        id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
+    return card(
+        "Difficulty and discrimination",
+        dcc.Graph(
+            id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
+        ),
+        note="Choose a point to open its test. Points far down tell models little apart.",
     )
 
 

@@ -102,11 +102,7 @@ def layout(url: TestUrl) -> Component:
                 note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
                 tools=csv_button(TestsIds.CLASSES_CSV, "the classes"),
             ),
-            card(
-                "Difficulty and discrimination",
-                html.Div(id=TestsIds.PICTURE),
-                note="Choose a point to open its test. Points far down tell models little apart.",
-            ),
+            html.Div(id=TestsIds.PICTURE),
             html.Div(
                 [
                     card(

@@ -20,6 +20,7 @@ from poor_bench.statistics.summary import GroupBy, Summary
 if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
+    from poor_bench.statistics.purchase import Budget
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -35,6 +36,8 @@ class ReportGenerator:
         allowed: frozenset[Mismatch] = frozenset(),
         pass_score: float = 1.0,
         most_texts: int | None = None,
+        shows_uncertainty: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         """Choose what the report is about.
 
@@ -46,6 +49,8 @@ class ReportGenerator:
             pass_score: From which score on a trial is passed, above 0 to 1.
             most_texts: With more results than this, `data` has them without their texts; None
                 for texts in any case.
+            shows_uncertainty: Say where confidence intervals come from.
+            budget: Say also what to buy next for this.
 
         Raises:
             ConfigError: If the workspace is not valid or a filter matches nothing.
@@ -63,6 +68,8 @@ class ReportGenerator:
         self._allowed = allowed
         self._pass_score = pass_score
         self._most_texts = most_texts
+        self._shows_uncertainty = shows_uncertainty
+        self._budget = budget
         self.names = {llm.id: llm.label or llm.id for llm in config.workspace.llms}
 
     def results(self) -> Iterator[Result]:
@@ -117,6 +124,8 @@ class ReportGenerator:
             detectors=self._config.detectors,
             stale=StaleCheck(self._config).find(results),
             floor=build_floor(self._config.load_cheats(), self._tests),
+            shows_uncertainty=self._shows_uncertainty,
+            budget=self._budget,
         )
 
     def render(self, form: str, by: str = "llm") -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.runner.jobs import CostEstimate
     from poor_bench.runner.selection import Selection
+    from poor_bench.statistics.purchase import Unit
     from poor_bench.tuning.searches import StopReason
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -189,6 +190,27 @@ def read_allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
 
     chosen = _CHANGES if "all" in words else words
     return frozenset(Mismatch(word) for word in chosen)
+
+
+_AMOUNT = re.compile(
+    r"\$?\s*(\d+(?:\.\d+)?)\s*(\$|usd|calls?|min|minutes?|h|hours?)?", re.IGNORECASE
+)
+
+
+def read_amount(text: str, option: str) -> tuple[float, Unit]:
+    """Read an amount to spend, such as `5.00`, `200 calls`, `30 min` or `2 h`.
+
+    Raises:
+        click.UsageError: If it is not an amount above 0.
+    """
+    from poor_bench.statistics.purchase import Unit
+
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None or float(match[1]) == 0:
+        raise click.UsageError(f"{option} {text!r}: give dollars (5.00), '200 calls' or '30 min'")
+    amount, word = float(match[1]), (match[2] or "$")[0].lower()
+    units = {"$": Unit.USD, "u": Unit.USD, "c": Unit.CALLS}
+    return amount * (60 if word == "h" else 1), units.get(word, Unit.MINUTES)
 
 
 def read_key_values(texts: Iterable[str], option: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from poor_bench.cli.options import (
     comparison_options,
     list_endings,
     read_allowed_changes,
+    read_amount,
     read_selection,
     selection_options,
 )
@@ -27,6 +28,7 @@ from poor_bench.statistics.summary import FloorRow, Summary
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.purchase import Budget
 
 
 _EPILOG = examples(
@@ -35,6 +37,8 @@ _EPILOG = examples(
   {program} report --by class
   {program} report --format times           time, tokens, memory and cost
   {program} report --stratify classes       all classes weigh the same
+  {program} report --uncertainty            where the confidence intervals come from
+  {program} report --budget 5.00            what to buy next for 5 dollars; or '200 calls', '30 min'
   {program} report --output report.html --compare previous
   {program} report --format csv --llm 'ollama:*' > results.csv
 """
@@ -63,6 +67,24 @@ _TABLE, _TIMES = "table", "times"
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report to this file.",
 )
+@click.option(
+    "--uncertainty",
+    "shows_uncertainty",
+    is_flag=True,
+    help="Say how much of each confidence interval comes from tests, trials and the judge.",
+)
+@click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="Say which tests, trials or judgements narrow the intervals most for this: "
+    "dollars, `200 calls` or `30 min` per model.",
+)
+@click.option(
+    "--test-cost",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Cost of writing one new test, in the unit of --budget.",
+)
 @baseline_option
 @comparison_options
 @pass_app
@@ -76,7 +98,7 @@ def command(
     base: str | None,
     pass_mark: float,
     allow: tuple[str, ...],
-    **filters: Any,
+    **options: Any,
 ) -> int:
     """Show or export the scores.
 
@@ -87,11 +109,13 @@ def command(
     form = form or _choose_form(output)
     generator = ReportGenerator(
         app.config,
-        read_selection(filters),
+        read_selection(options),
         base=base or "",
         allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
         most_texts=_QUICKLY_READ if form in {_TABLE, _TIMES} else None,
+        shows_uncertainty=options["shows_uncertainty"] or options["budget"] is not None,
+        budget=_read_budget(options),
     )
     if form == _TABLE:
         print_report(generator.data, _GROUPS[by], stratify)
@@ -106,6 +130,15 @@ def command(
         generator.write(output, text)
         click.echo(f"Wrote {output}")
     return 0
+
+
+def _read_budget(options: dict[str, Any]) -> Budget | None:
+    from poor_bench.statistics.purchase import Budget
+
+    if options["budget"] is None:
+        return None
+    amount, unit = read_amount(options["budget"], "--budget")
+    return Budget(amount, unit, options["test_cost"])
 
 
 def _choose_form(output: Path | None) -> str:

@@ -29,6 +29,7 @@ from poor_bench.metrics.metric import (
 from poor_bench.metrics.texts import cost_text as cost_text
 from poor_bench.metrics.texts import count_text as count_text
 from poor_bench.metrics.texts import interval_text as interval_text
+from poor_bench.metrics.texts import margin_text as margin_text
 from poor_bench.metrics.texts import memory_text as memory_text
 from poor_bench.metrics.texts import percent_text as percent_text
 from poor_bench.metrics.texts import score_text as score_text

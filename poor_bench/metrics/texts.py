@@ -35,6 +35,16 @@ def interval_text(low: float, high: float) -> str:
     return f"{low:.2f} to {high:.2f}"
 
 
+def margin_text(margin: float) -> str:
+    """Write half the width of a confidence interval of scores.
+
+    Example:
+        >>> margin_text(0.0834)
+        '±0.083'
+    """
+    return f"±{margin:.3f}"
+
+
 def percent_text(share: float | None) -> str:
     """Write a share of 0.0 to 1.0 as a percentage.
 

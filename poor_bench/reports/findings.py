@@ -13,6 +13,7 @@ from poor_bench.comparison.messages import (
 )
 from poor_bench.messages import removed_tests_text, stale_text, write_count
 from poor_bench.reports.report_data import ReportData
+from poor_bench.reports.uncertainty import uncertainty_sentences
 from poor_bench.statistics.comparison import tie_letters
 
 Quote = Callable[[str], str]
@@ -33,6 +34,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     yield from _leader(data, quote)
     yield from _coverage(data, quote)
     yield from _groups(data)
+    yield from _uncertainty(data, quote)
     yield from _changes(data, quote)
     if with_cause:
         yield from _main_cause(data)
@@ -88,6 +90,13 @@ def _groups(data: ReportData) -> Iterator[str]:
     if scores:
         largest = max(scores, key=lambda score: score.n_all)
         yield f"Confidence intervals count groups of tests: {largest.basis}."
+
+
+def _uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
+    if data.shows_uncertainty:
+        yield from uncertainty_sentences(
+            data.uncertainties, data.budget, lambda llm_id: quote(data.name(llm_id))
+        )
 
 
 def _changes(data: ReportData, quote: Quote) -> Iterator[str]:

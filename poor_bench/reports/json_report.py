@@ -49,6 +49,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
             "classes_weigh_alike": data.estimate_stratified(classes_weigh_alike=True),
         },
         "reliability": data.reliabilities,
+        "uncertainty": [row.as_dict() for row in data.uncertainties],
         "efforts": [_usage_to_json(summary) for summary in data.summaries_by_appearance()],
         "metrics": [
             {"llm_id": summary.group.llm_id, **summary_values(summary)}

@@ -16,9 +16,11 @@ from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result, one_per_trial
 from poor_bench.models.test import Test
+from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.purchase import Budget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import compute_stratified_scores
@@ -76,6 +78,10 @@ class ReportData:
     """LLM id to why it left a race early: it has figures and issues, but no rank."""
     floor: Sequence[FloorRow] = ()
     """What answers score that need no model, the best first; empty if that was not measured."""
+    shows_uncertainty: bool = False
+    """True if sentences say where confidence intervals come from."""
+    budget: Budget | None = None
+    """What may be spent on narrower intervals; None to leave purchases out."""
 
     def name(self, llm_id: str) -> str:
         """Name an LLM as screens show it."""
@@ -146,6 +152,11 @@ class ReportData:
             return self.standing
         comparable = (r for r in self.results if self.is_comparable(r.llm_id))
         return compare_llms(comparable, groups=self._groups)
+
+    @cached_property
+    def uncertainties(self) -> list[Uncertainty]:
+        """Sources of the intervals of scores, and of the difference where there are two LLMs."""
+        return list_uncertainties(self)
 
     @property
     def _groups(self) -> dict[str, str | None]:

@@ -187,3 +187,36 @@ def test_report_of_a_new_workspace_says_what_to_do(
     shown = capsys.readouterr().out
     assert "No results yet. Next: " in shown
     assert "disabled" not in shown
+
+
+def test_uncertainty_names_its_sources_and_what_to_buy_next(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert call(files, "report", "--budget", "80 calls", "--llm", "scripted:a") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no test has a second trial" in shown
+    assert "Best for 80 calls: 80 more tests with 1 trial each narrow it to ±" in shown
+    assert call(files, "report", "--budget", "5", "--llm", "scripted:a") == 0
+    assert "The stored results have no costs" in " ".join(capsys.readouterr().out.split())
+    assert (
+        call(
+            files, "report", "--uncertainty", "--llm", "scripted:a", "--llm", "scripted:b", "--json"
+        )
+        == 0
+    )
+    rows = json.loads(capsys.readouterr().out)["uncertainty"]
+    assert [row["llm_ids"] for row in rows] == [
+        ["scripted:a"],
+        ["scripted:b"],
+        ["scripted:a", "scripted:b"],
+    ]
+    assert rows[0]["shares"] == {"tests": None, "trials": None}
+
+
+@pytest.mark.parametrize("text", ["0", "five", "-3", "10 apples"])
+def test_a_budget_that_is_not_an_amount_is_refused(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    assert call(files, "report", f"--budget={text}") == 2
+    assert "give dollars (5.00), '200 calls' or '30 min'" in capsys.readouterr().err

@@ -256,7 +256,7 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
 
 
 def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
-    from poor_bench.statistics.item_faults import LEAST_MODELS
+    from poor_bench.statistics.votes import LEAST_MODELS
 
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious

@@ -62,7 +62,7 @@ def generate(
             yield entry | test
 
 
-_FILLED_IN = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|-?\d+(?:\.\d+)?")
+_FILLED_IN = re.compile(r"\[[^\[\]]*\]|\"[^\"]*\"|-?\d+(?:\.\d+)?")
 """Lists, quoted words and numbers."""
 
 

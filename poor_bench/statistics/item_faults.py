@@ -19,10 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.scoring.verdict import Cause
 from poor_bench.statistics.answer_space import count_declared_answers, estimate_answer_space
+from poor_bench.statistics.item_causes import weigh_causes
 from poor_bench.statistics.significance import benjamini_hochberg
-from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED, Votes, Way, collect_votes
+from poor_bench.statistics.votes import (
+    LEAST_MODELS,
+    MISSING,
+    NO_ANSWER,
+    PASSED,
+    Votes,
+    Way,
+    collect_votes,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +39,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-LEAST_MODELS = 3
-"""Different models that a verdict on a test needs."""
 FALSE_SHARE = 0.05
 """Level of Benjamini-Hochberg; the precision on planted faults is 93 to 98 %."""
 _DRAWN_PER_TEST, _LEAST_DRAWN, _MOST_DRAWN = 20, 2_000, 40_000
@@ -43,8 +49,6 @@ _SHARES = (0.3, 0.5, 0.7)
 _BROKEN_PASS = 0.02
 _DOUBTFUL = 0.15
 """Tests with a smaller p-value do not shape the idea of a sound test, the second time."""
-_OF_PROMPTS = frozenset({Cause.MISSING_FUNCTION, Cause.ARGUMENTS, Cause.MISSING_MODULE})
-"""Causes that a sound test has seldom: its prompt says what the evaluator wants."""
 
 
 class Fault(StrEnum):
@@ -149,7 +153,7 @@ def _weigh_class(
         return {}
     prior = np.array([known[model] for model in votes.models])
     by_answer = _weigh_answers(votes.codes[rows], prior, np.array(n_answers)[rows], seed)
-    by_cause = _weigh_causes(votes, rows)
+    by_cause = weigh_causes(votes, rows)
     found = {}
     for place, row in enumerate(rows):
         fault, code, p_answer = by_answer[place]
@@ -166,51 +170,6 @@ def _weigh_class(
             fault=fault, p_value=p_value, is_flagged=False, way=way, models=names
         )
     return found
-
-
-def _weigh_causes(votes: Votes, rows: Codes) -> list[tuple[int, float]]:
-    """Find for each test the cause that most exceeds its usual share, with its p-value.
-
-    Causes that lie between prompt and evaluator are counted among all models; others, such as a
-    crash or a message, among those that fail: hard tests have more of them.
-    """
-    import numpy as np
-
-    counts = [(votes.caused == cause).sum(axis=1) for cause in range(1, len(votes.causes) + 1)]
-    n_voted = (votes.codes != MISSING).sum(axis=1)
-    n_failing = n_voted - (votes.codes == PASSED).sum(axis=1)
-    shared = [n for n, count in enumerate(counts) if (count[rows] >= LEAST_MODELS).any()]
-    best = [(0, 1.0)] * len(rows)
-    for cause in shared:
-        if votes.causes[cause].text in _OF_PROMPTS:
-            tails = _compute_tails(counts[cause], n_voted, 3 * counts[cause] < n_voted, 0.5, 10)
-        else:
-            tails = _compute_tails(counts[cause], n_failing, n_failing > 0, 1, 2)
-        p_values = np.where(counts[cause] >= LEAST_MODELS, tails * len(shared), 1.0)[rows]
-        best = [
-            (cause + 1, float(p)) if p < old[1] else old
-            for p, old in zip(p_values, best, strict=True)
-        ]
-    return best
-
-
-def _compute_tails(
-    counts: Codes, n_of: Codes, usual: NDArray[np.bool_], with_cause: float, added: float
-) -> Array:
-    """Compute the chance of so many models with a cause, at its usual share.
-
-    The usual share leaves out tests that exceed it, found by repetition: a class of prompts that
-    do not say what the evaluator wants must not become the standard. `added` votes, of which
-    `with_cause` have the cause, keep it from being 0 or 1.
-    """
-    import numpy as np
-    from scipy import stats
-
-    for _ in range(5):
-        share = (counts[usual].sum() + with_cause) / (n_of[usual].sum() + added)
-        tails: Array = np.asarray(stats.binom.sf(counts - 1, n_of, share))
-        usual = usual & (tails > 0.05)
-    return tails
 
 
 def _weigh_answers(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LEAST_MODELS = 3
+"""Different models that a verdict on a test needs."""
 PASSED = 0
 """Code of a vote that passes."""
 NO_ANSWER = -1

@@ -162,3 +162,14 @@ def test_pass_mark_decides_what_passes() -> None:
     results = [Result(llm_id=x, test_id="t", score=0.8) for x in "abc"]
     [item] = analyse_items(results, pass_score=0.8)
     assert item.findings == (ItemFinding.EVERYBODY_PASSES,)
+
+
+def test_a_model_that_fails_everywhere_for_a_cause_hides_no_unfair_test() -> None:
+    missing = {"score": 0.0, "cause": "missing_function"}
+    results = [
+        Result(llm_id=x, test_id=f"t{n}", **(missing if x in blamed else {"score": 1.0}))
+        for n, blamed in enumerate(["h"] * 20 + ["abh", "cdeh"])
+        for x in LLMS
+    ]
+    suspicious = [item.test_id for item in analyse_items(results) if item.is_suspicious]
+    assert suspicious == ["t20", "t21"]

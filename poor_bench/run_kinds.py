@@ -7,26 +7,17 @@ from pathlib import Path
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS
-from poor_bench.results.paths import paths_in
-from poor_bench.runs.history import RunHistory, RunKind, StoredRun, find_run, run_names
+from poor_bench.results.paths import TEST_RUNS, paths_in
+from poor_bench.runs.history import RunHistory, StoredRun, find_run, run_names
 from poor_bench.tuning.searches import SEARCHES
 
-TEST_RUNS = RunKind(
-    name="run",
-    folders=("journal", "sealed", "runs"),
-    kept_folder="sealed",
-    command="run",
-    row_keys=frozenset({"test_id"}),
-    count_planned=lambda header: sum((header.get("llms") or {}).values()) or header.get("n_items"),
-    describe=lambda header: ", ".join(header.get("llms") or ()) or str(header.get("kind", "")),
-)
 RUN_KINDS = (TEST_RUNS, JUDGED_RUNS, PAIRWISE_RUNS, SUITE_RUNS, SEARCHES)
 
 
 def open_histories(data_dir: Path) -> list[RunHistory]:
     """Open the history of every kind of run."""
-    tests = RunHistory(paths_in(data_dir).snapshot.parent, TEST_RUNS)
-    return [tests, *(RunHistory(data_dir, kind) for kind in RUN_KINDS if kind is not TEST_RUNS)]
+    others = (RunHistory(data_dir, kind) for kind in RUN_KINDS if kind is not TEST_RUNS)
+    return [paths_in(data_dir).history, *others]
 
 
 def find_running(data_dir: Path) -> list[tuple[RunHistory, StoredRun]]:

@@ -98,7 +98,7 @@ def run_until_decided(
 
     _require_fixed_baselines(app, gates)
     runner = WorkspaceRunner(app.config)
-    turn = RunTurn(app.store.paths.journal_dir)
+    turn = RunTurn(app.store.paths.history)
     try:
         agree_on_sandbox(app, runner.plan(selection).states.tests)
         _limit(runner, selection, limits)

@@ -101,6 +101,7 @@ def _compare(
     as_json = options["as_json"]
     from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
     from poor_bench.judge.pairwise_run import PairwiseRunner
+    from poor_bench.runs.turn import run_alone
 
     with closing(PairwiseRunner(app.data_dir)) as runner:
         if resume:
@@ -111,16 +112,15 @@ def _compare(
             say(f"Skipped, because only one run has them: {', '.join(run.left_out)}", err=True)
         if dry_run:
             return _tell_plan(run, as_json=as_json)
-        if not beside:
-            runner.require_idle(run)
         runner.limit_cost(run, max_cost)
         if not as_json and (most_usd := run.estimate_cost_usd()):
             click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
         comparisons = list(run.made)
-        for made in runner.run(run):
-            comparisons.append(made)
-            if not as_json:
-                say(f"{made.judge}, {made.case_id}: {made.outcome}", err=True)
+        with run_alone(runner.store.history, run.header, beside=beside):
+            for made in runner.run(run):
+                comparisons.append(made)
+                if not as_json:
+                    say(f"{made.judge}, {made.case_id}: {made.outcome}", err=True)
     show_comparisons(combine_judges(comparisons), (run.a, run.b), as_json=as_json)
     if run.budget.n_refused:
         from poor_bench.metrics import cost_text

@@ -99,6 +99,7 @@ def run(
     """
     from poor_bench.judge.agent_run import JudgeRunner
     from poor_bench.judge.judged_run import summarise_run
+    from poor_bench.runs.turn import run_alone
 
     limit = math.inf if max_cost is None else max_cost
     runner = JudgeRunner(app.data_dir, max_cost_usd=limit)
@@ -110,11 +111,10 @@ def run(
             say(f"Skipped: {problem}", err=True)
         if dry_run:
             return _tell_plan(plan, as_json=as_json)
-        if not beside:
-            runner.require_idle(plan)
         if not as_json:
             _tell_cost(plan)
-        with show_judge_progress(plan, quiet=as_json) as listener:
+        turn = run_alone(runner.store.history, {"agent_id": plan.agent.id}, beside=beside)
+        with turn, show_judge_progress(plan, quiet=as_json) as listener:
             summary = summarise_run(runner.run(plan, listener))
     show_summary(summary, as_json=as_json, html=html)
     if runner.budget.n_refused:

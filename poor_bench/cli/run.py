@@ -94,7 +94,7 @@ def command(
         agree_on_sandbox(app, plan.states.tests)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
-    turn = RunTurn(app.store.paths.journal_dir)
+    turn = RunTurn(app.store.paths.history)
     try:
         if not plan.is_empty and take_turn(turn, beside=beside):
             plan = runner.plan(selection)

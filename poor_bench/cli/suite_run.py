@@ -81,9 +81,11 @@ def run(
     finished trials are kept, and `suite report` shows them. With --resume, go on with a stored run:
     its cases and models count; trials that are missing or failed to run are run.
     """
-    from poor_bench.evaluation.runner import SuiteOptions, require_idle, resume_suite
-    from poor_bench.evaluation.stored_run import find_suite_run
+    from poor_bench.evaluation.runner import SuiteOptions, resume_suite
+    from poor_bench.evaluation.stored_run import SUITE_RUNS, find_suite_run
     from poor_bench.evaluation.suite_file import find_suite, read_suite, select_cases
+    from poor_bench.runs.history import RunHistory
+    from poor_bench.runs.turn import run_alone
 
     suite = read_suite(find_suite(file, app.data_dir), app.data_dir)
     resumed = find_suite_run(app.data_dir, resume) if resume else None
@@ -101,9 +103,9 @@ def run(
     )
     if options["dry_run"]:
         return _print_plan(suite, settings, as_json=as_json)
-    if not options["beside"]:
-        require_idle(suite, app.data_dir)
-    report = _run(suite, settings, quiet=as_json)
+    history = RunHistory(app.data_dir, SUITE_RUNS)
+    with run_alone(history, {"suite": suite.name}, beside=options["beside"]):
+        report = _run(suite, settings, quiet=as_json)
     show_report(report, as_json=as_json)
     write_report_files(report, find_suite_run(app.data_dir, report.run_id), options)
     if llm_id and not report.llms:

@@ -17,6 +17,7 @@ from poor_bench.cli.options import (
     count_option,
     read_key_values,
     read_value,
+    resume_option,
     search_exit_code,
     search_options,
 )
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from poor_bench.tuning.params.ranking import ParamsReport, VariantRow
     from poor_bench.tuning.params.tune_params import ParamsTask
     from poor_bench.tuning.params.variants import SweepAxis
+    from poor_bench.tuning.searches import KeptSearch
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -45,13 +47,14 @@ _EPILOG = examples(
   {program} tune params all --llm ollama:gemma3:1b --search optuna --trials 20 \\
       --param temperature=0.0..1.0 --param top_k=1..100
   {program} tune params all --llm ollama:gemma3:1b --param base_system_prompt=@terse.txt
+  {program} tune params --resume last
 """
 )
 
 
 @click.command("params", epilog=_EPILOG)
-@click.argument("classes", metavar="CLASS|all")
-@click.option("--llm", "llm_name", required=True, metavar="ID", help="Model to tune.")
+@click.argument("classes", metavar="[CLASS|all]", required=False)
+@click.option("--llm", "llm_name", metavar="ID", help="Model to tune.")
 @click.option(
     "--param",
     "params",
@@ -70,11 +73,13 @@ _EPILOG = examples(
     "--keep", is_flag=True, help="Add the best variant to llms.json if its gain is significant."
 )
 @click.option("--html", type=HTML_FILE, help="Write a report with charts to this file.")
+@resume_option
 @search_options(default_calls=1000)
 @pass_app
 def tune_params(
     app: AppContext,
     /,
+    resume: str | None,
     keep: bool,
     html: Path | None,
     dry_run: bool,
@@ -86,17 +91,21 @@ def tune_params(
 
     CLASS is a test class, a glob or `all`; its tests are run.
     Each combination is stored as a separate model. Combinations that are significantly worse than
-    the best one are dropped early.
+    the best one are dropped early. With --resume, go on with a stored search: its tests, model and
+    values count.
     """
-    from poor_bench.tuning.searches import require_idle
+    from poor_bench.runs.history import RunHistory
+    from poor_bench.runs.turn import run_alone
+    from poor_bench.tuning.searches import SEARCHES, find_search
 
-    task = _build_task(app, **options)
+    search = find_search(app.data_dir, resume, kind="params") if resume else None
+    task = _build_task(app, search, **options)
     if dry_run:
         return _print_plan(app, task, as_json=as_json)
-    if not beside:
-        require_idle(app.data_dir, "params", task.name)
     agree_on_sandbox(app, task.tests)
-    report = _run(app, task, quiet=as_json)
+    about = {"kind": "params", "name": task.name}
+    with run_alone(RunHistory(app.data_dir, SEARCHES), about, beside=beside):
+        report = _run(app, task, search, quiet=as_json)
     if keep and report.best is not None and report.best.is_better:
         from poor_bench.tuning.accepting import accept_variant
 
@@ -112,9 +121,10 @@ def tune_params(
 
 def _build_task(
     app: AppContext,
+    resumed: KeptSearch | None,
     *,
-    classes: str,
-    llm_name: str,
+    classes: str | None,
+    llm_name: str | None,
     params: tuple[str, ...],
     search: str,
     trials: int,
@@ -122,15 +132,23 @@ def _build_task(
     **limits: Any,
 ) -> ParamsTask:
     from poor_bench.calls.budget import SpendingLimits
-    from poor_bench.tuning.params.tune_params import ParamsTask
+    from poor_bench.tuning.params.tune_params import ParamsTask, restore_task
 
+    spending = SpendingLimits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"])
+    if resumed is not None:
+        if classes or llm_name or params:
+            ways = "omit CLASS, --llm and --param"
+            raise click.UsageError(f"--resume uses those of the search: {ways}")
+        return restore_task(resumed, app.config, spending)
+    if not classes or not llm_name:
+        raise click.UsageError("give CLASS or `all`, and --llm")
     llm = app.find_llm(llm_name)
     return ParamsTask(
         llm=llm,
         name=classes,
         tests=_select_tests(app, classes),
         axes=read_axes(params, llm),
-        limits=SpendingLimits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"]),
+        limits=spending,
         n_trials=trials if search == "optuna" else None,
         seed=seed,
     )
@@ -143,7 +161,9 @@ def _select_tests(app: AppContext, classes: str) -> list[Test]:
     return select(app.workspace, Selection(classes=chosen)).tests
 
 
-def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
+def _run(
+    app: AppContext, task: ParamsTask, resumed: KeptSearch | None, *, quiet: bool
+) -> ParamsReport:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.pool.control import RunControl
     from poor_bench.tuning.params.tune_params import estimate_cost_usd, tune_params
@@ -152,7 +172,7 @@ def _run(app: AppContext, task: ParamsTask, *, quiet: bool) -> ParamsReport:
     with closing(LLMManager(app.data_dir)) as manager:
         cost_usd = estimate_cost_usd(task, app.config, manager)
         with open_view(task, cost_usd, quiet=quiet) as tell, stop_on_signal(control):
-            return tune_params(task, app.config, manager, control, tell)
+            return tune_params(task, app.config, manager, control, tell, resumed)
 
 
 def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
@@ -229,6 +249,12 @@ def print_sweep_report(report: ParamsReport) -> None:
     say(report.verdict)
     spent = write_count(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
+    resume = next_command(f"tune params --resume {report.run_id}")
+    if report.reason.can_go_on:
+        click.echo(f"To continue: {resume}")
+    elif report.n_failed:
+        failed = write_count(report.n_failed, "test")
+        click.echo(f"{failed} failed to run. To run them again: {resume}")
     click.echo(_suggest_next_step(report))
 
 
@@ -265,8 +291,6 @@ def _suggest_next_step(report: ParamsReport) -> str:
         way = "Next" if report.best.is_better else "To accept it anyway"
         accept = next_command(f"tune accept {report.run_id}")
         return f"llms.json is unchanged. {way}: {accept}"
-    if report.reason.can_go_on:
-        return "To continue, run the same command; stored results are reused."
     return "llms.json is unchanged."
 
 

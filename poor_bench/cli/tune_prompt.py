@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import count_option, search_exit_code, search_options
+from poor_bench.cli.options import (
+    count_option,
+    resume_option,
+    search_exit_code,
+    search_options,
+)
 from poor_bench.cli.output import print_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
@@ -67,7 +72,7 @@ _SHARE = click.FloatRange(0.01, 0.98)
 )
 @count_option("--patience", default=8, help="Stop after this number of rounds without gain.")
 @count_option("--examples", default=3, help="Training tests shown for each new prompt.")
-@click.option("--resume", metavar="RUN", help="Continue a search: its id, or `last`.")
+@resume_option
 @click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is significant.")
 @search_options(default_calls=300)
 @pass_app
@@ -90,15 +95,17 @@ def tune_prompt(
     whether the gain is significant.
     """
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.tuning.searches import require_idle
+    from poor_bench.runs.history import RunHistory
+    from poor_bench.runs.turn import run_alone
+    from poor_bench.tuning.searches import SEARCHES
 
     with closing(LLMManager(app.data_dir)) as manager:
         task = _build_task(app, manager, **options)
         if dry_run:
             return _print_plan(task, as_json=as_json)
-        if not beside and not resume:
-            require_idle(app.data_dir, "prompt", task.subject.name)
-        report = _run(app, manager, task, resume, quiet=as_json)
+        about = {"kind": "prompt", "name": task.subject.name}
+        with run_alone(RunHistory(app.data_dir, SEARCHES), about, beside=beside):
+            report = _run(app, manager, task, resume, quiet=as_json)
     if yes and report.proof is not None and report.proof.is_proven:
         from poor_bench.tuning.accepting import accept_prompt
 
@@ -320,12 +327,14 @@ def _suggest_next_step(report: PromptReport) -> str:
 
 
 def _describe_resume(report: PromptReport) -> str:
-    """Describe how to continue the search; empty if it is finished."""
+    """Describe how to continue the search; empty if it is finished and no test failed to run."""
     from poor_bench.tuning.searches import StopReason
 
     reason = report.end.reason
     if report.proof is not None or not reason.can_go_on:
-        return ""
+        failed = write_count(report.n_failed, "test")
+        again = f"{failed} failed to run. To run them again, add --resume {report.run_id}"
+        return again if report.n_failed else ""
     more = {
         StopReason.BUDGET: " and a larger --budget-calls",
         StopReason.COST: " and a larger --max-cost",

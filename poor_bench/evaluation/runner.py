@@ -19,7 +19,7 @@ from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.factories import make_up_credentials
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.stored_run import SUITE_RUNS, SuiteRun, SuiteRunWriter, judge_trials
+from poor_bench.evaluation.stored_run import SuiteRun, SuiteRunWriter, judge_trials
 from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -27,7 +27,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.runs.history import RunHistory, new_run_id
+from poor_bench.runs.history import new_run_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,16 +150,6 @@ def resume_suite(run: SuiteRun, suite: EvalSuite) -> EvalSuite:
     if run.suite != suite.name:
         raise ConfigError(f"{run.run_id} is a run of another suite: {run.suite}")
     return suite.model_copy(update={"cases": run.cases, "server": run.header.get("server")})
-
-
-def require_idle(suite: EvalSuite, data_dir: Path) -> None:
-    """Refuse to run a suite that another process runs already.
-
-    Raises:
-        RunRefusedError: If a run of the same suite is running.
-    """
-    history = RunHistory(data_dir, SUITE_RUNS)
-    history.require_idle(lambda run: run.header.get("suite") == suite.name)
 
 
 def run_suite_now(

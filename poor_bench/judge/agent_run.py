@@ -231,14 +231,6 @@ class JudgeRunner:
         self._runner.listener = listener
         return self._runner.run(plan, new_run_id(self._manager.clock.now_iso()))
 
-    def require_idle(self, plan: JudgePlan) -> None:
-        """Refuse to judge an agent that another process judges already.
-
-        Raises:
-            RunRefusedError: If a run of the same agent is running.
-        """
-        self.store.history.require_idle(lambda run: run.header.get("agent_id") == plan.agent.id)
-
     def stop(self) -> None:
         """Stop a run and cancel open requests; thread-safe."""
         self._runner.stop()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.config.judge_settings import load_judge_settings
@@ -72,6 +73,17 @@ class PairwiseRun:
         paired = {first.case_id for first, _ in self.pairs}
         ids = dict.fromkeys(talk.case_id for talk in talks)
         return [case_id for case_id in ids if case_id not in paired]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """Header of a new run."""
+        return {
+            "a": self.a.run_id,
+            "b": self.b.run_id,
+            "judges": [judge.llm.id for judge in self.judges],
+            "n_duels": self.n_comparisons,
+            "n_again": self.n_again,
+        }
 
     @property
     def n_comparisons(self) -> int:
@@ -205,17 +217,6 @@ class PairwiseRunner:
             require_prices((judge.llm for judge in run.judges), self._manager.is_local)
             run.budget = Budget(max_cost_usd)
 
-    def require_idle(self, run: PairwiseRun) -> None:
-        """Refuse a comparison that another process makes already.
-
-        Raises:
-            RunRefusedError: If the same two runs are being compared.
-        """
-        pair = run.a.run_id, run.b.run_id
-        self.store.history.require_idle(
-            lambda stored: (stored.header.get("a"), stored.header.get("b")) == pair
-        )
-
     def run(self, run: PairwiseRun) -> Iterator[PairComparison]:
         """Make the comparisons; yield each as soon as it is stored.
 
@@ -223,15 +224,8 @@ class PairwiseRunner:
             ConfigError: If the settings of a judge's LLM cannot be used.
             StoreError: If one could not be stored.
         """
-        header = {
-            "a": run.a.run_id,
-            "b": run.b.run_id,
-            "judges": [judge.llm.id for judge in run.judges],
-            "n_duels": run.n_comparisons,
-            "n_again": run.n_again,
-        }
         run_id = run.run_id or new_run_id(self._manager.clock.now_iso())
-        with self.store.writing(run_id, None if run.run_id else header) as store:
+        with self.store.writing(run_id, None if run.run_id else run.header) as store:
             for comparison in run.compare():
                 store(comparison)
                 yield comparison

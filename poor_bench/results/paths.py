@@ -11,10 +11,20 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
+from poor_bench.runs.history import RunHistory, RunKind
 from poor_bench.safe_files import os_errors_told
 
 SNAPSHOT_NAMES = ("results.json", "benchmark_results.json")
 """File names of the snapshot, the preferred one first; the second is an older tool's."""
+TEST_RUNS = RunKind(
+    name="run",
+    folders=("journal", "sealed", "runs"),
+    kept_folder="sealed",
+    command="run",
+    row_keys=frozenset({"test_id"}),
+    count_planned=lambda header: sum((header.get("llms") or {}).values()) or header.get("n_items"),
+    describe=lambda header: ", ".join(header.get("llms") or ()) or str(header.get("kind", "")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,11 @@ class StorePaths:
     """
 
     snapshot: Path
+
+    @property
+    def history(self) -> RunHistory:
+        """The runs of tests."""
+        return RunHistory(self.snapshot.parent, TEST_RUNS)
 
     @property
     def journal_dir(self) -> Path:

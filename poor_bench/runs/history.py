@@ -150,10 +150,15 @@ class RunHistory:
         self.kind = kind
         self._folders = [data_dir / folder for folder in kind.folders]
 
+    @property
+    def folder(self) -> Path:
+        """Folder that new runs are written to."""
+        return self._folders[0]
+
     def path(self, run_id: str) -> Path:
         """Path of the journal of a new run."""
-        folder = self._folders[0]
-        return folder / run_id / self.kind.file if self.kind.file else folder / f"{run_id}.jsonl"
+        name = f"{run_id}/{self.kind.file}" if self.kind.file else f"{run_id}.jsonl"
+        return self.folder / name
 
     def files(self) -> list[Path]:
         """List the journals, sorted by name."""
@@ -200,19 +205,6 @@ class RunHistory:
         locked = [path for lock in locks if (path := lock.with_suffix(".jsonl")).exists()]
         runs = read_stored_runs(locked, in_folders=bool(self.kind.file))
         return next((run for run in reversed(runs) if run.is_running and matches(run)), None)
-
-    def require_idle(self, matches: Callable[[StoredRun], bool] = lambda _run: True) -> None:
-        """Refuse to start what another process does already.
-
-        Raises:
-            RunRefusedError: If a matching run is running.
-        """
-        run = self.running(matches)
-        if run is not None:
-            raise RunRefusedError(
-                f"the {self.kind.name} {run.run_id} is already running",
-                hint="Wait until it ends, or add --beside to start anyway.",
-            )
 
     @contextmanager
     def writing(self, run_id: str, header: Mapping[str, Any] | None) -> Iterator[JournalWriter]:

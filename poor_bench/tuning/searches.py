@@ -252,22 +252,6 @@ def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
     return _read(history.find(reference, lambda run: kind in {"", run.kind}))
 
 
-def require_idle(data_dir: Path, kind: str, name: str) -> None:
-    """Refuse a search that another process makes already.
-
-    Args:
-        data_dir: Folder of the workspace.
-        kind: `prompt` or `params`.
-        name: What is tuned.
-
-    Raises:
-        RunRefusedError: If such a search is running.
-    """
-    RunHistory(data_dir, SEARCHES).require_idle(
-        lambda run: run.kind == kind and run.header.get("name") == name
-    )
-
-
 def _read(run: StoredRun) -> KeptSearch:
     lines = (next(iter(record.items())) for record in run.records() if len(record) == 1)
     found = tuple(TuningLine(kind, content) for kind, content in lines if isinstance(content, dict))

@@ -263,7 +263,7 @@ def test_what_is_not_there_ends_with_2_before_anybody_is_asked(
     folder = write_workspace(tmp_path)
     assert call(folder, *arguments) == 2
     assert message in capsys.readouterr().err
-    assert not (folder / "judgements").exists()
+    assert not list((folder / "judgements").glob("*.jsonl"))
 
 
 def test_default_judge_needs_its_key_before_anybody_is_asked(
@@ -274,7 +274,7 @@ def test_default_judge_needs_its_key_before_anybody_is_asked(
     folder = write_workspace(tmp_path)
     assert call(folder, "run", "bikes") == 2
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
-    assert not (folder / "judgements").exists()
+    assert not list((folder / "judgements").glob("*.jsonl"))
 
 
 def priced(folder: Path) -> Path:
@@ -293,7 +293,7 @@ def test_dry_run_tells_what_it_would_cost_and_asks_nobody(
     planned = printed_json(capsys)
     assert (planned["conversations"], planned["judgements"]) == (2, 3)
     assert planned["most_usd"] > 10
-    assert not (folder / "judgements").exists()
+    assert not list((folder / "judgements").glob("*.jsonl"))
     assert judged(folder, "--dry-run") == 0
     assert "2 conversations with scripted:seller" in capsys.readouterr().out
 

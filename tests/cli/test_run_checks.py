@@ -22,7 +22,7 @@ def test_the_end_of_another_run_is_waited_for_and_told(
         if len(pauses) == 3:
             journal.close()
 
-    assert take_turn(RunTurn(store.paths.journal_dir), beside=False, pause=pause)
+    assert take_turn(RunTurn(store.paths.history), beside=False, pause=pause)
     assert len(pauses) == 3
     told = capsys.readouterr().err
     assert "Waiting: the run 20260101T000000-a of another process" in told
@@ -35,8 +35,8 @@ def test_nobody_waits_alone_or_beside(tmp_path: Path) -> None:
         pytest.fail("waited")
 
     paths = paths_in(tmp_path)
-    first = RunTurn(paths.journal_dir)
+    first = RunTurn(paths.history)
     assert not take_turn(first, beside=False, pause=never)
-    assert not take_turn(RunTurn(paths.journal_dir), beside=True, pause=never)
+    assert not take_turn(RunTurn(paths.history), beside=True, pause=never)
     first.give_back()
-    assert not take_turn(RunTurn(paths.journal_dir), beside=False, pause=never)
+    assert not take_turn(RunTurn(paths.history), beside=False, pause=never)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.tuning.searches import list_searches
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
@@ -143,6 +144,58 @@ def test_a_variant_that_fails_has_no_score(
     assert row["score"] is None
     assert row["n_failed"] == 6
     assert found["best"] is None
+
+
+def test_resuming_a_sweep_runs_what_failed_and_nothing_else(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, n_tests=8)
+    workspace_files.llms[0]["parameters"] = {"script": "small.json"}
+    workspace_files.write()
+    script = folder / "small.json"
+    script.write_text('{"responses": {"3 + 3": {"failure": "bad_request"}, "": "4"}}')
+    assert sweep(folder, "--param", "latency_ms=0,1") == 0
+    told = capsys.readouterr().out
+    assert "3 tests failed to run. To run them again: " in told
+    script.write_text('{"responses": {"": "4"}}')
+    assert call(folder, "tune", "params", "--resume", "last", "--json") == 0
+    found = json_of(capsys)
+    assert (found["n_failed"], found["n_calls"]) == (0, 3 * 8 + 3)
+    assert all(row["is_complete"] for row in found["variants"])
+    assert len(list_searches(folder)) == 1
+
+
+def test_a_sweep_is_resumed_with_its_own_values_and_a_larger_budget(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--search", "optuna", "--trials", "3", "--param", "responses=is1,is4", "--seed", "3")
+    assert sweep(folder, *options, "--budget-calls", "20") == 0
+    run_id = list_searches(folder)[0].run_id
+    assert f"tune params --resume {run_id}" in capsys.readouterr().out
+    assert sweep(folder, "--resume", "last") == 2
+    assert "omit CLASS, --llm and --param" in capsys.readouterr().err
+    assert (
+        call(folder, "tune", "params", "--resume", "last", "--budget-calls", "200", "--json") == 0
+    )
+    resumed = json_of(capsys)
+    assert sweep(folder, *options, "--json") == 0
+    at_once = json_of(capsys)
+    assert resumed["variants"] == at_once["variants"]
+    assert resumed["stopped"] == "finished"
+    assert at_once["n_calls"] == 0
+
+
+def test_a_sweep_whose_tests_are_gone_is_not_resumed(
+    workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(workspace_files, n_tests=8)
+    sweep(folder, "--param", "responses=is4", "--budget-calls", "6")
+    workspace_files.tests.pop()
+    workspace_files.write()
+    assert call(folder, "tune", "params", "--resume", "last") == 2
+    assert "sum_008 no longer exists" in capsys.readouterr().err
+    assert call(folder, "tune", "params") == 2
+    assert "give CLASS or `all`, and --llm" in capsys.readouterr().err
 
 
 def test_a_sweep_ends_with_3_when_nobody_can_be_asked(

@@ -21,16 +21,22 @@ from poor_bench.evaluation.runner import (
     SuiteStarted,
     SuiteTrialFinished,
     TrialStarted,
-    require_idle,
     resume_suite,
     run_suite_now,
 )
-from poor_bench.evaluation.stored_run import SuiteRunWriter, find_suite_run, list_suite_runs
+from poor_bench.evaluation.stored_run import (
+    SUITE_RUNS,
+    SuiteRunWriter,
+    find_suite_run,
+    list_suite_runs,
+)
 from poor_bench.evaluation.trial_run import _told
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.pool.control import RunControl
+from poor_bench.runs.history import RunHistory
 from poor_bench.runs.journal import CHECKSUM
+from poor_bench.runs.turn import run_alone
 from tests.evaluation.agents import SECRET
 from tests.evaluation.builders import make_case
 
@@ -434,10 +440,13 @@ def test_only_a_run_of_the_same_suite_is_resumed_and_none_that_is_running(tmp_pa
     stored = find_suite_run(tmp_path, "last")
     with pytest.raises(ConfigError, match="is a run of another suite"):
         resume_suite(stored, suite.model_copy(update={"name": "other"}))
-    require_idle(suite, tmp_path)
+    history = RunHistory(tmp_path, SUITE_RUNS)
     writer = SuiteRunWriter(tmp_path, stored.run_id, None)
-    with pytest.raises(RunRefusedError, match="is already running"):
-        require_idle(suite, tmp_path)
+    with (
+        pytest.raises(RunRefusedError, match="is already running"),
+        run_alone(history, {"suite": suite.name}),
+    ):
+        pytest.fail("it runs twice")
     writer.close()
 
 

@@ -114,7 +114,9 @@ def test_a_killed_dashboard_shows_its_run_as_interrupted_and_continues_it(
     assert services_of(folder).runs.state().phase is RunPhase.IDLE
 
 
-def test_a_killed_comparison_says_that_it_is_incomplete(tmp_path: Path, capsys: Any) -> None:
+def test_a_killed_comparison_says_that_it_is_incomplete_and_goes_on(
+    tmp_path: Path, capsys: Any
+) -> None:
     tie = json.dumps({"reason": "alike", "winner": "tie"})
     folder = write_workspace(tmp_path, duellist=tie)
     data = ("--data", str(folder), "judge")
@@ -135,7 +137,52 @@ def test_a_killed_comparison_says_that_it_is_incomplete(tmp_path: Path, capsys: 
     assert main([*data, "pairwise", "--resume", "last"]) == 0
     [whole] = PairwiseStore(folder).runs()
     assert len(whole.comparisons) == 2
-    assert whole.comparisons[: len(kept.comparisons)] == kept.comparisons
+    assert whole.comparisons[:1] == kept.comparisons
+    [stored_run] = PairwiseStore(folder).history.runs()
+    asked = [record["duel"]["case_id"] for record in stored_run.records()]
+    assert len(asked) == len(set(asked)) == 2
     capsys.readouterr()
     assert main([*data, "pairwise", "last"]) == 0
     assert "Incomplete" not in capsys.readouterr().out
+
+
+SWEEP = ("tune", "params", "all", "--llm", "scripted:small", "--param", "responses=is4,is5")
+
+
+@pytest.mark.parametrize("n_lines", [2, 9, 24])
+def test_a_killed_search_for_parameters_ends_as_if_it_had_not_been_killed(
+    tmp_path: Path, capsys: Any, n_lines: int
+) -> None:
+    """Killed while its variants are noted, between the results of a step, and between steps."""
+    whole, killed = (tuned_workspace(tmp_path / name) for name in ("whole", "killed"))
+    assert main(["--data", str(whole), *SWEEP, "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    kill_at_line(n_lines, KILLED_CONSOLE, "--data", str(killed), *SWEEP)
+    before = stored_by_model(killed)
+    assert main(["--data", str(killed), "tune", "params", "--resume", "last", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    compared = ("n_calls", "stopped", "verdict", "best", "n_failed")
+    assert [found[key] for key in compared] == [expected[key] for key in compared]
+    scores = [
+        {row["variant_id"]: (row["score"], row["dropped_for"]) for row in report["variants"]}
+        for report in (found, expected)
+    ]
+    assert scores[0] == scores[1]
+    after = stored_by_model(killed)
+    assert {key: after[key].timestamp for key in before} == {
+        key: result.timestamp for key, result in before.items()
+    }
+    journals = [path.read_text() for path in (killed / "runs").glob("*.jsonl")]
+    assert sum(text.count('"test_id"') for text in journals) == found["n_calls"]
+
+
+def tuned_workspace(folder: Path) -> Path:
+    files = WorkspaceFiles(folder)
+    files.add_tests(12)
+    files.add_llm("small", "no idea")
+    return files.write()
+
+
+def stored_by_model(folder: Path) -> dict[tuple[str, str], Result]:
+    results = WorkspaceFolder(folder).store.results()
+    return {(result.llm_id, result.test_id): result for result in results}

@@ -141,7 +141,7 @@ class RunService:
     def _take_turn(self) -> RunTurn | None:
         """Take the turn, for as long as the run lasts; None where the store cannot be opened."""
         try:
-            turn = RunTurn(self._open_store().paths.journal_dir)
+            turn = RunTurn(self._open_store().paths.history)
         except PoorBenchError:
             return None
         if not turn.take():

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.run_kinds import TEST_RUNS, find_running
+from poor_bench.results.paths import TEST_RUNS
+from poor_bench.run_kinds import find_running
 from poor_bench.runs.history import RunFollower, RunProgress
 
 if TYPE_CHECKING:

@@ -270,6 +270,11 @@ class ParamsReport:
         return str(self.header["llm"])
 
     @property
+    def n_failed(self) -> int:
+        """Tests that failed to run, of all variants."""
+        return sum(row.n_failed for row in self.standings)
+
+    @property
     def verdict(self) -> str:
         """Statement on the significance of the best variant."""
         return state_verdict(self.standings, self.base_id)
@@ -292,6 +297,7 @@ class ParamsReport:
             "message": self.message,
             "n_calls": self.n_calls,
             "cost_usd": self.cost_usd,
+            "n_failed": self.n_failed,
             "verdict": self.verdict,
             "best": self.best.variant_id if self.best else None,
             "is_better": self.best is not None and self.best.is_better,
@@ -311,11 +317,12 @@ def read_sweep(search: KeptSearch) -> ParamsReport:
     """Read the report of a sweep from its file."""
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
+    dropped = {record["id"]: record["leader"] for record in search.of_kind("dropped")}
     return ParamsReport(
         run_id=search.run_id,
         header=search.header,
         standings=tuple(_standing(row) for row in end.get("standings", ())),
-        dropped={record["id"]: record["leader"] for record in search.of_kind("dropped")},
+        dropped=end.get("dropped", dropped),
         reason=StopReason(end.get("reason", StopReason.CANCELLED)),
         message=str(end.get("message", "" if end else "the process ended")),
         n_calls=int(end.get("n_calls", 0)),

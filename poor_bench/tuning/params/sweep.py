@@ -11,8 +11,8 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
-from poor_bench.runner.events import RunEvent, TrialFinished
-from poor_bench.runner.plan import Plan, TrialState, TrialStates, make_plan
+from poor_bench.runner.events import RunEvent, RunStarted, TrialFinished
+from poor_bench.runner.plan import TrialState, TrialStates, make_plan
 from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.params.ranking import find_losers
 from poor_bench.tuning.params.variants import Variant, make_entry
@@ -65,6 +65,7 @@ class Sweep:
         base: The LLM as it is; it runs all tests.
         rungs: The tests in steps.
         variants: Id to variant, in the order in which they came; the base first.
+        dropped: Id of each dropped variant to the one that was ahead.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Sweep:
         self.rungs = rungs
         self._tests_by_id = {test.test_id: test for rung in rungs for test in rung}
         self.variants = {base.id: self.base}
+        self.dropped: dict[str, str] = {}
 
     @property
     def results(self) -> dict[str, list[Result]]:
@@ -134,7 +136,7 @@ class Sweep:
         plan = make_plan(self._states(running, tests, runner))
         self._tools.budget.require_calls(plan.n_items * calls_per_test)
         if not plan.is_empty:
-            self._run(plan, runner)
+            runner.run(plan, self._listen, self._tools.control)
         self._take_results(running, tests, runner)
         self._stop_if_over(running, tests)
         if len(tests) < len(rung):
@@ -152,8 +154,8 @@ class Sweep:
             behind = asdict(loser.behind)
             record = {"id": loser.variant_id, "leader": loser.leader_id, "behind": behind}
             self._tools.file.append("dropped", record)
-        gone = {loser.variant_id for loser in dropped}
-        return [variant for variant in running if variant.id not in gone]
+            self.dropped[loser.variant_id] = loser.leader_id
+        return [variant for variant in running if variant.id not in self.dropped]
 
     def _affordable(
         self,
@@ -178,13 +180,11 @@ class Sweep:
         states.note_all(self._config.store.results(), runner.fingerprints)
         return states
 
-    def _run(self, plan: Plan, runner: WorkspaceRunner) -> None:
-        finished = runner.run(plan, self._listen, self._tools.control)
-        llm_ids = [work.llm.id for work in plan.works]
-        self._tools.file.append("rung", {"run_id": finished.run_id, "variants": llm_ids})
-
     def _listen(self, event: RunEvent) -> None:
-        if isinstance(event, TrialFinished):
+        if isinstance(event, RunStarted):
+            record = {"run_id": event.run_id, "variants": list(event.n_by_llm)}
+            self._tools.file.append("rung", record)
+        elif isinstance(event, TrialFinished):
             self._tools.budget.count_calls(count_calls(event.result))
         elif isinstance(event, LLMUnavailable):
             self._unavailable[event.llm_id] = event.failure.message

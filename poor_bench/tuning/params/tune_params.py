@@ -26,13 +26,17 @@ from poor_bench.tuning.params.ranking import (
 from poor_bench.tuning.params.sweep import Sweep, split_into_rungs
 from poor_bench.tuning.params.variants import SweepAxis, Variant, grid, is_like, make_variant
 from poor_bench.tuning.searches import (
+    KeptSearch,
     SearchStoppedError,
     SearchTools,
     StopReason,
     TuningFile,
+    add_known,
+    count_calls,
     find_reason,
     open_budget,
     read_search,
+    result_cost_usd,
     tuning_folder,
 )
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -177,8 +181,20 @@ def tune_params(
     manager: LLMManager,
     control: RunControl,
     tell: Callable[[RunEvent], None] = lambda _event: None,
+    resumed: KeptSearch | None = None,
 ) -> ParamsReport:
     """Run a sweep; blocks until it ends. What it asked is in the results, whatever ends it.
+
+    A resumed sweep goes through all its steps again: stored results are reused, and only tests that
+    are missing or failed to run are asked. So variants are chosen and dropped as without the break.
+
+    Args:
+        task: What is tried; that of `restore_task` for a resumed sweep.
+        config: The workspace.
+        manager: Asks the models.
+        control: Stops the sweep.
+        tell: Hears of every run.
+        resumed: A stored sweep to go on with.
 
     Raises:
         ConfigError: If there is nothing to try, or a limit cannot be kept.
@@ -186,10 +202,26 @@ def tune_params(
         MissingExtraError: If Optuna is wanted and not installed.
     """
     variants = _build_variants(task)
-    budget = open_budget(task.limits, manager, [task.llm])
+    spent = _count_spent(resumed, config) if resumed else {}
+    budget = open_budget(task.limits, manager, [task.llm], **spent)
+    rungs = split_into_rungs(task.tests, task.seed)
+    with closing(_open_file(task, rungs, config, manager, resumed)) as file:
+        tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
+        _run(task, Sweep(config, tools, task.llm, rungs, tell), variants, tools)
+    return read_sweep(read_search(file.path))
+
+
+def _open_file(
+    task: ParamsTask,
+    rungs: Sequence[Sequence[Test]],
+    config: WorkspaceFolder,
+    manager: LLMManager,
+    resumed: KeptSearch | None,
+) -> TuningFile:
+    if resumed is not None:
+        return TuningFile(resumed.path)
     started = manager.clock.now_iso()
     run_id = new_run_id(started)
-    rungs = split_into_rungs(task.tests, task.seed)
     header = {
         "run_id": run_id,
         "started": started,
@@ -202,10 +234,42 @@ def tune_params(
         "limits": asdict(task.limits),
         "tests": [test.test_id for rung in rungs for test in rung],
     }
-    with closing(TuningFile(tuning_folder(config.data_dir) / f"{run_id}.jsonl", header)) as file:
-        tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
-        _run(task, Sweep(config, tools, task.llm, rungs, tell), variants, tools)
-    return read_sweep(read_search(file.path))
+    return TuningFile(tuning_folder(config.data_dir) / f"{run_id}.jsonl", header)
+
+
+def restore_task(search: KeptSearch, config: WorkspaceFolder, limits: SpendingLimits) -> ParamsTask:
+    """Rebuild the task of a stored sweep, with its model and tests as they are now.
+
+    Raises:
+        ConfigError: If its model, or one of its tests, no longer exists.
+    """
+    header, workspace = search.header, config.workspace
+    gone = [name for name in header["tests"] if name not in workspace.tests_by_id]
+    gone += [name for name in (header["llm"],) if name not in workspace.llms_by_id]
+    if gone:
+        raise ConfigError(
+            f"cannot resume {search.run_id}: {gone[0]} no longer exists",
+            hint="Start a new search without --resume.",
+        )
+    return ParamsTask(
+        llm=workspace.llms_by_id[header["llm"]],
+        name=header["name"],
+        tests=[workspace.tests_by_id[name] for name in header["tests"]],
+        axes=[SweepAxis(**{**axis, "values": tuple(axis["values"])}) for axis in header["axes"]],
+        limits=limits,
+        n_trials=header["n_trials"],
+        seed=header["seed"],
+    )
+
+
+def _count_spent(search: KeptSearch, config: WorkspaceFolder) -> dict[str, Any]:
+    """Count calls and money of a sweep by its stored results, since a killed one counted none."""
+    run_ids = {record["run_id"] for record in search.of_kind("rung")}
+    results = [result for result in config.store.results() if result.run_id in run_ids]
+    return {
+        "n_calls": sum(map(count_calls, results)),
+        "spent_usd": add_known(map(result_cost_usd, results)) or 0.0,
+    }
 
 
 def _build_variants(task: ParamsTask) -> list[Variant]:
@@ -234,6 +298,7 @@ def _run(task: ParamsTask, sweep: Sweep, variants: Sequence[Variant], tools: Sea
             "message": message,
             "n_calls": tools.budget.n_calls,
             "cost_usd": tools.budget.spent_usd,
+            "dropped": sweep.dropped,
             "standings": [asdict(row) for row in rows],
         },
     )

@@ -27,7 +27,11 @@ def text_key(text: str) -> str:
 
 
 class Attempts:
-    """All attempts of one search."""
+    """All attempts of one search.
+
+    Attributes:
+        failed: Key of the prompt and id of the case of what failed to run and was not tried again.
+    """
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class Attempts:
         self._concurrency = concurrency
         self._tell = tell
         self._known: dict[tuple[str, str], Attempt] = {}
+        self.failed: set[tuple[str, str]] = set()
         self._n_failed_in_a_row = 0
         self._gone: CaseFailedError | None = None
 
@@ -122,6 +127,7 @@ class Attempts:
         self._tools.budget.count_calls(attempt.n_calls or self._subject.n_calls_per_case)
         self._tools.file.append("attempt", {"text": key, **asdict(attempt)})
         self._known[key, attempt.case_id] = attempt
+        self.failed.discard((key, attempt.case_id))
         self._tell()
 
     def _note_failed(self, key: str, error: CaseFailedError) -> None:
@@ -133,6 +139,7 @@ class Attempts:
             self._gone = error
         record = {"text": key, "case_id": error.case_id, "message": failure.message}
         self._tools.file.append("failed", record)
+        self.failed.add((key, error.case_id))
 
     def _give_up_if_hopeless(self, error: CaseFailedError) -> None:
         self._n_failed_in_a_row += 1

@@ -107,6 +107,8 @@ class PromptReport:
     """None where nothing better was found, or the held-out cases could not be tried."""
     n_calls: int
     cost_usd: float
+    n_failed: int = 0
+    """Attempts that failed to run since the search was started or resumed."""
     accepted: str = ""
     """Key of the candidate that was written into the workspace; empty where none was."""
 
@@ -138,6 +140,7 @@ class PromptReport:
             "message": self.end.message,
             "n_calls": self.n_calls,
             "cost_usd": self.cost_usd,
+            "n_failed": self.n_failed,
             "candidates": [asdict(candidate) for candidate in self.end.candidates],
             "best": self.improved.key if self.improved else None,
             "diff": self.diff,
@@ -168,6 +171,7 @@ def read_report(search: KeptSearch) -> PromptReport:
         accepted=str(accepted.get("key", "")),
         n_calls=spent.n_calls,
         cost_usd=spent.spent_usd,
+        n_failed=int(end.get("n_failed", 0)),
     )
 
 

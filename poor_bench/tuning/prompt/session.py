@@ -204,8 +204,9 @@ class PromptSession:
             message += f"; {MONEY_FOR_PROOF:.0%} of the money is reserved for the final test"
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
-        record = {"reason": end.reason.value, "message": message, **self._count_lost()}
-        self._tools.file.append("end", record)
+        n_failed = len(self._attempts.failed)
+        record = {"reason": end.reason.value, "message": message, "n_failed": n_failed}
+        self._tools.file.append("end", {**record, **self._count_lost()})
 
     def _search(self) -> SearchEnd:
         sources: dict[IdeaSource, list[Ideas]] = {

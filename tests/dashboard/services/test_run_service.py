@@ -158,7 +158,7 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
 
 
 def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
-    console = RunTurn(WorkspaceFolder(folder).store.paths.journal_dir)
+    console = RunTurn(WorkspaceFolder(folder).store.paths.history)
     assert console.take()
     service = service_over(folder)
     with pytest.raises(RunRefusedError, match="of another process is in progress"):

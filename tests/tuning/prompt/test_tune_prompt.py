@@ -80,6 +80,26 @@ def test_a_prompt_that_cannot_be_tried_is_dropped_and_not_scored_zero(
     assert search.of_kind("failed")
 
 
+def test_a_resumed_search_tries_again_what_failed_to_run(workspace_files: WorkspaceFiles) -> None:
+    folder = write_workspace(workspace_files)
+    workspace_files.llms[0]["parameters"] = {"script": "small.json"}
+    workspace_files.write()
+    script = folder / "small.json"
+    script.write_text('{"responses": {"Be exact": {"failure": "bad_request"}, "Solve": "no idea"}}')
+    tuner, task = open_search(folder)
+    failed = tuner.run(task)
+    assert failed.end.reason is StopReason.NO_GAIN
+    assert failed.n_failed > 0
+    assert failed.improved is None
+    script.write_text('{"responses": {"Be exact": "4", "Solve": "no idea"}}')
+    tuner, task = open_search(folder)
+    resumed = tuner.resume(task, find_search(folder, failed.run_id))
+    assert resumed.n_failed == 0
+    assert resumed.improved is not None
+    assert resumed.proof is not None
+    assert resumed.proof.is_proven
+
+
 def test_a_search_ends_when_its_llm_cannot_be_asked(workspace_files: WorkspaceFiles) -> None:
     replies = {"3 + 3": {"failure": "connection"}, "Solve": "no idea"}
     folder = write_workspace(workspace_files, small=replies)

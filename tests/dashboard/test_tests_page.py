@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from dash import dcc
 
 from poor_bench.dashboard.pages.tests import callbacks
 from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
@@ -46,7 +45,7 @@ def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFil
 def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:
     scores = {f"m{n}": [int(n > place) for place in range(0, 24, 3)] for n in range(24)}
     services = finished(services_with(workspace_files, scores, 8))
-    [graph] = of_type(callbacks.show_picture(services), dcc.Graph)
+    [graph] = of_type(callbacks.show_picture(services), "Graph")
     figure = graph.figure
     points = [point for trace in figure.data for point in trace.customdata]
     assert {point[0] for point in points} == {f"sum_{n:03}" for n in range(1, 9)}

@@ -156,7 +156,13 @@ class ReportData:
     @cached_property
     def uncertainties(self) -> list[Uncertainty]:
         """Sources of the intervals of scores, and of the difference where there are two LLMs."""
-        return list_uncertainties(self)
+        estimates: dict[tuple[str, ...], Estimate] = {
+            (row.group.llm_id,): row.score for row in self.summaries() if row.score is not None
+        }
+        if len(estimates) == 2:
+            pairs = self.standing.pairs
+            estimates |= {(pair.llm_a, pair.llm_b): pair.difference for pair in pairs}
+        return list_uncertainties(estimates, self.results, self._groups, self.budget)
 
     @property
     def _groups(self) -> dict[str, str | None]:

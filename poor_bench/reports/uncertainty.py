@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.messages import write_count
 from poor_bench.metrics import cost_text, count_text, margin_text
+from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.purchase import (
     Budget,
@@ -23,9 +24,6 @@ from poor_bench.statistics.variance_components import (
     estimate_components,
     observe,
 )
-
-if TYPE_CHECKING:
-    from poor_bench.reports.report_data import ReportData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,38 +80,44 @@ class Uncertainty:
         }
 
 
-def list_uncertainties(data: ReportData) -> list[Uncertainty]:
-    """List the uncertainty of each LLM's score, best first; of two LLMs their difference, too."""
-    observed = observe(data.results)
-    rows = [
-        _build(data, (summary.group.llm_id,), summary.score, observed)
-        for summary in data.summaries()
-        if summary.score is not None
+def list_uncertainties(
+    estimates: Mapping[tuple[str, ...], Estimate],
+    results: Sequence[Result],
+    groups: Mapping[str, str | None],
+    budget: Budget | None,
+) -> list[Uncertainty]:
+    """List the uncertainty of scores, and of differences of two scores.
+
+    Args:
+        estimates: LLM id to its score; two ids to the difference of the first and the second.
+        results: Of all these LLMs.
+        groups: Test id to the group of the test.
+        budget: What may be spent; None to leave purchases out.
+    """
+    observed = observe(results)
+    return [
+        _build(llm_ids, estimate, observed, results, groups, budget)
+        for llm_ids, estimate in estimates.items()
     ]
-    if len(rows) == 2:
-        rows += [
-            _build(data, (pair.llm_a, pair.llm_b), pair.difference, observed)
-            for pair in data.standing.pairs
-        ]
-    return rows
 
 
 def _build(
-    data: ReportData,
     llm_ids: tuple[str, ...],
     estimate: Estimate,
-    observed: dict[str, Observations],
+    observed: Mapping[str, Observations],
+    results: Sequence[Result],
+    groups: Mapping[str, str | None],
+    budget: Budget | None,
 ) -> Uncertainty:
-    groups = {test.test_id: test.group for test in data.tests.values()}
     against = observed[llm_ids[1]] if len(llm_ids) > 1 else None
     components = estimate_components(observed[llm_ids[0]], against, groups)
     purchases = None
-    if components is not None and data.budget is not None:
+    if components is not None and budget is not None:
         prices = [
-            measure_price((r for r in data.results if r.llm_id == llm_id), data.budget.unit)
+            measure_price((r for r in results if r.llm_id == llm_id), budget.unit)
             for llm_id in llm_ids
         ]
-        purchases = plan_purchase(components, prices, data.budget)
+        purchases = plan_purchase(components, prices, budget)
     return Uncertainty(
         llm_ids=llm_ids, estimate=estimate, components=components, purchases=purchases
     )

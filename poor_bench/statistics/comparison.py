@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.differences import estimate_difference
+from poor_bench.statistics.groups import number_groups, sum_array
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.ranking import rank_table
 from poor_bench.statistics.scores import ScoreTable, score_table
@@ -19,6 +21,10 @@ from poor_bench.statistics.significance import (
     sign_flip_p_values,
     smallest_difference,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LETTERS = 26
 
@@ -221,7 +227,7 @@ def compare_llms(
         Pairs, ranks and groups; empty where nothing was scored.
 
     Source:
-        `sign_flip_p_values`, `holm`, `estimate_paired_difference`, `rank_ranges`, `tie_groups`.
+        `sign_flip_p_values`, `holm`, `estimate_difference`, `rank_ranges`, `tie_groups`.
 
     Example:
         >>> scores = {"good": 1.0, "bad": 0.0}
@@ -253,22 +259,24 @@ def _list_pairs(
 ) -> tuple[list[PairedDifference], list[tuple[str, str]]]:
     import numpy as np
 
-    compared, apart, columns = [], [], []
+    table = table.order_by_llm()
     named = [groups.get(test_id) for test_id in table.test_ids]
     of_tests = named if any(named) else None  # numbering so many tests takes time
+    compared, apart, columns = [], [], []
     for a, b in combinations(best_first, 2):
         differences = table.scores[:, a] - table.scores[:, b]
         if np.isnan(differences).all():
             apart.append((table.llm_ids[a], table.llm_ids[b]))
         else:
             compared.append((a, b))
-            columns.append(np.nan_to_num(differences))
+            columns.append(np.nan_to_num(differences, copy=False))
     if not compared:
         return [], apart
-    p_values = sign_flip_p_values(np.column_stack(columns), groups=of_tests).tolist()
+    p_values = sign_flip_p_values(np.array(columns).T, groups=of_tests).tolist()
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
+    units = np.array(number_groups(len(of_tests), of_tests)) if of_tests else None
     return [
-        _describe(table, pair, of_tests, *chance)
+        _describe(table, pair, units, *chance)
         for pair, chance in zip(compared, chances, strict=True)
     ], apart
 
@@ -276,27 +284,28 @@ def _list_pairs(
 def _describe(
     table: ScoreTable,
     pair: tuple[int, int],
-    groups: Sequence[str | None] | None,
+    units: NDArray[np.int64] | None,
     p_value: float,
     p_adjusted: float,
     factor: int,
 ) -> PairedDifference:
     import numpy as np
 
-    common = np.flatnonzero(~np.isnan(table.scores[:, pair].sum(axis=1)))
-    scores = table.scores[common][:, pair]
-    differences = scores[:, 0] - scores[:, 1]
-    needed = plan_evidence(
-        differences, table.n_trials[common][:, pair], table.squares[common][:, pair], factor=factor
-    )
-    deviation = float(differences.std(ddof=1)) if len(common) > 1 else 1.0
+    own, other = (table.scores[:, column] for column in pair)
+    known = ~np.isnan(own + other)
+    common = slice(None) if known.all() else np.flatnonzero(known)
+    own, other = own[common], other[common]
+    differences = own - other
+    trials, squares = (part[:, pair][common] for part in (table.n_trials, table.squares))
+    needed = plan_evidence(differences, trials, squares, factor=factor)
+    deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 1.0
     return PairedDifference(
         llm_a=table.llm_ids[pair[0]],
         llm_b=table.llm_ids[pair[1]],
-        mean_a=float(scores[:, 0].mean()),
-        mean_b=float(scores[:, 1].mean()),
-        difference=estimate_paired_difference(
-            differences.tolist(), groups and [groups[place] for place in common.tolist()]
+        mean_a=float(own.mean()),
+        mean_b=float(other.mean()),
+        difference=estimate_difference(
+            sum_array(differences, None if units is None else units[common])
         ),
         n_tests=needed.n_tests,
         n_trials=needed.n_trials,
@@ -304,7 +313,7 @@ def _describe(
         n_worse=int((differences < 0).sum()),
         p_value=p_value,
         p_adjusted=p_adjusted,
-        smallest_difference=smallest_difference(len(common), deviation, alpha=0.05 / factor),
+        smallest_difference=smallest_difference(len(differences), deviation, alpha=0.05 / factor),
         needed_tests=needed.tests,
         needed_trials=needed.trials,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from poor_bench.statistics.groups import measure_spread
+from poor_bench.statistics.groups import Sums, measure_spread, sum_values
 from poor_bench.statistics.intervals import (
     Estimate,
     guard_against_unseen,
     stretch_by_skew,
     t_quantile_95,
 )
-from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.means import estimate_mean
 
 
 def estimate_paired_difference(
@@ -52,23 +52,28 @@ def estimate_paired_difference(
     n = len(differences)
     if n == 0 or not all(-1 <= difference <= 1 for difference in differences):
         raise ValueError("there must be at least one difference, each from -1 to 1")
-    spread = measure_spread(differences, groups)
+    return estimate_difference(sum_values(differences, groups))
+
+
+def estimate_difference(sums: Sums) -> Estimate:
+    """Compute what `estimate_paired_difference` does from sums of differences, each -1.0 to 1.0."""
+    spread = measure_spread(sums)
     mean = spread.mean
     half = t_quantile_95(spread.freedom) * math.sqrt(spread.variance)
     limits = stretch_by_skew((mean - half, mean + half), mean, spread.skew)
     low, high = guard_against_unseen(
         limits, mean, spread.n_effective, bounds=(-1.0, 1.0), all_alike=half == 0
     )
-    if half > 0 and min(differences) >= 0:
-        high = max(high, mean_score(differences, groups).high)
-    elif half > 0 and max(differences) <= 0:
-        low = min(low, -mean_score([-difference for difference in differences], groups).high)
+    if half > 0 and sums.lowest >= 0:
+        high = max(high, estimate_mean(sums).high)
+    elif half > 0 and sums.highest <= 0:
+        low = min(low, -estimate_mean(sums.mirror()).high)
     return Estimate(
         value=mean,
         low=max(-1.0, low),
         high=min(1.0, high),
-        n=spread.n_groups,
-        n_tests=None if spread.n_groups == n else n,
+        n=sums.n_groups,
+        n_tests=None if sums.n_groups == sums.n_tests else sums.n_tests,
     )
 
 

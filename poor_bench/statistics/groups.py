@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def number_groups(n_tests: int, groups: Sequence[str | None] | None) -> list[int]:
@@ -45,6 +51,105 @@ def groups_of(test_ids: Iterable[str], tests: Mapping[str, Test]) -> list[str | 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Sums over the values of some tests, which intervals of their mean follow from."""
+
+    sizes: Mapping[int, int]
+    """Tests of a group to how many groups have as many."""
+    mean: float
+    squares: float
+    """Sum over tests of the squared deviations from the mean."""
+    between: float
+    """Sum over groups of the squared sum of deviations."""
+    cubes: float
+    """Sum over groups of the cubed sum of deviations."""
+    lowest: float
+    highest: float
+    is_whole: bool
+    """True if each value is -1, 0 or 1."""
+
+    @property
+    def n_tests(self) -> int:
+        """Number of values."""
+        return sum(size * count for size, count in self.sizes.items())
+
+    @property
+    def n_groups(self) -> int:
+        """Number of independent units."""
+        return sum(self.sizes.values())
+
+    def mirror(self) -> Sums:
+        """Change the sign of all values."""
+        return replace(
+            self, mean=-self.mean, cubes=-self.cubes, lowest=-self.highest, highest=-self.lowest
+        )
+
+
+def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = None) -> Sums:
+    """Sum values up, without rounding errors.
+
+    Args:
+        values: One number per test, at least one.
+        groups: Group of each test, as in `number_groups`.
+
+    Raises:
+        ValueError: If there is no value, or not a group for each.
+    """
+    n = len(values)
+    if n == 0:
+        raise ValueError("a mean needs at least one value")
+    units = number_groups(n, groups)
+    n_groups = max(units) + 1
+    mean = math.fsum(values) / n
+    sizes, excesses = [0] * n_groups, [0.0] * n_groups
+    for unit, value in zip(units, values, strict=True):
+        sizes[unit] += 1
+        excesses[unit] += value - mean
+    return Sums(
+        sizes=Counter(sizes),
+        mean=mean,
+        squares=math.fsum((value - mean) ** 2 for value in values),
+        between=math.fsum(excess**2 for excess in excesses),
+        cubes=math.fsum(excess**3 for excess in excesses),
+        lowest=min(values),
+        highest=max(values),
+        is_whole=all(value in {-1.0, 0.0, 1.0} for value in values),
+    )
+
+
+def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = None) -> Sums:
+    """Sum the values of many tests up; the same as `sum_values` but for rounding errors.
+
+    Args:
+        values: One number per test, at least one.
+        units: Number of each test's group, at least 0; not all numbers need to occur. None for
+            independent tests.
+    """
+    import numpy as np
+
+    mean = float(values.mean())
+    excesses = values - mean
+    squares = float((excesses**2).sum())  # not `@`, whose threads take longer to start than this
+    sizes = {1: len(values)}
+    if units is not None:
+        excesses = np.bincount(units, excesses).astype(np.float64)
+        found, counts = np.unique(np.bincount(units), return_counts=True)
+        sizes = dict(zip(found.tolist(), counts.tolist(), strict=True))
+        sizes.pop(0, None)
+    squared = excesses**2
+    return Sums(
+        sizes=sizes,
+        mean=mean,
+        squares=squares,
+        between=float(squared.sum()),
+        cubes=float((squared * excesses).sum()),
+        lowest=float(values.min()),
+        highest=float(values.max()),
+        is_whole=bool((values == np.rint(values)).all()),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """How much the mean of some values varies, if their groups were drawn anew."""
 
@@ -60,7 +165,7 @@ class Spread:
     """Independent tests that would tell as much, from `n_groups` to the number of tests."""
 
 
-def measure_spread(values: Sequence[float], groups: Sequence[str | None] | None = None) -> Spread:
+def measure_spread(sums: Sums) -> Spread:
     """Measure how much the mean of the values varies, tests of one group together.
 
     The variance is the cluster-robust one, corrected for the few groups by what it would be on
@@ -68,11 +173,7 @@ def measure_spread(values: Sequence[float], groups: Sequence[str | None] | None 
     freedom follow from the same model, so that uneven groups have fewer.
 
     Args:
-        values: One number per test, at least one.
-        groups: Group of each test, as in `number_groups`.
-
-    Raises:
-        ValueError: If there is no value, or not a group for each.
+        sums: Of the values, one per test.
 
     Source:
         Bell and McCaffrey 2002, "Bias reduction in standard errors for linear regression with
@@ -80,33 +181,19 @@ def measure_spread(values: Sequence[float], groups: Sequence[str | None] | None 
         1965, "Survey Sampling", 5.4.
 
     Example:
-        >>> spread = measure_spread([1.0, 1.0, 0.0, 0.0], ["a", "a", "b", "b"])
+        >>> spread = measure_spread(sum_values([1.0, 1.0, 0.0, 0.0], ["a", "a", "b", "b"]))
         >>> spread.variance, spread.freedom, spread.n_effective
         (0.25, 1.0, 2.0)
     """
-    n = len(values)
-    if n == 0:
-        raise ValueError("a mean needs at least one value")
-    units = number_groups(n, groups)
-    n_groups = max(units) + 1
-    mean = math.fsum(values) / n
-    sizes, excesses = [0] * n_groups, [0.0] * n_groups
-    for unit, value in zip(units, values, strict=True):
-        sizes[unit] += 1
-        excesses[unit] += value - mean
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    between = math.fsum(excess**2 for excess in excesses)
+    n, n_groups = sums.n_tests, sums.n_groups
     variance, freedom, n_effective = 0.0, 1.0, float(n_groups)
-    if n_groups > 1 and squares > 1e-12 * n:
-        alone = squares * n / (n - 1)
-        variance, freedom, n_effective = _correct(sizes, between, alone)
-    cubes = math.fsum(excess**3 for excess in excesses)
-    skew = cubes / between**1.5 if between > 1e-12 * n else 0.0
+    if n_groups > 1 and sums.squares > 1e-12 * n:
+        variance, freedom, n_effective = _correct(sums)
     return Spread(
-        mean=mean,
+        mean=sums.mean,
         variance=variance / n**2,
         freedom=freedom,
-        skew=skew,
+        skew=sums.cubes / sums.between**1.5 if sums.between > 1e-12 * n else 0.0,
         n_groups=n_groups,
         n_effective=n_effective,
     )
@@ -116,40 +203,40 @@ _LEAST_SHARE = 0.25
 """Of the variance of independent tests: groups that balance each other by chance claim no more."""
 
 
-def _correct(sizes: Sequence[int], between: float, alone: float) -> tuple[float, float, float]:
-    """Compute the variance of the sum, its degrees of freedom and the effective number of tests.
-
-    Args:
-        sizes: Tests of each group, at least two groups.
-        between: Sum over groups of the squared sum of deviations.
-        alone: Variance of the sum if all tests were independent, above 0.
-    """
-    n, n_groups = sum(sizes), len(sizes)
+def _correct(sums: Sums) -> tuple[float, float, float]:
+    """Compute the variance of the sum, its degrees of freedom and the effective number of tests."""
+    n, n_groups = sums.n_tests, sums.n_groups
+    alone = sums.squares * n / (n - 1)
     if n == n_groups:
         return alone, n - 1.0, float(n)
-    inflation = between * n_groups / (n_groups - 1) / alone
-    alike = min(1.0, max(0.0, (inflation - 1) / (math.fsum(size**2 for size in sizes) / n - 1)))
-    variances = [size + alike * size * (size - 1) for size in sizes]
-    total = math.fsum(variances)
-    trace, squared = _expect_squares(sizes, variances)
-    variance = max(between * total / trace, _LEAST_SHARE * alone)
+    inflation = sums.between * n_groups / (n_groups - 1) / alone
+    squared_sizes = sum(count * size**2 for size, count in sums.sizes.items())
+    alike = min(1.0, max(0.0, (inflation - 1) / (squared_sizes / n - 1)))
+    variances = {size: size + alike * size * (size - 1) for size in sums.sizes}
+    total = math.fsum(sums.sizes[size] * variance for size, variance in variances.items())
+    trace, squared = _expect_squares(sums.sizes, variances)
+    variance = max(sums.between * total / trace, _LEAST_SHARE * alone)
     return variance, max(1.0, trace**2 / squared), n**2 / total
 
 
-def _expect_squares(sizes: Sequence[int], variances: Sequence[float]) -> tuple[float, float]:
+def _expect_squares(
+    sizes: Mapping[int, int], variances: Mapping[int, float]
+) -> tuple[float, float]:
     """Compute mean and half the variance of the sum of squared deviations of groups.
 
     They are trace(W) and trace(W²), with W = V^½ (I - 1h') (I - h1') V^½, `V` the variances of
-    the groups' sums and `h` the groups' shares of the tests.
+    the groups' sums, by size, and `h` the groups' shares of the tests.
     """
-    n = sum(sizes)
-    shares = [size / n for size in sizes]
-    total = math.fsum(variances)
-    same = math.fsum(share**2 for share in shares)
-    once = math.fsum(v * share for v, share in zip(variances, shares, strict=True))
-    twice = math.fsum(v * share**2 for v, share in zip(variances, shares, strict=True))
-    own = math.fsum(v**2 for v in variances)
-    own_once = math.fsum(v**2 * share for v, share in zip(variances, shares, strict=True))
+    n = sum(size * count for size, count in sizes.items())
+
+    def add(power: int, share_power: int) -> float:
+        return math.fsum(
+            count * variances[size] ** power * (size / n) ** share_power
+            for size, count in sizes.items()
+        )
+
+    total, once, twice = add(1, 0), add(1, 1), add(1, 2)
+    own, own_once, same = add(2, 0), add(2, 1), add(0, 2)
     trace = total - 2 * once + same * total
     squared = own + 2 * (same * own - 2 * own_once)
     squared += 2 * once**2 + 2 * twice * total - 4 * same * once * total + (same * total) ** 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from poor_bench.statistics.groups import Spread, measure_spread, number_groups
+from poor_bench.statistics.groups import Spread, Sums, measure_spread, number_groups, sum_values
 from poor_bench.statistics.intervals import (
     Estimate,
     guard_against_unseen,
@@ -59,13 +59,17 @@ def mean_score(
         (0.625, 0.12, 0.95)
     """
     _check(test_scores)
-    n = len(test_scores)
-    spread = measure_spread(test_scores, groups)
-    if spread.n_groups == n and all(score in {0.0, 1.0} for score in test_scores):
-        limits = mid_p_interval(round(math.fsum(test_scores)), n)
+    return estimate_mean(sum_values(test_scores, groups))
+
+
+def estimate_mean(sums: Sums) -> Estimate:
+    """Compute what `mean_score` does from the sums of scores, each 0.0 to 1.0."""
+    n = sums.n_tests
+    if sums.is_whole and sums.n_groups == n:
+        limits = mid_p_interval(round(sums.mean * n), n)
     else:
-        limits = _find_limits(spread)
-    return _build_estimate(spread.mean, limits, n_groups=spread.n_groups, n_tests=n)
+        limits = _find_limits(measure_spread(sums))
+    return _build_estimate(sums.mean, limits, n_groups=sums.n_groups, n_tests=n)
 
 
 def _check(scores: Sequence[float]) -> None:
@@ -171,7 +175,8 @@ def _pool_classes(
     groups: Mapping[str, Sequence[str | None]],
 ) -> Spread:
     parts = {
-        name: measure_spread(scores, groups.get(name)) for name, scores in scores_by_class.items()
+        name: measure_spread(sum_values(scores, groups.get(name)))
+        for name, scores in scores_by_class.items()
     }
     mean = min(1.0, math.fsum(shares[name] * part.mean for name, part in parts.items()))
     left = math.fsum(part.n_effective - 1 for part in parts.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
@@ -33,6 +33,17 @@ class ScoreTable:
     """Scored trials."""
     squares: NDArray[np.float64]
     """Sum of the squared deviations of trials from their mean, at least 0.0."""
+
+    def order_by_llm(self) -> ScoreTable:
+        """Store the numbers of each LLM side by side, which speeds up work on its column."""
+        import numpy as np
+
+        return replace(
+            self,
+            scores=np.asfortranarray(self.scores),
+            n_trials=np.asfortranarray(self.n_trials),
+            squares=np.asfortranarray(self.squares),
+        )
 
 
 def score_table(results: Iterable[Result]) -> ScoreTable:

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.differences import estimate_paired_difference
-from poor_bench.statistics.groups import measure_spread, number_groups
-from poor_bench.statistics.means import estimate_stratified_mean, mean_score
+from poor_bench.statistics.differences import estimate_difference, estimate_paired_difference
+from poor_bench.statistics.groups import measure_spread, number_groups, sum_array, sum_values
+from poor_bench.statistics.means import estimate_mean, estimate_stratified_mean, mean_score
 
 grouped = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([None, *"abcd"])), min_size=1)
 
@@ -17,6 +17,34 @@ def test_interval_holds_the_mean_and_counts_groups(tests: list[tuple[float, str 
         assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
         assert estimate.n == max(number_groups(len(scores), groups)) + 1
         assert estimate.n_tests == (None if estimate.n == len(scores) else len(scores))
+
+
+tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)
+
+
+@given(
+    st.lists(
+        st.tuples(tenths | st.sampled_from([0.0, 1.0]), st.sampled_from([None, *"abcd"])),
+        min_size=1,
+    ),
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_arrays_give_the_same_figures_as_lists(
+    tests: list[tuple[float, str | None]], shift: float
+) -> None:
+    scores, groups = [list(column) for column in zip(*tests, strict=True)]
+    differences = [score - shift for score in scores]
+    for named in (groups, None):
+        units = None if named is None else 3 + 2 * np.array(number_groups(len(scores), named))
+        for values, by_list, by_array in (
+            (scores, mean_score, estimate_mean),
+            (differences, estimate_paired_difference, estimate_difference),
+        ):
+            expected, found = by_list(values, named), by_array(sum_array(np.array(values), units))
+            assert (found.n, found.n_tests) == (expected.n, expected.n_tests)
+            assert (found.value, found.low, found.high) == pytest.approx(
+                (expected.value, expected.low, expected.high), abs=1e-9
+            )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1))
@@ -44,7 +72,7 @@ def test_one_group_tells_next_to_nothing() -> None:
 def test_uneven_groups_have_fewer_degrees_of_freedom() -> None:
     groups = ["big"] * 20 + list("abcdefghi")
     scores = [1.0] * 20 + [0.0] * 9
-    assert measure_spread(scores, groups).freedom < 3
+    assert measure_spread(sum_values(scores, groups)).freedom < 3
 
 
 def test_interval_covers_with_ten_groups_where_single_tests_would_not() -> None:

@@ -199,8 +199,16 @@ class ResultSetResolver:
 
 def read_run_facts(header: Mapping[str, Any]) -> RunFacts:
     """Read the facts of a run from its header; older headers have fewer."""
-    fingerprints, machine = header.get("llm_fingerprints"), header.get("machine")
+
+    def read(name: str) -> dict[str, Any]:
+        value = header.get(name)
+        return value if isinstance(value, dict) else {}
+
+    parameters = read("parameters").items()
     return RunFacts(
-        llm_fingerprints=fingerprints if isinstance(fingerprints, dict) else {},
-        machine=machine if isinstance(machine, dict) else {},
+        llm_fingerprints=read("llm_fingerprints"),
+        machine=read("machine"),
+        parameters={llm_id: own for llm_id, own in parameters if isinstance(own, dict)},
+        servers={llm_id: str(server) for llm_id, server in read("servers").items()},
+        program=str(header.get("poor_bench", "")),
     )

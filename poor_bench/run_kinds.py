@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from poor_bench.autopsy.runs import AUTOPSIES
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS
@@ -11,7 +12,7 @@ from poor_bench.results.paths import TEST_RUNS, paths_in
 from poor_bench.runs.history import RunHistory, StoredRun, find_run, run_names
 from poor_bench.tuning.searches import SEARCHES
 
-RUN_KINDS = (TEST_RUNS, JUDGED_RUNS, PAIRWISE_RUNS, SUITE_RUNS, SEARCHES)
+RUN_KINDS = (TEST_RUNS, JUDGED_RUNS, PAIRWISE_RUNS, SUITE_RUNS, SEARCHES, AUTOPSIES)
 
 
 def open_histories(data_dir: Path) -> list[RunHistory]:

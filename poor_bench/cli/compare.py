@@ -13,11 +13,14 @@ from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     comparison_options,
+    cost_options,
+    count_option,
     read_allowed_changes,
     read_selection,
     selection_options,
 )
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
+from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
@@ -42,6 +45,8 @@ _EPILOG = examples(
   {program} compare baseline.json            a file, with the current results
   {program} compare ollama:qwen3:1.7b ollama:gemma3:1b
   {program} compare 20261121T2250 last --class 'math*' --allow prompt
+  {program} compare --why --dry-run          what changed, and how many re-runs tell it apart
+  {program} compare previous last --why      re-run with single changes taken back
 """
 )
 
@@ -54,6 +59,19 @@ _EPILOG = examples(
 @click.option(
     "--rescore", is_flag=True, help="Score both sides again with the current evaluators first."
 )
+@click.option(
+    "--why",
+    is_flag=True,
+    help="Attribute the change of each model to prompt hunks, parameters, evaluator, model digest, "
+    "server or machine, by the fewest re-runs.",
+)
+@count_option(
+    "--max-calls",
+    default=None,
+    help="With --why: most re-runs of a model. Default: a quarter of all combinations.",
+)
+@cost_options
+@sandbox_option
 @json_option
 @pass_app
 def command(
@@ -64,6 +82,7 @@ def command(
     pass_mark: float,
     allow: tuple[str, ...],
     rescore: bool,
+    why: bool,
     as_json: bool,
     **filters: Any,
 ) -> int:
@@ -72,17 +91,28 @@ def command(
     BEFORE and AFTER are each a model id or label, a run (`last`, `previous` or the beginning of
     its id), `before:RUN` (all results before that run), a file of results, or `now`. Tests whose
     prompt, parameters, model or evaluator changed are listed, not compared.
+
+    --why asks tests again with some changes taken back. Prompts come from the stored results. Its
+    re-runs are kept in `autopsies/`, apart from the results, and are used again by the next --why.
     """
     from poor_bench.comparison.compare import compare_result_sets
     from poor_bench.resolver import BEFORE, NOW, ResultSetResolver
     from poor_bench.runs.history import LAST
 
+    limits = {name: filters.pop(name) for name in ("max_calls", "max_cost", "dry_run")}
+    if not why and any(limits.values()):
+        raise click.UsageError("--max-calls, --max-cost and --dry-run need --why")
     resolver = ResultSetResolver(app.config)
     opened = [
         resolver.open(before or f"{BEFORE}{LAST}"),
         resolver.open(after or (NOW if before else LAST)),
     ]
     chosen = _select(app, opened, filters) if any(filters.values()) else opened
+    if why:
+        from poor_bench.cli.compare_why import WhyOptions, explain_change
+
+        options = WhyOptions(**limits)
+        return explain_change(app, chosen[0], chosen[1], options, as_json=as_json)
     if rescore:
         from poor_bench.cli.evidence import rescore_result_set
 

@@ -16,6 +16,12 @@ class RunFacts:
     llm_fingerprints: Mapping[str, str] = field(default_factory=dict)
     """LLM id to a hash of model and parameters."""
     machine: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """LLM id to its parameters; older runs did not record them."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """LLM id to name and version of what serves it, where that is known."""
+    program: str = ""
+    """Version of poor_bench."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

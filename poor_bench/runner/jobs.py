@@ -14,7 +14,7 @@ from poor_bench.judge.judgement import JudgeError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import cut_text
-from poor_bench.models.completion import Completion
+from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.result import Result
@@ -43,6 +43,7 @@ class TrialJobs:
         scorer: Scorer,
         *,
         judge_later: bool = False,
+        build: Callable[[WorkItem], ChatRequest] | None = None,
     ) -> None:
         """Prepare to ask.
 
@@ -51,11 +52,13 @@ class TrialJobs:
             manager: Asks the LLMs.
             scorer: Scores the responses.
             judge_later: True if responses that an LLM has to judge are left waiting for it.
+            build: Builds the request of a trial; by default from the templates of the workspace.
         """
         self._workspace = workspace
         self._manager = manager
         self._scorer = scorer
         self._judge_later = judge_later
+        self._build = build or self._build_request
 
     def run(self, item: WorkItem, run_id: str, cancelled: Callable[[], bool]) -> Recorded:
         """Ask and score one trial.
@@ -81,8 +84,7 @@ class TrialJobs:
     def _ask_and_score(
         self, item: WorkItem, base: dict[str, Any], cancelled: Callable[[], bool]
     ) -> Result:
-        test_class = self._workspace.test_classes[item.test.class_id]
-        request = build_request(item.llm, test_class, item.test)
+        request = self._build(item)
         messages = request.messages
         base |= {
             "prompt": self._manager.without_key(item.llm, messages[-1].content),
@@ -98,6 +100,10 @@ class TrialJobs:
         if self._judge_later and self._scorer.needs_judge(answered, item.test):
             return replace(answered, failure=WAITS_FOR_JUDGE)
         return self._scorer.score(answered, item.test, cancelled)
+
+    def _build_request(self, item: WorkItem) -> ChatRequest:
+        test_class = self._workspace.test_classes[item.test.class_id]
+        return build_request(item.llm, test_class, item.test)
 
 
 def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:

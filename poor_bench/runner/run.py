@@ -261,6 +261,7 @@ def _header(plan: Plan, started: str) -> dict[str, Any]:
         "poor_bench": __version__,
         "llms": {work.llm.id: len(work) for work in plan.works},
         "llm_fingerprints": {work.llm.id: llm_fingerprint(work.llm) for work in plan.works},
+        "parameters": {work.llm.id: dict(work.llm.parameters) for work in plan.works},
         "n_items": plan.n_items,
         "n_rescored": plan.n_stale_scores,
         "trials": plan.states.trials,

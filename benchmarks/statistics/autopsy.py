@@ -1,0 +1,129 @@
+"""How often `compare --why` names exactly the planted causes, and how many re-runs it needs.
+
+Six factors changed between two runs of 60 tests with one trial each. Tests answer right with their
+own chance, most of them nearly always or nearly never; fractional scores are partly right. A cause
+lowers the score of some tests only. Calls are counted beside the full factorial of re-runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
+
+from poor_bench.statistics.attribution import (
+    FIRST_LOOK,
+    Effect,
+    Observation,
+    Screening,
+    find_budget,
+)
+
+Numbers = NDArray[np.float64]
+N_TESTS, N_FACTORS = 60, 6
+
+
+class World:
+    """Tests whose chances depend on the states of the factors."""
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        kind: str,
+        noise: str,
+        planted: dict[int, float],
+        *,
+        both: bool,
+    ) -> None:
+        self._rng, self._kind, self._both = rng, kind, both
+        spread = {"quiet": 0.15, "usual": 0.6}[noise]
+        self._base = rng.beta(spread * 2.2, spread * 0.8, N_TESTS)
+        self._falls = np.zeros((N_TESTS, N_FACTORS))
+        order = rng.permutation(N_TESTS).tolist()
+        for factor, size in planted.items():
+            # Each cause breaks tests of its own until the mean has dropped by its size.
+            while order and (self._base * self._falls[:, factor]).sum() < size * N_TESTS:
+                self._falls[order.pop(), factor] = 0.9
+        if both:
+            self._falls[:, sorted(planted)] = self._falls.max(axis=1, keepdims=True)
+        self.planted = set(planted)
+
+    def ask(self, tests: NDArray[np.int64], states: NDArray[np.bool_]) -> Numbers:
+        """Draw a score of each test, with the factors in these states (True: as after)."""
+        falls = self._falls[tests]
+        if self._both:
+            on = states[:, sorted(self.planted)].all(axis=1)
+            means = self._base[tests] * (1 - falls[:, min(self.planted)] * on)
+        else:
+            means = self._base[tests] * np.prod(1 - falls * states, axis=1)
+        if self._kind == "binary":
+            return (self._rng.random(len(tests)) < means).astype(np.float64)
+        return np.clip(self._rng.normal(means, 0.15), 0, 1)
+
+
+def autopsy(world: World, seed: int) -> tuple[list[Effect], int, int, float]:
+    """Run the whole strategy; return effects, calls, calls of the full factorial, the change."""
+    every = np.arange(N_TESTS)
+    before = world.ask(every, np.zeros((N_TESTS, N_FACTORS), dtype=bool))
+    after = world.ask(every, np.ones((N_TESTS, N_FACTORS), dtype=bool))
+    screening = Screening(
+        applies=((True,) * N_FACTORS,) * N_TESTS,
+        moved=tuple((np.abs(after - before) > 0.2).tolist()),
+        change=float((after - before).mean()),
+        seed=seed,
+    )
+    pairs = screening.list_pairs(find_budget(screening, n_trials=1) // 2)
+    seen: list[Observation] = []
+    effects: list[Effect] = []
+    while len(seen) < len(pairs):
+        batch = pairs[len(seen) : max(FIRST_LOOK, 2 * len(seen))]
+        tests = np.array([pair.test for pair in batch])
+        states = np.array([pair.signs for pair in batch]) > 0
+        first, second = world.ask(tests, states), world.ask(tests, ~states)
+        seen += [Observation(*each) for each in zip(batch, first, second, strict=True)]
+        known = [factor for factor, effect in enumerate(effects) if effect.is_cause]
+        effects = screening.look(seen, len(pairs), known)
+        if screening.is_settled(effects):
+            break
+    return effects, 2 * len(seen), screening.n_full, screening.change
+
+
+SCENARIOS: tuple[tuple[str, dict[int, float], bool], ...] = (
+    ("one cause, -0.20", {2: 0.2}, False),
+    ("one cause, -0.10", {2: 0.1}, False),
+    ("two causes, -0.20 and -0.10", {1: 0.2, 4: 0.1}, False),
+    ("two that act only together, -0.20", {1: 0.1, 4: 0.1}, True),
+    ("no cause", {}, False),
+)
+
+
+def measure(runs: int) -> Iterator[Figure]:
+    """Yield how often the causes are right, and the share of calls, of every scenario."""
+    rng = np.random.default_rng(0)
+    for kind in ("binary", "fractional"):
+        for noise in ("quiet", "usual"):
+            for name, planted, both in SCENARIOS:
+                hits, shares = 0, []
+                for seed in range(runs):
+                    world = World(rng, kind, noise, planted, both=both)
+                    effects, n_calls, n_full, _ = autopsy(world, seed)
+                    found = {factor for factor, effect in enumerate(effects) if effect.is_cause}
+                    hits += found == world.planted
+                    shares.append(n_calls / n_full)
+                label = f"{kind}, {noise} noise, {name}"
+                yield measure_share(f"right: {label}", hits, runs, at_least=0.95)
+                yield measure_mean(f"  calls of the full factorial: {label}", shares, at_most=0.25)
+
+
+def main() -> None:
+    """Print all figures."""
+    runs = read_runs(__doc__ or "", 100)
+    print_figures(
+        "Causes found by compare --why (6 factors, 60 tests, 1 trial)", list(measure(runs))
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""Plan and findings of an autopsy: which cause took how much of a change; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from poor_bench.comparison.causes import ChangedFacts
+from poor_bench.messages import write_count
+from poor_bench.metrics import signed_text
+from poor_bench.statistics.attribution import Effect, Screening, find_budget
+from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.significance import sign_flip_p_values
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The part of a change that one cause took."""
+
+    name: str
+    kind: str
+    """`prompt`, `parameter`, `evaluator` or `environment`."""
+    estimate: Estimate
+    """After minus before on the mean score of all compared tests, with its 95 % interval."""
+    is_cause: bool
+    basis: str
+    """`re-runs`, `stored answers scored again`, `stored scores` or `elimination`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutopsyPlan:
+    """What an autopsy asks at most."""
+
+    facts: ChangedFacts
+    screening: Screening
+    n_trials: int
+    """Trials of the stored runs."""
+    n_pairs: int
+    """Pairs of re-runs at most."""
+    checks_environment: bool
+    """True if each test is asked once with all changes taken back, to see what is left."""
+
+    @property
+    def n_calls(self) -> int:
+        """Re-runs at most."""
+        return 2 * self.n_pairs + len(self.facts.tests) * self.checks_environment
+
+    @property
+    def n_full(self) -> int:
+        """Re-runs of the full factorial, with as many trials as the stored runs."""
+        return self.screening.n_full * self.n_trials
+
+    @property
+    def text(self) -> str:
+        """Describe it in one sentence."""
+        changes = write_count(len(self.facts.factors), "change")
+        if not self.n_calls:
+            return "No re-run is needed."
+        return (
+            f"At most {write_count(self.n_calls, 're-run')} for {changes} "
+            f"(full factorial: {self.n_full})."
+        )
+
+
+def make_plan(
+    facts: ChangedFacts, n_trials: int, change: float, max_calls: int | None
+) -> AutopsyPlan:
+    """Plan the fewest re-runs that tell the changes apart; none where stored scores do.
+
+    Args:
+        facts: What changed.
+        n_trials: Trials of each test in the stored runs, at least 1.
+        change: Change of the mean score without the evaluator's part, -1.0 to 1.0.
+        max_calls: Most re-runs; None for a quarter of the full factorial.
+    """
+    screening = Screening(
+        applies=tuple(facts.concerns(test) for test in facts.tests),
+        moved=tuple(test.before != test.after for test in facts.tests),
+        change=change,
+    )
+    n_factors = len(facts.factors)
+    checks = bool(facts.fixed) and n_factors > 0
+    budget = find_budget(screening, n_trials) if max_calls is None else max_calls
+    left = budget - len(facts.tests) * checks
+    n_pairs = max(0, left // 2) if n_factors > 1 else 0
+    return AutopsyPlan(
+        facts=facts,
+        screening=screening,
+        n_trials=n_trials,
+        n_pairs=len(screening.list_pairs(n_pairs)),
+        checks_environment=checks and left >= 0,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Why the mean score changed."""
+
+    llm_id: str
+    change: Estimate
+    """Of the stored scores, with its 95 % interval."""
+    change_p_value: float
+    shares: tuple[Share, ...]
+    """Causes first, the largest first."""
+    n_tests: int
+    n_calls: int
+    """Re-runs that were made."""
+    n_full: int
+    """Re-runs of the full factorial."""
+    stopped: str = ""
+    """Why it ended early; empty if it did not."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def causes(self) -> list[Share]:
+        """Shares that are significant."""
+        return [share for share in self.shares if share.is_cause]
+
+    @property
+    def unexplained(self) -> float:
+        """Change of the stored scores that no cause takes, trial noise included."""
+        return self.change.value - sum(share.estimate.value for share in self.causes)
+
+    @property
+    def verdict(self) -> str:
+        """Sum it up in one sentence."""
+        total = signed_text(self.change.value)
+        if self.causes:
+            named = "; ".join(
+                f"{signed_text(share.estimate.value)} of {total}: {share.name}"
+                for share in self.causes
+            )
+            return f"{named}. Not explained (with trial noise): {signed_text(self.unexplained)}."
+        if self.change_p_value >= ALPHA:
+            return f"No cause found: the change of {total} is within the noise of single trials."
+        return f"No cause found for the change of {total}."
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert it for `--json`."""
+        return {
+            "llm_id": self.llm_id,
+            "change": asdict(self.change),
+            "change_p_value": self.change_p_value,
+            "causes": [_share_to_json(share) for share in self.shares if share.is_cause],
+            "others": [_share_to_json(share) for share in self.shares if not share.is_cause],
+            "unexplained": self.unexplained,
+            "n_tests": self.n_tests,
+            "n_calls": self.n_calls,
+            "n_calls_full_factorial": self.n_full,
+            "stopped": self.stopped,
+            "remarks": list(self.remarks),
+            "verdict": self.verdict,
+        }
+
+
+def _share_to_json(share: Share) -> dict[str, Any]:
+    return {
+        "name": share.name,
+        "kind": share.kind,
+        "value": share.estimate.value,
+        "low": share.estimate.low,
+        "high": share.estimate.high,
+        "basis": share.basis,
+    }
+
+
+def measure_environment(
+    plan: AutopsyPlan, taken_back: Mapping[str, float], *, is_same_model: bool
+) -> Share | None:
+    """Estimate what is left when all changes are taken back, today against the earlier run.
+
+    Args:
+        plan: What was planned.
+        taken_back: Test id to its score today with everything as before.
+        is_same_model: False if today's model is not that of the later run: then today's scores
+            tell nothing of that run.
+
+    Returns:
+        None if nothing such changed, or it was not measured.
+    """
+    facts = plan.facts
+    tests = [test for test in facts.tests if test.test.test_id in taken_back]
+    if not facts.fixed or not is_same_model or (facts.factors and not tests):
+        return None
+    differences = [
+        (taken_back[test.test.test_id] if facts.factors else test.after) - test.before
+        for test in (tests if facts.factors else facts.tests)
+    ]
+    groups = [test.test.group for test in (tests if facts.factors else facts.tests)]
+    return Share(
+        name=f"{', '.join(facts.fixed)} (not re-run)",
+        kind="environment",
+        estimate=estimate_paired_difference(differences, groups),
+        is_cause=_p_value(differences) < ALPHA,
+        basis="elimination",
+    )
+
+
+def measure_single(
+    plan: AutopsyPlan, taken_back: Mapping[str, float], *, has_environment: bool
+) -> list[Share]:
+    """Estimate the share of the only change: no pairs of re-runs are needed."""
+    facts = plan.facts
+    if len(facts.factors) != 1 or (has_environment and not taken_back):
+        return []
+    tests = [test for test in facts.tests if facts.concerns(test)[0]]
+    if has_environment:
+        tests = [test for test in tests if test.test.test_id in taken_back]
+    differences = [
+        test.after - (taken_back[test.test.test_id] if has_environment else test.before)
+        for test in tests
+    ]
+    if not differences:
+        return []
+    estimate = estimate_paired_difference(differences, [test.test.group for test in tests])
+    weight = len(tests) / len(facts.tests)
+    scaled = Estimate(
+        value=estimate.value * weight,
+        low=estimate.low * weight,
+        high=estimate.high * weight,
+        n=estimate.n,
+    )
+    return [
+        Share(
+            name=facts.factors[0].text,
+            kind=facts.factors[0].kind,
+            estimate=scaled,
+            is_cause=_p_value(differences) < ALPHA,
+            basis="re-runs" if has_environment else "stored scores",
+        )
+    ]
+
+
+def share_effects(facts: ChangedFacts, effects: Sequence[Effect]) -> list[Share]:
+    """Name the effects that pairs of re-runs have shown."""
+    return [
+        Share(
+            name=factor.text,
+            kind=factor.kind,
+            estimate=effect.estimate,
+            is_cause=effect.is_cause,
+            basis="re-runs",
+        )
+        for factor, effect in zip(facts.factors, effects, strict=True)
+    ]
+
+
+def share_evaluators(changes: Mapping[str, Sequence[float]], n_tests: int) -> list[Share]:
+    """Compute the share of each changed evaluator, by scoring the same stored answers.
+
+    Args:
+        changes: Name of the evaluator to what it alone added to the difference of each test.
+        n_tests: All compared tests.
+    """
+    shares = []
+    for name, values in changes.items():
+        value = sum(values) / n_tests
+        exact = Estimate(value=value, low=value, high=value, n=len(values))
+        shares.append(
+            Share(
+                name=f"evaluator {name}",
+                kind="evaluator",
+                estimate=exact,
+                is_cause=any(values),
+                basis="stored answers scored again",
+            )
+        )
+    return shares
+
+
+def conclude(
+    plan: AutopsyPlan,
+    shares: Sequence[Share],
+    differences: Sequence[float],
+    n_calls: int,
+    stopped: str = "",
+    remarks: Sequence[str] = (),
+) -> Findings:
+    """Put the shares in order.
+
+    Args:
+        plan: What was planned.
+        shares: Of all causes that were looked at.
+        differences: Stored score after minus stored score before, by test.
+        n_calls: Re-runs that were made.
+        stopped: Why it ended early; empty if it did not.
+        remarks: What a reader must know.
+    """
+    groups = [test.test.group for test in plan.facts.tests]
+    return Findings(
+        llm_id=plan.facts.llm_id,
+        change=estimate_paired_difference(differences, groups),
+        change_p_value=_p_value(differences),
+        shares=tuple(
+            sorted(shares, key=lambda share: (not share.is_cause, -abs(share.estimate.value)))
+        ),
+        n_tests=len(plan.facts.tests),
+        n_calls=n_calls,
+        n_full=plan.n_full,
+        stopped=stopped,
+        remarks=(*plan.facts.remarks, *remarks),
+    )
+
+
+def _p_value(differences: Sequence[float]) -> float:
+    return float(sign_flip_p_values([[value] for value in differences])[0])

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.lint.cheats import build_floor
-from poor_bench.models.result import Result, drop_texts
+from poor_bench.models.result import Result
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.stale import StaleCheck
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.runner.stale import StaleCheck, TrialKey
+from poor_bench.statistics.summary import GroupBy, StaleCounts, Summary
+from poor_bench.statistics.trials import TrialColumns
 
 if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
     from poor_bench.statistics.purchase import Budget
     from poor_bench.workspace_folder import WorkspaceFolder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """The chosen results, however they were read."""
+
+    results: Sequence[Result]
+    columns: TrialColumns | None = None
+    n_removed: int
+    """Results of removed tests, not among them."""
+    run_ids: Collection[str]
+    stale: Collection[TrialKey] | None = None
+    stale_counts: StaleCounts | None = None
 
 
 class ReportGenerator:
@@ -35,7 +49,7 @@ class ReportGenerator:
         base: str = "",
         allowed: frozenset[Mismatch] = frozenset(),
         pass_score: float = 1.0,
-        most_texts: int | None = None,
+        reads_columns: bool = False,
         shows_uncertainty: bool = False,
         budget: Budget | None = None,
     ) -> None:
@@ -47,8 +61,8 @@ class ReportGenerator:
             base: What results are compared with, see `ResultSetResolver.open`; empty for nothing.
             allowed: Changes despite which tests are compared with the base.
             pass_score: From which score on a trial is passed, above 0 to 1.
-            most_texts: With more results than this, `data` has them without their texts; None
-                for texts in any case.
+            reads_columns: Whether many results are read as columns, for reports that show no
+                texts; those that do would be slower.
             shows_uncertainty: Say where confidence intervals come from.
             budget: Say also what to buy next for this.
 
@@ -58,7 +72,7 @@ class ReportGenerator:
         """
         self._config = config
         self._filters_llms = bool(selection and selection.llms)
-        stored = (r.llm_id for r in config.store.results()) if self._filters_llms else ()
+        stored = config.store.count_by_llm() if self._filters_llms else ()
         chosen = select(config.workspace, selection or Selection(), stored)
         self._llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
         self._tests = {test.test_id: test for test in chosen.tests}
@@ -67,7 +81,7 @@ class ReportGenerator:
         self._base = base
         self._allowed = allowed
         self._pass_score = pass_score
-        self._most_texts = most_texts
+        self._reads_columns = reads_columns
         self._shows_uncertainty = shows_uncertainty
         self._budget = budget
         self.names = {llm.id: llm.label or llm.id for llm in config.workspace.llms}
@@ -104,9 +118,10 @@ class ReportGenerator:
         """
         from poor_bench.reports.report_data import ReportData
 
-        results, n_removed = self._read()
+        read = self._read_table() if self._is_read_as_columns() else self._read()
+        results = read.results
         runs = self._opener.run_facts()
-        used = {result.run_id for result in results}
+        used = read.run_ids
         machines = [facts.machine for run_id, facts in runs.items() if run_id in used]
         return ReportData(
             title=self._config.data_dir.resolve().name,
@@ -116,13 +131,15 @@ class ReportGenerator:
             issue_context=self._config.issue_context,
             llms=self._known_llms,
             base=self._compare(results) if self._base else None,
-            n_removed=n_removed,
+            columns=read.columns,
+            n_removed=read.n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=[machine for machine in machines if machine],
             pass_score=self._pass_score,
             detectors=self._config.detectors,
-            stale=StaleCheck(self._config).find(results),
+            stale=read.stale,
+            known_stale_counts=read.stale_counts,
             floor=build_floor(self._config.load_cheats(), self._tests),
             shows_uncertainty=self._shows_uncertainty,
             budget=self._budget,
@@ -154,31 +171,55 @@ class ReportGenerator:
 
     def _find_disabled(self) -> list[str]:
         """List the disabled LLMs with results of the chosen tests, in the order of llms.json."""
-        stored = self._config.store.results()
-        with_results = {result.llm_id for result in stored if result.test_id in self._tests}
-        return [llm_id for llm_id in self._known_llms if llm_id in with_results - self._llm_ids]
+        stored = self._config.store.columns()
+        with_results = stored.pick(stored.find_entries("test_id", self._tests.__contains__))
+        others = {*with_results.find_values("llm_id")} - self._llm_ids
+        return [llm_id for llm_id in self._known_llms if llm_id in others]
 
-    def _read(self) -> tuple[tuple[Result, ...], int]:
+    def _is_read_as_columns(self) -> bool:
+        return self._reads_columns and self._config.store.is_large()
+
+    def _read(self) -> _Read:
         """Read the chosen results, and count those of removed tests, in one pass."""
         results: list[Result] = []
         n_removed = 0
-        most = self._most_texts
         for result in self._results_with_removed():
-            if result.test_id not in self._tests:
+            if result.test_id in self._tests:
+                results.append(result)
+            else:
                 n_removed += 1
-                continue
-            results.append(result)
-            if most is not None and len(results) > most:
-                for each in results if len(results) == most + 1 else (result,):
-                    drop_texts(each)
-        return tuple(results), n_removed
+        return _Read(
+            results=tuple(results),
+            n_removed=n_removed,
+            run_ids={result.run_id for result in results},
+            stale=StaleCheck(self._config).find(results),
+        )
+
+    def _read_table(self) -> _Read:
+        """Read the same from the index."""
+        from poor_bench.results.table import StoredRows
+
+        known = self._config.workspace.tests_by_id
+        table = self._config.store.table()
+        is_chosen = table.find_entries("llm_id", self._is_chosen)
+        is_removed = table.find_entries("test_id", lambda test_id: test_id not in known)
+        table_of_tests = table.select(
+            is_chosen & table.find_entries("test_id", self._tests.__contains__)
+        )
+        return _Read(
+            results=StoredRows(table_of_tests),
+            columns=table_of_tests,
+            n_removed=int((is_chosen & is_removed).sum()),
+            run_ids={*table_of_tests.find_values("run_id")},
+            stale_counts=StaleCheck(self._config).count(table_of_tests),
+        )
 
     def _is_chosen(self, llm_id: str) -> bool:
         return llm_id in self._llm_ids or (
             not self._filters_llms and llm_id not in self._known_llms
         )
 
-    def _compare(self, results: tuple[Result, ...]) -> BaseComparison:
+    def _compare(self, results: Sequence[Result]) -> BaseComparison:
         """Compare the chosen results with the base; tests that were not chosen are left out."""
         from poor_bench.comparison.compare import compare_result_sets
         from poor_bench.comparison.result_set import ResultSet
@@ -190,7 +231,7 @@ class ReportGenerator:
             r for r in before.results if r.test_id in self._tests or r.test_id not in known
         )
         before = replace(before, results=kept)
-        after = ResultSet(name="now", results=results, runs=self._opener.run_facts())
+        after = ResultSet(name="now", results=tuple(results), runs=self._opener.run_facts())
         compared = compare_result_sets(
             before, after, tests=known, pass_score=self._pass_score, allowed=self._allowed
         )

@@ -335,7 +335,7 @@ class WorkspaceFolder:
         llm = find_llm(name, llms)
         if llm is not None:
             return llm.id
-        stored = dict.fromkeys(result.llm_id for result in self.store.results())
+        stored = self.store.count_by_llm()
         if name in stored:
             return name
         raise unknown_llm(name, llms, stored)

@@ -113,7 +113,7 @@ def command(
         base=base or "",
         allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
-        most_texts=_QUICKLY_READ if form in {_TABLE, _TIMES} else None,
+        reads_columns=form in {_TABLE, _TIMES},
         shows_uncertainty=options["shows_uncertainty"] or options["budget"] is not None,
         budget=_read_budget(options),
     )

@@ -84,7 +84,7 @@ def _select(
         _require_test(app, test_id)
     llm_ids = None
     if llm_glob:
-        stored = dict.fromkeys(result.llm_id for result in app.store.results())
+        stored = app.store.count_by_llm()
         llm_ids = find_stored_ids(llm_glob, app.workspace.llms, stored)
     for result in app.store.results():
         if test_id is not None and result.test_id != test_id:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,7 +66,7 @@ def _count_removed_llms(app: AppContext, selection: Selection) -> dict[str, int]
         return {}
     from poor_bench.runner.selection import select
 
-    n_results = Counter(result.llm_id for result in app.store.results())
+    n_results = app.store.count_by_llm()
     chosen = select(app.workspace, selection, n_results)
     return {llm_id: n_results[llm_id] for llm_id in sorted(chosen.removed_llms)}
 

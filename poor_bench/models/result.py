@@ -9,7 +9,8 @@ from typing import Any
 
 from poor_bench.models.failure import Failure, FailureKind
 
-_WEAK_SANDBOXES = frozenset({"process", "limits"})
+WEAK_SANDBOXES = frozenset({"process", "limits"})
+"""Levels at which code of a response may reach beyond its sandbox."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ class Result:
     @property
     def weak_sandbox(self) -> str:
         """Level at which code of the response ran, where it did not isolate it; else empty."""
-        return self.sandbox if self.sandbox in _WEAK_SANDBOXES else ""
+        return self.sandbox if self.sandbox in WEAK_SANDBOXES else ""
 
     @property
     def judge_cost_usd(self) -> float | None:
@@ -112,20 +113,6 @@ class Result:
     def key(self) -> tuple[str, str, int]:
         """What identifies a trial: LLM id, test id, trial number."""
         return self.llm_id, self.test_id, self.trial
-
-
-_TEXTS = (
-    "details", "response", "thinking", "prompt", "system_prompt", "extracted", "expected", "got",
-)  # fmt: skip
-
-
-def drop_texts(result: Result) -> None:
-    """Free the texts of a result that is ours alone; its figures stay, the texts are empty."""
-    values = vars(result)
-    if result.decode_ms is not None:
-        values["thinking_share"] = result.thinking_share
-    for name in _TEXTS:
-        values.pop(name, None)  # the defaults of the class show through, as in `build_result`
 
 
 def one_per_trial(results: Iterable[Result]) -> list[Result]:

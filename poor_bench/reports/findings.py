@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.messages import (
@@ -126,15 +125,14 @@ def _main_cause(data: ReportData) -> Iterator[str]:
 
 
 def _missing(data: ReportData) -> Iterator[str]:
-    if data.failures:
-        n_failed, n_all = len(data.failures), len(data.trials)
-        yield f"{n_failed} of {write_count(n_all, 'trial')} failed to run and count in no score."
+    if data.n_failed:
+        trials = write_count(data.n_failed + data.n_scored, "trial")
+        yield f"{data.n_failed} of {trials} failed to run and count in no score."
     if data.n_newer_failed:
         trials = write_count(data.n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."
     if data.n_stale:
-        n_scored = sum(result.score is not None for result in data.trials)
-        yield f"{stale_text(data.n_stale, n_scored)}."
+        yield f"{stale_text(data.n_stale, data.n_scored)}."
     if data.n_removed:
         yield f"{removed_tests_text(data.n_removed)}."
 
@@ -147,6 +145,5 @@ def _disabled(data: ReportData, quote: Quote) -> Iterator[str]:
 
 def _weakly_isolated(data: ReportData) -> Iterator[str]:
     """Warn of scores of code that could reach beyond its sandbox."""
-    counts = Counter(result.weak_sandbox for result in data.results if result.weak_sandbox)
-    for level, count in sorted(counts.items()):
+    for level, count in sorted(data.weak_sandboxes.items()):
         yield f"{write_count(count, 'score')} of code that ran at sandbox level {level} only."

@@ -14,7 +14,7 @@ from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.models.llm import LLM
-from poor_bench.models.result import Result, one_per_trial
+from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, compare_llms
@@ -24,7 +24,7 @@ from poor_bench.statistics.purchase import Budget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import compute_stratified_scores
-from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     FloorRow,
     Group,
@@ -33,6 +33,7 @@ from poor_bench.statistics.summary import (
     Summary,
     add_stale_counts,
 )
+from poor_bench.statistics.trials import TrialColumns, collect_columns
 
 
 class BaseComparison(NamedTuple):
@@ -72,8 +73,12 @@ class ReportData:
     """Facts about tests and models that detectors need."""
     detectors: Sequence[Detector] = DETECTORS
     """Built-in detectors of issues, and those of the workspace."""
+    columns: TrialColumns | None = None
+    """The same results, where they were read as columns: `results` are read when first needed."""
     stale: Collection[tuple[str, str, int]] | None = None
     """Keys of the trials with a stale score; None if not known."""
+    known_stale_counts: StaleCounts | None = None
+    """What `stale` would give, where results were read as columns; None to count them."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     """LLM id to why it left a race early: it has figures and issues, but no rank."""
     floor: Sequence[FloorRow] = ()
@@ -96,8 +101,13 @@ class ReportData:
 
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group, in the order in which the groups first appear."""
-        rows = self.order.adjust(self._summariser.rows(by))
-        return rows if self.stale is None else add_stale_counts(rows, self._stale_counts)
+        rows = summarise(self._trials, tests=self.tests, by=by, pass_score=self.pass_score)
+        rows = self.order.adjust(rows)
+        return rows if self._stale_counts is None else add_stale_counts(rows, self._stale_counts)
+
+    @cached_property
+    def _trials(self) -> TrialColumns:
+        return collect_columns(self.results) if self.columns is None else self.columns
 
     @cached_property
     def _summaries(self) -> dict[GroupBy, list[Summary]]:
@@ -106,24 +116,25 @@ class ReportData:
     @property
     def n_stale(self) -> int | None:
         """Scored trials whose prompt, parameters or evaluator changed since; None if not known."""
-        is_known = self.stale is not None and self._stale_counts
-        return sum(self._stale_counts.values()) if is_known else None
+        return sum(self._stale_counts.values()) if self._stale_counts else None
 
     @cached_property
-    def _stale_counts(self) -> StaleCounts:
+    def _stale_counts(self) -> StaleCounts | None:
+        if self.stale is None:
+            return self.known_stale_counts
         counts: Counter[Group] = Counter()
         for result in self.results:
             is_known = result.request_fingerprint or result.evaluator_fingerprint
             if is_known and result.score is not None and result.llm_id in self.llms:
                 test = self.tests[result.test_id]
                 group = Group(llm_id=result.llm_id, class_id=test.class_id, level=test.level)
-                counts[group] += result.key in (self.stale or ())
+                counts[group] += result.key in self.stale
         return counts
 
     @cached_property
     def order(self) -> Ranking:
         """Order of the LLMs by score, adjusted where they were scored on other tests."""
-        return rank_llms(self.results, self.dropped)
+        return rank_llms(self._trials, self.dropped)
 
     @property
     def coverage(self) -> Mapping[str, Coverage]:
@@ -143,15 +154,15 @@ class ReportData:
     @cached_property
     def standing(self) -> Comparison:
         """Which differences between LLMs are real, ranks as ranges, tie groups."""
-        return compare_llms(self.results, groups=self._groups)
+        return compare_llms(self._trials, groups=self._groups)
 
     @cached_property
     def ranking(self) -> Comparison:
         """`standing` of the LLMs that are comparable: what may name one of them best."""
         if all(map(self.is_comparable, self.coverage)):
             return self.standing
-        comparable = (r for r in self.results if self.is_comparable(r.llm_id))
-        return compare_llms(comparable, groups=self._groups)
+        comparable = self._trials.find_entries("llm_id", self.is_comparable)
+        return compare_llms(self._trials.pick(comparable), groups=self._groups)
 
     @cached_property
     def uncertainties(self) -> list[Uncertainty]:
@@ -176,7 +187,7 @@ class ReportData:
     @cached_property
     def class_ids(self) -> list[str]:
         """Ids of the classes with results, in the order of the tests."""
-        used = {result.test_id for result in self.results}
+        used = {*self._trials.find_values("test_id")}
         return list(dict.fromkeys(t.class_id for t in self.tests.values() if t.test_id in used))
 
     @cached_property
@@ -205,15 +216,15 @@ class ReportData:
     @cached_property
     def reliabilities(self) -> list[Reliability]:
         """Reliability of each LLM; empty if no test has several trials."""
-        k = usual_trials(self.results)
+        k = usual_trials(self._trials)
         if not k:
             return []
-        return reliability(self.results, k=k, pass_score=self.pass_score, tests=self.tests)
+        return reliability(self._trials, k=k, pass_score=self.pass_score, tests=self.tests)
 
     def estimate_stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
         """Compute scores by LLM id with test classes as strata, see `compute_stratified_scores`."""
         return compute_stratified_scores(
-            self.results, self.tests, classes_weigh_alike=classes_weigh_alike
+            self._trials, self.tests, classes_weigh_alike=classes_weigh_alike
         )
 
     @cached_property
@@ -227,16 +238,25 @@ class ReportData:
         return [result for result in self.trials if result.failure is not None]
 
     @property
+    def n_scored(self) -> int:
+        """Trials that have a score."""
+        return sum(row.n_scored for row in self.summaries())
+
+    @property
+    def n_failed(self) -> int:
+        """Trials without a score that failed to run: the length of `failures`."""
+        return sum(row.n_failed for row in self.summaries())
+
+    @property
     def n_newer_failed(self) -> int:
         """Scored trials whose newer attempt failed."""
-        return len(self.results) - len(self.trials)
+        return sum(row.n_newer_failed for row in self.summaries())
 
     @cached_property
-    def _summariser(self) -> Summariser:
-        summariser = Summariser(self.tests, pass_score=self.pass_score)
-        for result in self.results:
-            summariser.add(result)
-        return summariser
+    def weak_sandboxes(self) -> Mapping[str, int]:
+        """Sandbox level that does not isolate code to the number of scores at that level."""
+        weak = self._trials.pick(self._trials.find_entries("sandbox", WEAK_SANDBOXES.__contains__))
+        return weak.count_values("sandbox")
 
     @property
     def _previous_scores(self) -> dict[tuple[str, str], float]:

@@ -11,24 +11,21 @@ import orjson
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, build_result
 from poor_bench.runs.journal import dump_record
+from poor_bench.statistics.trials import NUMBERS
 
-NUMBERS = (
-    "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
-    "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
-    "cached_tokens", "cost_usd", "judge_cost_usd", "thinking_share",
+CODES = (
+    "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind",
+    "sandbox",
 )  # fmt: skip
-"""Figures that tables hold in memory; NaN stands for a missing value."""
-CODES = ("llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind")
 """Fields whose values repeat; tables hold a code per row and each value once."""
 TEXTS = (
     "timestamp", "details", "response", "thinking", "prompt", "system_prompt", "extracted",
-    "expected", "got", "cause", "failure_message", "sandbox", "model_digest",
+    "expected", "got", "cause", "failure_message", "model_digest",
     "request_fingerprint", "evaluator_fingerprint", "judgement",
 )  # fmt: skip
 """Fields that stay in files and are fetched for single rows."""
 SEARCHED = ("test_id", "details", "response", "thinking", "failure_message")
 """Texts that a search looks at."""
-_DETAIL_NUMBERS = ("memory_bytes", "gpu_share", "attempts")
 _WHOLE = frozenset({"memory_bytes", *(name for name in NUMBERS if name.endswith("_tokens"))})
 _AS_JSON = frozenset({"think", "marks", "judgement"})
 """Fields of several types, kept as JSON text."""
@@ -48,7 +45,7 @@ TEXT_COLUMNS = {
     "llm_id": "VARCHAR",
     "test_id": "VARCHAR",
     **dict.fromkeys(TEXTS, "VARCHAR"),
-    **dict.fromkeys(_DETAIL_NUMBERS, "DOUBLE"),
+    "attempts": "DOUBLE",
 }
 """Columns that a part holds beside them, in a file of their own."""
 ALL_COLUMNS = {**NUMBER_COLUMNS, **TEXT_COLUMNS}

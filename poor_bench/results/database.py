@@ -17,11 +17,11 @@ from poor_bench.results.columns import (
     ALL_COLUMNS,
     CODES,
     NUMBER_COLUMNS,
-    NUMBERS,
     SEARCHED,
     TEXT_COLUMNS,
     decode,
 )
+from poor_bench.statistics.trials import NUMBERS
 
 if TYPE_CHECKING:
     import numpy as np

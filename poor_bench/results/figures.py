@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from poor_bench.statistics.ranking import Ranking, rank_table
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import fill_score_table
 from poor_bench.statistics.summary import Group
+from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +89,7 @@ def compute_reliability(
     rows = table.find_rows(llm_id)
     if not len(rows) or table.columns["trial"][rows].max() < 2:
         return None
-    trials = list(table.light(rows))
+    trials = table.pick(rows)
     k = usual_trials(trials)
     return reliability(trials, k=k, tests=tests)[0] if k else None
 
@@ -111,40 +110,10 @@ def without_removed(
         tests: Tests of the workspace by id.
         generation: Another number for other tests, so that versions of tables differ.
     """
-    import numpy as np
-
-    gone = [code for code, test_id in enumerate(table.values["test_id"]) if test_id not in tests]
-    is_counted = ~np.isin(table.columns["test_id"], gone)
+    is_counted = table.find_entries("test_id", tests.__contains__)
     if is_counted.all():
         return table
     return table.select(is_counted, offset=generation * _GENERATION)
-
-
-def rank_results(table: ResultTable) -> Ranking:
-    """Rank the LLMs of a table, see `rank_table`."""
-    import numpy as np
-
-    is_scored = ~np.isnan(table.columns["score"])
-    llms, tests = table.columns["llm_id"][is_scored], table.columns["test_id"][is_scored]
-    used, rows = _number_used(tests)
-    used_llms, columns = _number_used(llms)
-    scores = fill_score_table(
-        tuple(table.values["llm_id"][code] for code in used_llms),
-        tuple(table.values["test_id"][code] for code in used),
-        rows * len(used_llms) + columns,
-        table.columns["score"][is_scored].astype(np.float64),
-    )
-    return rank_table(scores, table.llm_ids)
-
-
-def _number_used(codes: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
-    """List the codes that occur, and the place of each entry among them; quicker than `unique`."""
-    import numpy as np
-
-    used = np.flatnonzero(np.bincount(codes))
-    places = np.zeros(int(used.max(initial=0)) + 1, dtype=np.int64)
-    places[used] = np.arange(len(used))
-    return used.tolist(), places[codes]
 
 
 class FailedRows(NamedTuple):
@@ -168,25 +137,6 @@ def group_failures(table: ResultTable) -> dict[FailedRows, list[int]]:
         key = FailedRows(table.value("llm_id", row), kind, bool(is_newer[row]))
         groups.setdefault(key, []).append(row)
     return dict(sorted(groups.items(), key=lambda item: (item[0].has_score, -len(item[1]))))
-
-
-def find_newer_failures(table: ResultTable) -> NDArray[np.bool_]:
-    """Tell for each row whether it is a failure of a trial that has a score; see `TrialCounts`."""
-    import numpy as np
-
-    columns = table.columns
-    is_scored = ~np.isnan(columns["score"])
-    found = np.zeros(len(table), dtype=np.bool_)
-    failed = np.flatnonzero(~is_scored)
-    if not len(failed):
-        return found
-    names = ("llm_id", "test_id", "trial")
-    failures = [columns[name][failed] for name in names]
-    rivals = np.flatnonzero(is_scored & np.isin(columns["test_id"], failures[1]))
-    scored = set(zip(*(columns[name][rivals].tolist() for name in names), strict=True))
-    keys = zip(*(column.tolist() for column in failures), strict=True)
-    found[failed] = [key in scored for key in keys]
-    return found
 
 
 def find_scored_rows(table: ResultTable, llm_id: str) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -21,6 +22,7 @@ from poor_bench.results.snapshot import write_snapshot
 from poor_bench.runs.history import EARLIER
 from poor_bench.runs.journal import JournalWriter, left_over, owner_lock_path
 from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.statistics.trials import TrialColumns, collect_columns
 
 if TYPE_CHECKING:
     from poor_bench.results.index import ResultIndex
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 LIMIT_VARIABLE = "POOR_BENCH_RESULTS_LIMIT"
 """Names another number of results up to which results.json is written at the end of a run."""
+FEW_RESULTS = 20_000
+"""Up to so many results, files are read as soon as the index, which has to import its database."""
 
 
 class EarlierScores:
@@ -139,6 +143,33 @@ class ResultStore:
             StoreError: If the results cannot be read.
         """
         return self._index.table()
+
+    def has_more_than(self, n_results: int) -> bool:
+        """True if more results are stored; it costs no more than reading so many."""
+        paths = (self.paths.snapshot, *self.paths.list_unmerged())
+        return _count_rows(paths, n_results) > n_results
+
+    def is_large(self) -> bool:
+        """True if the index reads the results sooner than the files do, once it is there."""
+        return self.has_more_than(FEW_RESULTS)
+
+    def columns(self) -> TrialColumns:
+        """Read what figures are computed from: many results from the index, few from the files.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        return self.table() if self.is_large() else collect_columns(self.results())
+
+    def count_by_llm(self) -> Mapping[str, int]:
+        """Count the results of each LLM.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        if self.is_large():
+            return self.table().count_values("llm_id")
+        return Counter(result.llm_id for result in self.results())
 
     def forget(self) -> None:
         """Read everything again when a table is next asked for."""

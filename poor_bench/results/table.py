@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from poor_bench.models.result import Result
 from poor_bench.results.columns import (
     CODES,
-    NUMBERS,
     TEXT_COLUMNS,
     decode,
     read_number,
     results_from_columns,
 )
+from poor_bench.statistics.trials import NUMBERS, TrialColumns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,7 @@ class Texts(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultTable:
+class ResultTable(TrialColumns):
     """An immutable view of all results; row numbers are valid within one table only.
 
     A trial has one row with its newest score, and one more with its newest failure where it has
@@ -62,14 +63,8 @@ class ResultTable:
     """LLM id to a number that changes with every result of that LLM."""
     latest: str
     """The newest timestamp; empty if no result has one."""
-    columns: Mapping[str, NDArray[Any]]
-    """Numbers (NaN for a missing one), trial, place, and a code for each of `CODES`."""
-    values: Mapping[str, tuple[Any, ...]]
-    """Field of `CODES` to what its codes stand for."""
     texts: Texts
-
-    def __len__(self) -> int:
-        return len(self.columns["trial"])
+    """Of the rows; `columns` has their place, too, and a code for each of `CODES`."""
 
     @property
     def llm_ids(self) -> tuple[str, ...]:
@@ -110,7 +105,7 @@ class ResultTable:
         rows = rows[self.columns["test_id"][rows] == self.find_code("test_id", key.test_id)]
         return next((int(row) for row in rows if self.key(row) == key), None)
 
-    def select(self, is_kept: NDArray[np.bool_], *, offset: int) -> ResultTable:
+    def select(self, is_kept: NDArray[np.bool_], *, offset: int = 0) -> ResultTable:
         """Keep some rows only; versions become others by `offset`."""
         return replace(
             self,
@@ -206,3 +201,27 @@ class ResultTable:
             values = self.values[field]
             return [values[code] for code in stored]
         return [read_number(field, number) for number in stored] if field in NUMBERS else stored
+
+
+class StoredRows(Sequence[Result]):
+    """All results of a table, texts and all, read when the first of them is needed."""
+
+    def __init__(self, table: ResultTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, place: int) -> Result: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, place: int | slice) -> Result | tuple[Result, ...]:
+        return self._results[place]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    @cached_property
+    def _results(self) -> tuple[Result, ...]:
+        return tuple(self._table.whole(range(len(self._table))))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
+from poor_bench.results.figures import count_stale, find_scored_rows
 from poor_bench.runner.plan import TrialState, find_scored_state
 from poor_bench.runner.scorer import WorkspaceFingerprints
+from poor_bench.statistics.summary import Group, StaleCounts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +66,27 @@ class StaleCheck:
                 result.evaluator_fingerprint,
             )
         )
+
+    def count(self, table: ResultTable) -> StaleCounts:
+        """Count the stale scores of the models of the workspace, on each class and level.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        counts: dict[Group, int] = {}
+        for llm_id in table.find_values("llm_id"):
+            if llm_id in self._llms:  # of removed models nothing is known
+                counts |= self.count_of(table, llm_id)
+        return counts
+
+    def count_of(self, table: ResultTable, llm_id: str) -> StaleCounts:
+        """Count those of one model; tests that the workspace does not have are no part of `table`.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        rows, is_stale = self.find_rows(table, llm_id, find_scored_rows(table, llm_id))
+        return count_stale(table, rows, is_stale, self._tests)
 
     def find_rows(
         self, table: ResultTable, llm_id: str, rows: NDArray[np.int64]

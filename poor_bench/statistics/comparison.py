@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from poor_bench.models.result import Result
 from poor_bench.statistics.differences import estimate_difference
 from poor_bench.statistics.groups import number_groups, sum_array
 from poor_bench.statistics.intervals import Estimate
@@ -21,6 +20,7 @@ from poor_bench.statistics.significance import (
     sign_flip_p_values,
     smallest_difference,
 )
+from poor_bench.statistics.trials import Trials
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,13 +213,13 @@ _NO_GROUPS: Mapping[str, str | None] = {}
 
 
 def compare_llms(
-    results: Iterable[Result], *, alpha: float = 0.05, groups: Mapping[str, str | None] = _NO_GROUPS
+    trials: Trials, *, alpha: float = 0.05, groups: Mapping[str, str | None] = _NO_GROUPS
 ) -> Comparison:
     """Compare all LLMs in pairs on their common tests.
 
     Args:
-        results: Scored and failed trials in any order; failures are left out. Pass the results of
-            one test class to compare within it.
+        trials: Scored and failed trials in any order; failures are left out. Pass those of one
+            test class to compare within it.
         alpha: Accepted chance of calling any difference real that is not, between 0 and 1.
         groups: Test id to the group of tests that it shares something with, see `Test.group`.
 
@@ -230,6 +230,7 @@ def compare_llms(
         `sign_flip_p_values`, `holm`, `estimate_difference`, `rank_ranges`, `tie_groups`.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> scores = {"good": 1.0, "bad": 0.0}
         >>> trials = [Result(llm_id=llm, test_id=str(n), score=scores[llm])
         ...           for llm in scores for n in range(8)]
@@ -237,7 +238,7 @@ def compare_llms(
         >>> pair.llm_a, pair.difference.value, pair.p_value, pair.is_real()
         ('good', 1.0, 0.00390625, True)
     """
-    table = score_table(results)
+    table = score_table(trials)
     order = rank_table(table).llm_ids
     columns = {llm_id: column for column, llm_id in enumerate(table.llm_ids)}
     pairs, apart = _list_pairs(table, [columns[llm_id] for llm_id in order], groups)

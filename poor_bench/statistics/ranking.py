@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.models.result import Result
 from poor_bench.statistics.scores import ScoreTable, score_table
 from poor_bench.statistics.summary import Summary
+from poor_bench.statistics.trials import Trials, collect_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,11 +111,10 @@ class Ranking:
         ]
 
 
-def rank_llms(results: Iterable[Result], dropped: Collection[str] = ()) -> Ranking:
+def rank_llms(trials: Trials, dropped: Collection[str] = ()) -> Ranking:
     """Rank all LLMs that have a result, as `rank_table`; those without a score come last."""
-    kept = list(results)
-    llm_ids = dict.fromkeys(result.llm_id for result in kept)
-    return rank_table(score_table(kept), llm_ids, dropped)
+    columns = collect_columns(trials)
+    return rank_table(score_table(columns), columns.find_values("llm_id"), dropped)
 
 
 def rank_table(
@@ -142,6 +141,7 @@ def rank_table(
         `benchmarks/statistics/ranking.py`.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> scores = {"a": {"easy": 0.9, "hard": 0.4}, "b": {"easy": 0.8}}
         >>> ranking = rank_llms(
         ...     Result(llm_id=llm_id, test_id=test_id, score=score)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb
-from statistics import multimode
+from typing import TYPE_CHECKING, NamedTuple
 
-from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.trials import Trials, collect_columns, number_cells
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def pass_at_k(successes: int, trials: int, k: int) -> float:
@@ -112,7 +116,7 @@ class Reliability:
 
 
 def reliability(
-    results: Iterable[Result],
+    trials: Trials,
     *,
     k: int = 2,
     pass_score: float = 1.0,
@@ -121,7 +125,7 @@ def reliability(
     """Compute pass@k, pass^k and the flip rate of every LLM with enough trials.
 
     Args:
-        results: Scored and failed trials in any order; failures are left out.
+        trials: Scored and failed trials in any order; failures are left out.
         k: Number of trials in question, at least 2.
         pass_score: From which score on a trial is passed.
         tests: By id, for their groups.
@@ -136,6 +140,7 @@ def reliability(
         See `poor_bench.statistics.repeats`; intervals as of `mean_score`, the test as unit.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> trials = [Result(llm_id="a", test_id="t", trial=n, score=n % 2) for n in range(1, 5)]
         >>> [row] = reliability(trials)
         >>> round(row.pass_at_k.value, 3), round(row.pass_hat_k.value, 3)
@@ -143,46 +148,64 @@ def reliability(
     """
     if k < 2:
         raise ValueError(f"k must be at least 2, not {k}")
+    import numpy as np
+
+    counts = _count(trials, pass_score)
     rows = []
-    for llm_id, of_llm in _count(results, pass_score).items():
-        counts = {test_id: count for test_id, count in of_llm.items() if count[1] >= k}
-        if counts:
-            groups = groups_of(counts, tests or {})
-            rows.append(_compute_reliability(llm_id, list(counts.values()), k, groups))
+    for column, llm_id in enumerate(counts.llm_ids):
+        enough = np.flatnonzero(counts.n_trials[:, column] >= k)
+        if len(enough):
+            of_llm = zip(
+                counts.n_passed[enough, column].tolist(),
+                counts.n_trials[enough, column].tolist(),
+                strict=True,
+            )
+            groups = groups_of((counts.test_ids[row] for row in enough.tolist()), tests or {})
+            rows.append(_compute_reliability(llm_id, list(of_llm), k, groups))
     return rows
 
 
-def usual_trials(results: Iterable[Result]) -> int:
+def usual_trials(trials: Trials) -> int:
     """Find the usual number of trials of repeated tests; 0 if no test was repeated.
 
     Args:
-        results: Scored and failed trials in any order; failures are left out.
+        trials: Scored and failed trials in any order; failures are left out.
 
     Returns:
         The most frequent number of scored trials of a test, the highest of several.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> usual_trials(Result(llm_id="a", test_id="t", trial=n, score=1) for n in range(1, 4))
         3
     """
-    repeated = [
-        trials
-        for tests in _count(results, pass_score=1.0).values()
-        for _, trials in tests.values()
-        if trials > 1
-    ]
-    return max(multimode(repeated), default=0)
+    import numpy as np
+
+    n_trials = _count(trials, pass_score=1.0).n_trials
+    frequencies = np.bincount(n_trials[n_trials > 1])
+    return int(np.flatnonzero(frequencies == frequencies.max())[-1]) if len(frequencies) else 0
 
 
-def _count(results: Iterable[Result], pass_score: float) -> dict[str, dict[str, tuple[int, int]]]:
-    """Count the passed and the scored trials per LLM and test."""
-    counts: dict[str, dict[str, tuple[int, int]]] = {}
-    for result in results:
-        if result.score is not None:
-            tests = counts.setdefault(result.llm_id, {})
-            passed, trials = tests.get(result.test_id, (0, 0))
-            tests[result.test_id] = passed + (result.score >= pass_score), trials + 1
-    return counts
+class _Counts(NamedTuple):
+    """Scored and passed trials; a row per test, a column per LLM."""
+
+    llm_ids: tuple[str, ...]
+    test_ids: tuple[str, ...]
+    n_trials: NDArray[np.int64]
+    n_passed: NDArray[np.int64]
+
+
+def _count(trials: Trials, pass_score: float) -> _Counts:
+    import numpy as np
+
+    table = collect_columns(trials)
+    cells = number_cells(table)
+    is_passed = table.columns["score"][cells.entries] >= pass_score
+    n_trials, n_passed = (
+        np.bincount(places, minlength=cells.n_cells).reshape(-1, max(1, len(cells.llm_ids)))
+        for places in (cells.places, cells.places[is_passed])
+    )
+    return _Counts(cells.llm_ids, cells.test_ids, n_trials, n_passed)
 
 
 def _compute_reliability(

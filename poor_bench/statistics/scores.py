@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.groups import groups_of
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import estimate_stratified_mean
+from poor_bench.statistics.trials import Trials, collect_columns, number_cells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,33 +46,25 @@ class ScoreTable:
         )
 
 
-def score_table(results: Iterable[Result]) -> ScoreTable:
+def score_table(trials: Trials) -> ScoreTable:
     """Arrange mean scores in a table of tests by LLMs; failures leave their place empty.
 
     Args:
-        results: Scored and failed trials in any order.
+        trials: Scored and failed trials in any order.
 
     Returns:
         LLMs and tests in the order in which they first appear with a score.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> table = score_table([Result(llm_id="a", test_id="t", score=0.5)])
         >>> table.llm_ids, table.scores.tolist()
         (('a',), [[0.5]])
     """
-    import numpy as np
-
-    rows: dict[str, int] = {}
-    columns: dict[str, int] = {}
-    places: list[tuple[int, int]] = []
-    scores: list[float] = []
-    for result in results:
-        if result.score is not None:
-            row = rows.setdefault(result.test_id, len(rows))
-            places.append((row, columns.setdefault(result.llm_id, len(columns))))
-            scores.append(result.score)
-    index = np.array(places, dtype=np.int64).reshape(-1, 2) @ np.array([len(columns), 1])
-    return fill_score_table(tuple(columns), tuple(rows), index, np.array(scores))
+    columns = collect_columns(trials)
+    cells = number_cells(columns)
+    scores = columns.columns["score"][cells.entries]
+    return fill_score_table(cells.llm_ids, cells.test_ids, cells.places, scores)
 
 
 def fill_score_table(
@@ -108,12 +100,12 @@ def fill_score_table(
 
 
 def compute_stratified_scores(
-    results: Iterable[Result], tests: Mapping[str, Test], *, classes_weigh_alike: bool = False
+    trials: Trials, tests: Mapping[str, Test], *, classes_weigh_alike: bool = False
 ) -> dict[str, Estimate]:
     """Compute each LLM's mean score over the classes, which count as chosen, not as drawn.
 
     Args:
-        results: Scored and failed trials in any order; failures are left out.
+        trials: Scored and failed trials in any order; failures are left out.
         tests: By id, for the class; tests that are not known are a class of their own.
         classes_weigh_alike: Whether every class weighs the same; otherwise each weighs as many
             tests as it has, which leaves the mean as it is.
@@ -124,28 +116,28 @@ def compute_stratified_scores(
     Source:
         `estimate_stratified_mean`; trials of one test are averaged first.
     """
-    trials: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for result in results:
-        if result.score is not None:
-            test = tests.get(result.test_id)
-            classes = trials.setdefault(result.llm_id, defaultdict(lambda: defaultdict(list)))
-            classes[test.class_id if test else ""][result.test_id].append(result.score)
-    return {
-        llm_id: _estimate_stratified(classes, tests, classes_weigh_alike=classes_weigh_alike)
-        for llm_id, classes in trials.items()
-    }
+    import numpy as np
+
+    table = score_table(trials)
+    class_ids = [test.class_id if (test := tests.get(name)) else "" for name in table.test_ids]
+    estimates = {}
+    for llm_id, of_llm in zip(table.llm_ids, table.scores.T, strict=True):
+        classes: dict[str, dict[str, float]] = defaultdict(dict)
+        for row in np.flatnonzero(~np.isnan(of_llm)).tolist():
+            classes[class_ids[row]][table.test_ids[row]] = float(of_llm[row])
+        estimates[llm_id] = _estimate_stratified(
+            classes, tests, classes_weigh_alike=classes_weigh_alike
+        )
+    return estimates
 
 
 def _estimate_stratified(
-    classes: Mapping[str, Mapping[str, list[float]]],
+    classes: Mapping[str, Mapping[str, float]],
     tests: Mapping[str, Test],
     *,
     classes_weigh_alike: bool,
 ) -> Estimate:
-    scores = {
-        class_id: [sum(values) / len(values) for values in of_class.values()]
-        for class_id, of_class in classes.items()
-    }
+    scores = {class_id: [*of_class.values()] for class_id, of_class in classes.items()}
     groups = {class_id: groups_of(of_class, tests) for class_id, of_class in classes.items()}
     return estimate_stratified_mean(
         scores,

@@ -1,65 +1,35 @@
-"""From results to one row of figures per LLM, class or level.
-
-Nothing here needs numpy or scipy. Results may come from an iterator: one pass, in memory a few
-numbers per LLM and test.
-"""
+"""From trials to one row of figures per LLM, class or level: the definition of each sum."""
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import percentile
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summary import Group, GroupBy, Summary, TimeParts, TimeSummary
+from poor_bench.statistics.trials import (
+    TrialColumns,
+    Trials,
+    collect_columns,
+    find_newer_failures,
+    number_cells,
+    number_codes,
+)
 
-_UNKNOWN = ("", 0)
-_MOST_BITS = 4096
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-
-class Summariser:
-    """Takes results one by one and gives rows at any time, grouped in any way.
-
-    Args:
-        tests: Test id to test, for rows by class or level and for groups of tests; results of
-            other tests count as of class "" and level 0.
-        pass_score: From which score on a trial is passed, above 0 to 1.
-
-    Raises:
-        ValueError: If `pass_score` is out of range.
-    """
-
-    def __init__(self, tests: Mapping[str, Test] | None = None, *, pass_score: float = 1.0) -> None:
-        if not 0 < pass_score <= 1:
-            raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
-        self._groups = {key: test.group for key, test in (tests or {}).items() if test.group}
-        self._places = {key: (test.class_id, test.level) for key, test in (tests or {}).items()}
-        self._pass_score = pass_score
-        self._tallies: dict[tuple[str, str, int], Tally] = {}
-
-    def add(self, result: Result) -> None:
-        """Take one result; a trial must not come twice."""
-        key = (result.llm_id, *self._places.get(result.test_id, _UNKNOWN))
-        tally = self._tallies.get(key)
-        if tally is None:
-            tally = self._tallies[key] = Tally()
-        tally.add(result, self._pass_score)
-
-    def rows(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
-        """Summarise each group, in the order in which the groups first appeared."""
-        merged: dict[Group, Tally] = {}
-        for key, tally in self._tallies.items():
-            merged.setdefault(_build_group(key, by), Tally()).merge(tally)
-        return [_build_summary(group, tally, self._groups) for group, tally in merged.items()]
+    Floats = NDArray[np.float64]
 
 
 def summarise(
-    results: Iterable[Result],
+    trials: Trials,
     *,
     tests: Mapping[str, Test] | None = None,
     by: GroupBy = GroupBy.LLM,
@@ -68,291 +38,333 @@ def summarise(
     """Compute one row of figures per LLM, or per LLM and class or level.
 
     Args:
-        results: Scored and failed trials in any order; each trial once.
-        tests: Test id to test; needed for rows by class or level.
+        trials: Scored and failed trials in any order; each trial once.
+        tests: Test id to test, for rows by class or level and for groups of tests; results of
+            other tests count as of class "" and level 0.
         by: What one row stands for.
         pass_score: From which score on a trial is passed, above 0 to 1.
 
     Returns:
-        Rows in the order in which their groups first appear in `results`.
+        Rows in the order in which their groups first appear in `trials`.
 
     Raises:
         ValueError: If `pass_score` is out of range.
 
     Example:
+        >>> from poor_bench.models.result import Result
         >>> trials = [Result(llm_id="a", test_id=str(n), score=n % 2) for n in range(10)]
         >>> [row] = summarise(trials)
         >>> row.group.llm_id, row.score.value, round(row.score.low, 2), row.n_passed
         ('a', 0.5, 0.2, 5)
     """
-    summariser = Summariser(tests, pass_score=pass_score)
-    for result in results:
-        summariser.add(result)
-    return summariser.rows(by)
+    if not 0 < pass_score <= 1:
+        raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
+    table = collect_columns(trials)
+    grouped = _group(table, tests or {}, by)
+    scores = _TestScores(table, grouped, tests or {}, pass_score)
+    counts = _TrialCounts(table, grouped)
+    sums = _Sums(table, grouped)
+    return [
+        Summary(
+            group=group,
+            **scores.of_group(number),
+            **counts.of_group(number),
+            **sums.of_group(number),
+        )
+        for number, group in enumerate(grouped.groups)
+    ]
 
 
-def _build_group(key: tuple[str, str, int], by: GroupBy) -> Group:
-    llm_id, class_id, level = key
-    return Group(
-        llm_id=llm_id,
-        class_id=class_id if by in {GroupBy.LLM_CLASS, GroupBy.LLM_CLASS_LEVEL} else None,
-        level=level if by in {GroupBy.LLM_LEVEL, GroupBy.LLM_CLASS_LEVEL} else None,
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """Groups in order of first appearance, and the group of each entry."""
+
+    groups: Sequence[Group]
+    numbers: NDArray[np.int64]
+
+    def count(self, is_counted: NDArray[np.bool_]) -> list[int]:
+        """Count entries of each group."""
+        import numpy as np
+
+        counts: list[int] = np.bincount(self.numbers[is_counted], minlength=len(self)).tolist()
+        return counts
+
+    def split(self, values: Floats) -> list[Floats]:
+        """Sort the values that are there by group, each group in ascending order."""
+        import numpy as np
+
+        is_told = ~np.isnan(values)
+        return [np.sort(part) for part in _split(values[is_told], self.numbers[is_told], len(self))]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+def _group(table: TrialColumns, tests: Mapping[str, Test], by: GroupBy) -> _Grouped:
+    import numpy as np
+
+    llms, llm_of = number_codes(table.columns["llm_id"])
+    known, test_of = number_codes(table.columns["test_id"])
+    parts: dict[tuple[str | None, int | None], int] = {}
+    part_of_test = np.array(
+        [
+            parts.setdefault(_find_part(tests.get(table.values["test_id"][code]), by), len(parts))
+            for code in known
+        ],
+        dtype=np.int64,
+    )
+    used, numbers = number_codes(llm_of * len(parts) + part_of_test[test_of])
+    places = [*parts]
+    groups = []
+    for code in used:
+        llm, part = divmod(code, len(parts))
+        class_id, level = places[part]
+        llm_id = table.values["llm_id"][llms[llm]]
+        groups.append(Group(llm_id=llm_id, class_id=class_id, level=level))
+    return _Grouped(groups, numbers)
+
+
+def _find_part(test: Test | None, by: GroupBy) -> tuple[str | None, int | None]:
+    class_id, level = (test.class_id, test.level) if test else ("", 0)
+    return (
+        class_id if by in {GroupBy.LLM_CLASS, GroupBy.LLM_CLASS_LEVEL} else None,
+        level if by in {GroupBy.LLM_LEVEL, GroupBy.LLM_CLASS_LEVEL} else None,
     )
 
 
-class TrialCounts(NamedTuple):
+def _split(values: NDArray[Any], numbers: NDArray[np.int64], n_groups: int) -> list[NDArray[Any]]:
+    """Split values by the numbers of their groups."""
+    import numpy as np
+
+    order = np.argsort(numbers, kind="stable")
+    ends = np.bincount(numbers, minlength=n_groups).cumsum()
+    return np.split(values[order], ends[:-1])
+
+
+class _TestScores:
+    """Scores and passes of each group; the unit is the test, its trials are averaged first."""
+
+    def __init__(
+        self,
+        table: TrialColumns,
+        grouped: _Grouped,
+        tests: Mapping[str, Test],
+        pass_score: float,
+    ) -> None:
+        import numpy as np
+
+        cells = number_cells(table)
+        score = table.columns["score"][cells.entries]
+        strict = table.columns["strict_score"][cells.entries]
+        n_trials = np.bincount(cells.places, minlength=cells.n_cells)
+        used = np.flatnonzero(n_trials)
+        group_of = np.zeros(cells.n_cells, dtype=np.int64)
+        group_of[cells.places] = grouped.numbers[cells.entries]
+
+        def average(values: NDArray[Any]) -> list[NDArray[Any]]:
+            sums = np.bincount(cells.places, weights=values, minlength=cells.n_cells)
+            return _split((sums / np.maximum(n_trials, 1))[used], group_of[used], len(grouped))
+
+        is_passed = score >= pass_score
+        self._scores = average(score)
+        self._strict = average(np.where(np.isnan(strict), score, strict))
+        self._passed = average(is_passed)
+        self._n_passed = np.bincount(
+            grouped.numbers[cells.entries[is_passed]], minlength=len(grouped)
+        ).tolist()
+        names = [test.group if (test := tests.get(name)) else None for name in cells.test_ids]
+        self._names = names if any(names) else None
+        of_cell = used // max(1, len(cells.llm_ids))
+        self._tests = _split(of_cell, group_of[used], len(grouped))
+
+    def of_group(self, number: int) -> dict[str, Any]:
+        """Compute the fields of a summary."""
+        scores, passed = self._scores[number].tolist(), self._passed[number].tolist()
+        own = self._names and [self._names[test] for test in self._tests[number].tolist()]
+        score = mean_score(scores, own) if scores else None
+        return {
+            "n_tests": len(scores),
+            "n_passed": self._n_passed[number],
+            "score": score,
+            "strict_score": float(self._strict[number].mean()) if scores else None,
+            "pass_rate": score if passed == scores else mean_score(passed, own),
+        }
+
+
+class _TrialCounts:
     """How trials ended, each trial counted once.
 
     A trial with a stored score is scored, even if a newer attempt failed.
     """
 
-    n_scored: int
-    n_failed: int
-    """Trials without a score that failed to run."""
-    n_newer_failed: int
-    """Scored trials whose newer attempt failed; not in `n_failed`."""
-    failures: Mapping[FailureKind, int]
-    """Why the trials of `n_failed` failed, the most frequent first."""
+    def __init__(self, table: TrialColumns, grouped: _Grouped) -> None:
+        import numpy as np
+
+        is_scored, is_newer = table.is_scored, find_newer_failures(table)
+        is_failed = ~is_scored & ~is_newer
+        self._n_scored = grouped.count(is_scored)
+        self._n_failed = grouped.count(is_failed)
+        self._n_newer = grouped.count(is_newer)
+        self._failures: list[Counter[FailureKind]] = _tally(
+            grouped, table, "failure_kind", np.flatnonzero(is_failed)
+        )
+        marks: list[Counter[tuple[str, ...]]] = _tally(
+            grouped, table, "marks", np.flatnonzero(is_scored)
+        )
+        self._marks: list[Counter[str]] = [Counter() for _ in marks]
+        for counter, found in zip(self._marks, marks, strict=True):
+            for names, count in found.items():
+                for name in names:
+                    counter[name] += count
+
+    def of_group(self, number: int) -> dict[str, Any]:
+        """Compute the fields of a summary."""
+        return {
+            "n_scored": self._n_scored[number],
+            "n_failed": self._n_failed[number],
+            "n_newer_failed": self._n_newer[number],
+            "failures": dict(self._failures[number].most_common()),
+            "marks": dict(self._marks[number].most_common()),
+        }
 
 
-class _TestTally:
-    """Sums over the scored trials of one test."""
+def _tally(
+    grouped: _Grouped, table: TrialColumns, field: str, entries: NDArray[np.int64]
+) -> list[Counter[Any]]:
+    """Count the values of a field in each group; those that say nothing are left out."""
+    import numpy as np
 
-    __slots__ = ("n", "n_passed", "score", "strict", "trials")
+    values = table.values[field]
+    keys = grouped.numbers[entries] * len(values) + table.columns[field][entries]
+    counters: list[Counter[Any]] = [Counter() for _ in grouped.groups]
+    for key, count in zip(
+        *(part.tolist() for part in np.unique(keys, return_counts=True)), strict=True
+    ):
+        number, code = divmod(key, len(values))
+        if values[code]:
+            counters[number][values[code]] = count
+    return counters
 
-    def __init__(self) -> None:
-        self.trials = 0
-        """A bit for each scored trial below `_MOST_BITS`."""
-        self.n = 0
-        self.n_passed = 0
-        self.score = 0.0
-        self.strict = 0.0
 
-
-_TOLD = (
-    "cost_usd", "judge_cost_usd", "load_ms", "prompt_tokens", "cached_tokens",
-    "completion_tokens", "thinking_tokens",
-)  # fmt: skip
-"""Figures of which the tally has a sum, and as `n_...` the number of trials that report them."""
 _PARTS = ("queue_ms", "prefill_ms", "decode_ms", "thinking_ms", "parts_ms")
-_RATES = ("tokens_per_s", "generation_tokens_per_s", "prompt_tokens_per_s")
-_SUMS = (
-    *_TOLD, *(f"n_{name}" for name in _TOLD), *_PARTS, "n_parts",
-    *_RATES, *(f"{name}_ms" for name in _RATES), *(f"n_{name}" for name in _RATES),
+_TOTALS = (
+    "cost_usd", "judge_cost_usd", "prompt_tokens", "cached_tokens", "completion_tokens",
+    "thinking_tokens",
 )  # fmt: skip
+"""Figures of a summary that are sums; the others of `_compute_figures` are means or medians."""
+_RATES = ("tokens_per_s", "generation_tokens_per_s", "prompt_tokens_per_s")
+
+
+def _compute_figures(table: TrialColumns) -> dict[str, Floats]:
+    """Compute what each trial adds to each figure; NaN where it does not count."""
+    import numpy as np
+
+    is_scored = table.is_scored
+    read = {name: _keep(table.columns[name], is_scored) for name in _OF_SCORED}
+    total, decode = read["execution_time_ms"], read["decode_ms"]
+    has_parts = ~np.isnan(total) & ~np.isnan(decode)
+    cached = np.nan_to_num(read["cached_tokens"])
+    fresh = np.maximum(0.0, read["prompt_tokens"] - cached)
+    figures = {
+        "cost_usd": table.columns["cost_usd"],  # of failed trials, too
+        "judge_cost_usd": table.columns["judge_cost_usd"],
+        **{name: read[name] for name in _TOTALS if name in read},
+        **{name: read[name] for name in ("first_token_ms", "memory_bytes", "gpu_share")},
+        "load_ms": _keep(read["load_ms"], read["load_ms"] > 0),
+        "execution_time_ms": total,
+        "parts_ms": _keep(total, has_parts),
+        "decode_ms": _keep(decode, has_parts),
+        "queue_ms": _keep(np.nan_to_num(read["queue_ms"]), has_parts),
+        "prefill_ms": _keep(np.nan_to_num(read["prefill_ms"]), has_parts),
+        "thinking_ms": _keep(decode * np.nan_to_num(read["thinking_share"]), has_parts),
+    }
+    pairs = (read["completion_tokens"], total), (read["completion_tokens"], decode)
+    for name, (tokens, time_ms) in zip(_RATES, (*pairs, (fresh, read["prefill_ms"])), strict=True):
+        has_both = (tokens > 0) & (time_ms > 0)
+        figures[name] = _keep(tokens, has_both)
+        figures[f"{name}_ms"] = _keep(time_ms, has_both)
+    return figures
+
+
+_OF_SCORED = (
+    "execution_time_ms", "first_token_ms", "load_ms", "queue_ms", "prefill_ms", "decode_ms",
+    "thinking_share", "prompt_tokens", "cached_tokens", "completion_tokens", "thinking_tokens",
+    "memory_bytes", "gpu_share",
+)  # fmt: skip
+
+
+def _keep(values: Floats, is_kept: NDArray[np.bool_]) -> Floats:
+    import numpy as np
+
+    return values if is_kept.all() else np.where(is_kept, values, np.nan)
 
 
 class _Sums:
-    """Numbers by name; they start at 0."""
+    """Sums over the trials of each group that report a figure, and how many these are."""
 
-    __slots__ = _SUMS
-    if TYPE_CHECKING:
+    def __init__(self, table: TrialColumns, grouped: _Grouped) -> None:
+        import numpy as np
 
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
+        figures = _compute_figures(table)
+        self._sums: dict[str, list[float]] = {}
+        self._counts: dict[str, list[int]] = {}
+        for name, values in figures.items():
+            is_told = ~np.isnan(values)
+            numbers = grouped.numbers[is_told]
+            sums = np.bincount(numbers, weights=values[is_told], minlength=len(grouped))
+            self._sums[name] = sums.tolist()
+            self._counts[name] = np.bincount(numbers, minlength=len(grouped)).tolist()
+        self._times = grouped.split(figures["execution_time_ms"])
+        self._first_tokens = grouped.split(figures["first_token_ms"])
+        self._memory = grouped.split(figures["memory_bytes"])
+        self._gpu = grouped.split(figures["gpu_share"])
 
-    def __init__(self) -> None:
-        for name in _SUMS:
-            setattr(self, name, 0)
+    def of_group(self, number: int) -> dict[str, Any]:
+        """Compute the fields of a summary."""
+        first_tokens, memory, gpu = (
+            parts[number].tolist() for parts in (self._first_tokens, self._memory, self._gpu)
+        )
+        return {
+            "time": _summarise_times(self._times[number].tolist()),
+            "parts": self._average_parts(number),
+            "first_token_ms": percentile(first_tokens, 0.5) if first_tokens else None,
+            "load_ms": self._divide(number, "load_ms", self._counts["load_ms"][number]),
+            **{name: self._total(number, name) for name in _TOTALS},
+            **{name: self._rate(number, name) for name in _RATES},
+            "memory_bytes": int(memory[-1]) if memory else None,
+            "gpu_share": gpu[0] if gpu else None,
+            "n_told": {name: self._counts[name][number] for name in _COUNTED},
+        }
 
+    def _total(self, number: int, name: str) -> float | None:
+        if not self._counts[name][number]:
+            return None
+        total = self._sums[name][number]
+        return int(total) if name.endswith("_tokens") else total
 
-class Tally(_Sums):
-    """Sums over the results of one LLM in one class and level.
+    def _divide(self, number: int, name: str, divisor: float) -> float | None:
+        return self._sums[name][number] / divisor if divisor else None
 
-    It keeps a few numbers per test and eight bytes per time, never a result. `add` is called for
-    every stored result: it reads attributes one by one, because loops over names take twice the
-    time.
-    """
+    def _rate(self, number: int, name: str) -> float | None:
+        per_ms = self._divide(number, name, self._sums[f"{name}_ms"][number])
+        return None if per_ms is None else per_ms * 1000
 
-    __slots__ = (
-        "failed", "far_scored", "first_tokens_ms", "gpu_shares", "marks", "memory_sizes",
-        "tests", "times_ms",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tests: dict[str, _TestTally] = {}
-        self.times_ms = array("d")
-        self.first_tokens_ms = array("d")
-        self.marks: Counter[str] = Counter()
-        self.memory_sizes: Counter[int] = Counter()
-        self.gpu_shares: Counter[float] = Counter()
-        self.failed: dict[tuple[str, int], FailureKind | None] = {}
-        """Test id and number of each trial that has a failure."""
-        self.far_scored: set[tuple[str, int]] = set()
-        """Scored trials from `_MOST_BITS` on."""
-
-    def add(self, result: Result, pass_score: float) -> None:
-        """Take one result into the sums."""
-        if result.cost_usd is not None:
-            self.cost_usd += result.cost_usd
-            self.n_cost_usd += 1
-        if result.judgement is not None and (cost := result.judge_cost_usd) is not None:
-            self.judge_cost_usd += cost
-            self.n_judge_cost_usd += 1
-        if result.score is None:
-            kind = result.failure.kind if result.failure is not None else None
-            self.failed[result.test_id, result.trial] = kind
-            return
-        self._add_score(result, result.score, pass_score)
-        if result.marks:
-            self.marks.update(result.marks)
-        if result.memory_bytes is not None:
-            self.memory_sizes[result.memory_bytes] += 1
-        if result.gpu_share is not None:
-            self.gpu_shares[result.gpu_share] += 1
-        self._add_times(result)
-        self._add_tokens(result)
-
-    def merge(self, other: Tally) -> None:
-        """Take in another tally; both must not share a test."""
-        self.tests.update(other.tests)
-        self.failed.update(other.failed)
-        self.far_scored.update(other.far_scored)
-        self.times_ms.extend(other.times_ms)
-        self.first_tokens_ms.extend(other.first_tokens_ms)
-        for name in ("marks", "memory_sizes", "gpu_shares"):
-            getattr(self, name).update(getattr(other, name))
-        for name in _SUMS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def counts(self) -> TrialCounts:
-        """Count how the trials ended."""
-        unscored = [kind for trial, kind in self.failed.items() if not self._is_scored(*trial)]
-        return TrialCounts(
-            n_scored=sum(test.n for test in self.tests.values()),
-            n_failed=len(unscored),
-            n_newer_failed=len(self.failed) - len(unscored),
-            failures=dict(Counter(kind for kind in unscored if kind is not None).most_common()),
+    def _average_parts(self, number: int) -> TimeParts | None:
+        n = self._counts["parts_ms"][number]
+        if not n:
+            return None
+        queue, prefill, decode, thinking, total = (self._sums[name][number] / n for name in _PARTS)
+        return TimeParts(
+            n=n,
+            queue_ms=queue,
+            prefill_ms=prefill,
+            thinking_ms=thinking,
+            answer_ms=decode - thinking,
+            other_ms=max(0.0, total - queue - prefill - decode),
         )
 
-    def total(self, name: str) -> float | None:
-        """Sum of a figure over the trials that report it; None where none does."""
-        return getattr(self, name) if getattr(self, f"n_{name}") else None
 
-    def rate(self, name: str) -> float | None:
-        """Tokens per second over the trials that report both tokens and milliseconds."""
-        milliseconds = getattr(self, f"{name}_ms")
-        return getattr(self, name) / milliseconds * 1000 if milliseconds else None
-
-    def n_told(self) -> dict[str, int]:
-        """Count the trials that report each figure."""
-        told = {name: getattr(self, f"n_{name}") for name in (*_TOLD, *_RATES)}
-        told["first_token_ms"] = len(self.first_tokens_ms)
-        told["memory_bytes"] = self.memory_sizes.total()
-        told["gpu_share"] = self.gpu_shares.total()
-        return told
-
-    def _is_scored(self, test_id: str, trial: int) -> bool:
-        if trial >= _MOST_BITS:
-            return (test_id, trial) in self.far_scored
-        test = self.tests.get(test_id)
-        return test is not None and bool(test.trials >> trial & 1)
-
-    def _add_score(self, result: Result, score: float, pass_score: float) -> None:
-        test = self.tests.get(result.test_id)
-        if test is None:
-            test = self.tests[result.test_id] = _TestTally()
-        if result.trial < _MOST_BITS:
-            test.trials |= 1 << result.trial
-        else:
-            self.far_scored.add((result.test_id, result.trial))
-        test.n += 1
-        test.n_passed += score >= pass_score
-        test.score += score
-        test.strict += score if result.strict_score is None else result.strict_score
-
-    def _add_times(self, result: Result) -> None:
-        total, decode = result.execution_time_ms, result.decode_ms
-        if result.first_token_ms is not None:
-            self.first_tokens_ms.append(result.first_token_ms)
-        if result.load_ms:
-            self.load_ms += result.load_ms
-            self.n_load_ms += 1
-        if total is None:
-            return
-        self.times_ms.append(total)
-        if decode is not None:
-            self.n_parts += 1
-            self.parts_ms += total
-            self.queue_ms += result.queue_ms or 0.0
-            self.prefill_ms += result.prefill_ms or 0.0
-            self.decode_ms += decode
-            self.thinking_ms += decode * result.thinking_share if decode else 0.0
-
-    def _add_tokens(self, result: Result) -> None:
-        generated, prompt = result.completion_tokens, result.prompt_tokens
-        if result.cached_tokens is not None:
-            self.cached_tokens += result.cached_tokens
-            self.n_cached_tokens += 1
-        if result.thinking_tokens is not None:
-            self.thinking_tokens += result.thinking_tokens
-            self.n_thinking_tokens += 1
-        if prompt is not None:
-            self.prompt_tokens += prompt
-            self.n_prompt_tokens += 1
-            read = max(0, prompt - (result.cached_tokens or 0))
-            if read and result.prefill_ms:
-                self.prompt_tokens_per_s += read
-                self.prompt_tokens_per_s_ms += result.prefill_ms
-                self.n_prompt_tokens_per_s += 1
-        if generated is not None:
-            self.completion_tokens += generated
-            self.n_completion_tokens += 1
-            if generated and result.execution_time_ms:
-                self.tokens_per_s += generated
-                self.tokens_per_s_ms += result.execution_time_ms
-                self.n_tokens_per_s += 1
-            if generated and result.decode_ms:
-                self.generation_tokens_per_s += generated
-                self.generation_tokens_per_s_ms += result.decode_ms
-                self.n_generation_tokens_per_s += 1
-
-
-def _build_summary(group: Group, tally: Tally, groups: Mapping[str, str]) -> Summary:
-    tests = tally.tests.values()
-    own = [groups.get(test_id) for test_id in tally.tests] if groups else None
-    strict = [test.strict / test.n for test in tests]
-    counts = tally.counts()
-    load_ms, first_tokens = tally.total("load_ms"), sorted(tally.first_tokens_ms)
-    n_told = tally.n_told()
-    return Summary(
-        group=group,
-        n_tests=len(tests),
-        n_scored=counts.n_scored,
-        n_failed=counts.n_failed,
-        n_newer_failed=counts.n_newer_failed,
-        n_passed=sum(test.n_passed for test in tests),
-        score=mean_score([test.score / test.n for test in tests], own) if tests else None,
-        strict_score=sum(strict) / len(strict) if strict else None,
-        pass_rate=mean_score([test.n_passed / test.n for test in tests], own) if tests else None,
-        time=_summarise_times(sorted(tally.times_ms)),
-        parts=_mean_parts(tally),
-        first_token_ms=percentile(first_tokens, 0.5) if first_tokens else None,
-        load_ms=None if load_ms is None else load_ms / n_told["load_ms"],
-        **{name: tally.total(name) for name in _TOLD if name != "load_ms"},  # type: ignore[arg-type]
-        **{name: tally.rate(name) for name in _RATES},  # type: ignore[arg-type]
-        memory_bytes=max(tally.memory_sizes, default=None),
-        gpu_share=min(tally.gpu_shares, default=None),
-        marks=dict(tally.marks.most_common()),
-        failures=counts.failures,
-        n_told=n_told,
-    )
-
-
-def _mean_parts(tally: Tally) -> TimeParts | None:
-    n = tally.n_parts
-    if not n:
-        return None
-    queue, prefill, decode, thinking, total = (getattr(tally, name) / n for name in _PARTS)
-    return TimeParts(
-        n=n,
-        queue_ms=queue,
-        prefill_ms=prefill,
-        thinking_ms=thinking,
-        answer_ms=decode - thinking,
-        other_ms=max(0.0, total - queue - prefill - decode),
-    )
+_COUNTED = (*_TOTALS, "load_ms", *_RATES, "first_token_ms", "memory_bytes", "gpu_share")
 
 
 def _summarise_times(ordered_ms: list[float]) -> TimeSummary | None:

@@ -8,8 +8,9 @@ from poor_bench import metrics
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.results.figures import ClassMeans, find_newer_failures
+from poor_bench.results.figures import ClassMeans
 from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.trials import find_newer_failures
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 

@@ -30,7 +30,7 @@ FAILURE = Failure(kind=FailureKind.TIMEOUT, message="too slow", attempts=2)
 TEXT_FIELDS = (
     "details", "response", "thinking", "prompt", "system_prompt", "extracted", "expected", "got",
     "cause",
-    "sandbox", "timestamp", "request_fingerprint", "evaluator_fingerprint",
+    "timestamp", "request_fingerprint", "evaluator_fingerprint",
 )  # fmt: skip
 Rows = dict[tuple[tuple[str, str, int], bool], Result]
 
@@ -153,8 +153,6 @@ def test_every_field_comes_back_as_it_was(store: ResultStore) -> None:
         results[0],
         **dict.fromkeys(TEXT_FIELDS, ""),
         model_digest=None,
-        memory_bytes=None,
-        gpu_share=None,
         judgement=None,
     )
 

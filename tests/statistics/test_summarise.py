@@ -6,7 +6,7 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.summarise import Summariser, summarise
+from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Group, GroupBy, compute_scored_share
 
 TESTS = {
@@ -158,15 +158,6 @@ def test_what_judging_cost_is_summed_apart() -> None:
 def test_marks_are_counted() -> None:
     [row] = summarise([scored("a", "m1", 0.0, marks=("truncated",)), scored("a", "m2", 1.0)])
     assert row.marks == {"truncated": 1}
-
-
-def test_rows_may_be_read_between_results() -> None:
-    summariser = Summariser(TESTS)
-    summariser.add(scored("a", "m1", 1.0))
-    assert summariser.rows()[0].n_scored == 1
-    summariser.add(scored("a", "m2", 0.0))
-    assert summariser.rows()[0].score.value == 0.5
-    assert summariser.rows(GroupBy.LLM_CLASS)[0].n_scored == 2
 
 
 def test_scored_share_counts_pending_trials_where_they_are_given() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -15,7 +15,6 @@ from poor_bench.dashboard.services.trial_search import ResultDetails, build_deta
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
-from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import groups_of
@@ -247,9 +246,9 @@ class CompareService:
         version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))
 
         def compare() -> Comparison:
-            results = (table.light(table.find_rows(llm_id), SCORES_ONLY) for llm_id in topic)
+            chosen = table.pick(table.find_entries("llm_id", topic.__contains__))
             groups = {test_id: test.group for test_id, test in tests.items()}
-            return compare_llms(chain.from_iterable(results), groups=groups)
+            return compare_llms(chosen, groups=groups)
 
         return self._comparisons.ask(tuple(topic), version, compare)
 

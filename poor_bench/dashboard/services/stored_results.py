@@ -11,15 +11,13 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     compute_reliability,
-    count_stale,
-    find_scored_rows,
     group_failures,
-    rank_results,
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
 from poor_bench.runner.stale import StaleCheck
-from poor_bench.statistics.summarise import Summariser
+from poor_bench.statistics.ranking import rank_llms
+from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     Group,
     GroupBy,
@@ -69,8 +67,7 @@ class StoredResults:
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: tuple[int, Ranking] | None = None
-        self._summarisers: dict[str, tuple[int, Summariser]] = {}
-        self._summaries: dict[tuple[str, GroupBy], list[Summary]] = {}
+        self._summaries: dict[tuple[str, GroupBy], tuple[int, list[Summary]]] = {}
         self._stale_of: dict[str, tuple[object, StaleCounts]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
@@ -97,7 +94,7 @@ class StoredResults:
         table = self.table()
         with self._lock:
             if self._ranking is None or self._ranking[0] != table.version:
-                self._ranking = table.version, rank_results(table)
+                self._ranking = table.version, rank_llms(table)
             return self._ranking[1]
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
@@ -132,9 +129,7 @@ class StoredResults:
             version = (table.llm_versions[llm_id], id(workspace))
             known, of_llm = self._stale_of.get(llm_id, (None, {}))
             if known != version:
-                scored = find_scored_rows(table, llm_id)
-                rows, is_stale = check.find_rows(table, llm_id, scored)
-                of_llm = count_stale(table, rows, is_stale, workspace.tests_by_id)
+                of_llm = check.count_of(table, llm_id)
                 self._stale_of[llm_id] = version, of_llm
             counts |= of_llm
         return counts
@@ -172,21 +167,14 @@ class StoredResults:
             self._tests = tests
             self._n_changes += 1
             self._counted = None
-            self._summarisers.clear()
             self._summaries.clear()
 
     def _of_llm(
         self, table: ResultTable, tests: Mapping[str, Test], llm_id: str, by: GroupBy
     ) -> list[Summary]:
         version = table.llm_versions[llm_id]
-        known, summariser = self._summarisers.get(llm_id, (None, Summariser()))
+        known, summaries = self._summaries.get((llm_id, by), (None, []))
         if known != version:
-            summariser = Summariser(tests)
-            for result in table.light(table.find_rows(llm_id)):
-                summariser.add(result)
-            self._summarisers[llm_id] = version, summariser
-            for other in GroupBy:
-                self._summaries.pop((llm_id, other), None)
-        if (llm_id, by) not in self._summaries:
-            self._summaries[llm_id, by] = summariser.rows(by)
-        return self._summaries[llm_id, by]
+            summaries = summarise(table.pick(table.find_rows(llm_id)), tests=tests, by=by)
+            self._summaries[llm_id, by] = version, summaries
+        return summaries

@@ -28,7 +28,7 @@ def test_whoever_is_dropped_is_behind_with_a_whole_interval(
     table: dict[str, dict[str, float]],
 ) -> None:
     for loser in find_losers(table):
-        found = lead(table[loser.leader_id], table[loser.variant_id])
+        found = lead(table[loser.leader_id], table[loser.variant_id], {})
         assert found == loser.behind
         assert loser.behind.low > 0
 

@@ -21,10 +21,10 @@ from poor_bench.dashboard.pages.overview.tables import (
     heat_map,
 )
 from poor_bench.messages import removed_tests_text, write_count
-from poor_bench.results.figures import find_newer_failures
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
 from poor_bench.statistics.summary import GroupBy
+from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

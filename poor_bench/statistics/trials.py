@@ -1,0 +1,204 @@
+"""Trials in columns: every figure is computed from these, few or a million of them.
+
+numpy is imported when the first columns are made, so that commands without figures start quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from poor_bench.models.result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NUMBERS = (
+    "score", "strict_score", "execution_time_ms", "first_token_ms", "load_ms", "queue_ms",
+    "prefill_ms", "decode_ms", "prompt_tokens", "completion_tokens", "thinking_tokens",
+    "cached_tokens", "cost_usd", "judge_cost_usd", "thinking_share", "memory_bytes", "gpu_share",
+)  # fmt: skip
+"""Figures of a trial that columns hold; NaN stands for a missing value."""
+_LARGEST_TRIAL = 2**62
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialColumns:
+    """Scored and failed trials, one entry each in every column.
+
+    A trial has one entry with its score, and one more with its failure where it has failed since.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    """`NUMBERS`; `trial`; and a code for each field of `values`."""
+    values: Mapping[str, tuple[Any, ...]]
+    """Field to what its codes stand for: `llm_id`, `test_id`, `run_id`, `marks`, `failure_kind`,
+    `sandbox`."""
+
+    def __len__(self) -> int:
+        return len(self.columns["trial"])
+
+    @property
+    def is_scored(self) -> NDArray[np.bool_]:
+        """Which entries have a score."""
+        import numpy as np
+
+        is_scored: NDArray[np.bool_] = ~np.isnan(self.columns["score"])
+        return is_scored
+
+    def pick(self, chosen: NDArray[Any]) -> TrialColumns:
+        """Select entries by a mask or by their numbers."""
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return TrialColumns(columns=columns, values=self.values)
+
+    def find_entries(self, field: str, is_wanted: Callable[[Any], bool]) -> NDArray[np.bool_]:
+        """Mark the entries whose value of a field is wanted."""
+        import numpy as np
+
+        wanted = np.array([is_wanted(value) for value in self.values[field]], dtype=np.bool_)
+        found: NDArray[np.bool_] = wanted[self.columns[field]]
+        return found
+
+    def find_values(self, field: str) -> tuple[Any, ...]:
+        """List the values of a field that occur, in order of first appearance."""
+        used, _ = number_codes(self.columns[field])
+        return tuple(self.values[field][code] for code in used)
+
+    def count_values(self, field: str) -> dict[str, int]:
+        """Count the entries of each value of a field, in order of first appearance."""
+        import numpy as np
+
+        used, numbers = number_codes(self.columns[field])
+        counts = np.bincount(numbers, minlength=len(used)).tolist()
+        return {self.values[field][code]: n for code, n in zip(used, counts, strict=True)}
+
+
+Trials = Iterable[Result] | TrialColumns
+"""What functions of statistics take: each trial once, in any order."""
+
+
+def collect_columns(trials: Trials) -> TrialColumns:
+    """Arrange results in columns; columns stay as they are.
+
+    Results may come from an iterator: they are not kept.
+    """
+    if isinstance(trials, TrialColumns):
+        return trials
+    import numpy as np
+
+    codes: dict[str, dict[Hashable, int]] = {name: {} for name in _CODED}
+    pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in (*NUMBERS, "trial", *_CODED)}
+    following = iter(trials)
+    while some := tuple(islice(following, _AT_ONCE)):
+        for name in NUMBERS:
+            read = _COMPUTED.get(name)
+            values = [getattr(each, name) for each in some] if read is None else [*map(read, some)]
+            pieces[name].append(np.array(values, dtype=np.float64))
+        numbers = [min(each.trial, _LARGEST_TRIAL) for each in some]
+        pieces["trial"].append(np.array(numbers, dtype=np.int64))
+        for name, take in _CODED.items():
+            known = codes[name]
+            of_field = [known.setdefault(take(each), len(known)) for each in some]
+            pieces[name].append(np.array(of_field, dtype=np.int64))
+    kinds = dict.fromkeys(NUMBERS, np.float64)
+    return TrialColumns(
+        columns={
+            name: np.concatenate(found) if found else np.zeros(0, kinds.get(name, np.int64))
+            for name, found in pieces.items()
+        },
+        values={name: tuple(known) for name, known in codes.items()},
+    )
+
+
+_COMPUTED: Mapping[str, Callable[[Result], float | None]] = {
+    "judge_cost_usd": lambda each: None if each.judgement is None else each.judge_cost_usd,
+    # Without timings nobody asks for the share, and it reads the texts.
+    "thinking_share": lambda each: None if each.decode_ms is None else each.thinking_share,
+}
+_CODED: Mapping[str, Callable[[Result], Hashable]] = {
+    "llm_id": lambda each: each.llm_id,
+    "test_id": lambda each: each.test_id,
+    "run_id": lambda each: each.run_id,
+    "marks": lambda each: each.marks,
+    "sandbox": lambda each: each.sandbox,
+    "failure_kind": lambda each: None if each.failure is None else each.failure.kind,
+}
+
+
+def number_codes(codes: NDArray[Any]) -> tuple[list[int], NDArray[np.int64]]:
+    """Number the codes that occur, from 0 on in order of first appearance.
+
+    Returns:
+        The codes by their numbers, and the number of each entry.
+
+    Example:
+        >>> import numpy as np
+        >>> used, numbers = number_codes(np.array([7, 2, 7]))
+        >>> used, numbers.tolist()
+        ([7, 2], [0, 1, 0])
+    """
+    import numpy as np
+
+    n_entries = len(codes)
+    first = np.full(int(codes.max(initial=-1)) + 1, n_entries, dtype=np.int64)
+    first[codes[::-1]] = np.arange(n_entries)[::-1]  # of equal indices the last one stays
+    order = np.argsort(first, kind="stable")[: int((first < n_entries).sum())]
+    numbers = np.zeros(len(first), dtype=np.int64)
+    numbers[order] = np.arange(len(order))
+    return order.tolist(), numbers[codes]
+
+
+class Cells(NamedTuple):
+    """Scored trials by test and LLM, in order of first appearance."""
+
+    llm_ids: tuple[str, ...]
+    test_ids: tuple[str, ...]
+    entries: NDArray[np.int64]
+    """Number of each scored trial in its columns."""
+    places: NDArray[np.int64]
+    """Its cell: number of the test times the number of LLMs, plus number of the LLM."""
+
+    @property
+    def n_cells(self) -> int:
+        """Number of tests times number of LLMs."""
+        return len(self.llm_ids) * len(self.test_ids)
+
+
+def number_cells(table: TrialColumns) -> Cells:
+    """Number the cells that scored trials belong to."""
+    import numpy as np
+
+    entries = np.flatnonzero(table.is_scored)
+    llms, columns = number_codes(table.columns["llm_id"][entries])
+    tests, rows = number_codes(table.columns["test_id"][entries])
+    return Cells(
+        llm_ids=tuple(table.values["llm_id"][code] for code in llms),
+        test_ids=tuple(table.values["test_id"][code] for code in tests),
+        entries=entries,
+        places=rows * len(llms) + columns,
+    )
+
+
+def find_newer_failures(table: TrialColumns) -> NDArray[np.bool_]:
+    """Mark the failures of trials that have a score, too.
+
+    Such a trial counts as scored; the others that failed have no score.
+    """
+    import numpy as np
+
+    is_scored = table.is_scored
+    found = np.zeros(len(table), dtype=np.bool_)
+    failed = np.flatnonzero(~is_scored)
+    if len(failed):
+        llms, tests, trials = (table.columns[name] for name in ("llm_id", "test_id", "trial"))
+        rivals = np.flatnonzero(is_scored & np.isin(tests, tests[failed]))
+        both = np.concatenate([failed, rivals])
+        _, numbers = np.unique(trials[both], return_inverse=True)
+        keys = llms[both].astype(np.int64) * len(table.values["test_id"]) + tests[both]
+        keys = keys * (len(both) + 1) + numbers
+        found[failed] = np.isin(keys[: len(failed)], keys[len(failed) :])
+    return found

@@ -9,14 +9,12 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 
-from poor_bench import __version__
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.models import EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.scoring import RATES
 from poor_bench.evaluation.stored_run import SuiteRun, read_screenshot
 from poor_bench.metrics import cost_text, time_text
-from poor_bench.reports.html.charts import HEAT_STEPS
-from poor_bench.reports.html.page import content_security_policy, report_environment
+from poor_bench.reports.html.page import render_page
 
 
 def report_to_html(report: EvalSuiteResult, run: SuiteRun | None) -> str:
@@ -26,18 +24,19 @@ def report_to_html(report: EvalSuiteResult, run: SuiteRun | None) -> str:
         report: The report.
         run: Source of steps and screenshots; None omits them.
     """
-    environment = report_environment(__package__, time=time_text, cost=cost_text)
-    style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS)
-    style = f"{style}{environment.get_template('suite.css').render()}".strip()
-    directives = {} if run is None else {case.id: case.directive for case in run.cases}
-    return environment.get_template("suite.html").render(
-        style=style,
-        policy=f"{content_security_policy(style, '')}; img-src data:",
-        report=report,
-        rates=_rates(report),
-        directives=directives,
-        replays=Replays(run),
-        version=__version__,
+    content = {
+        "report": report,
+        "rates": _rates(report),
+        "directives": {} if run is None else {case.id: case.directive for case in run.cases},
+        "replays": Replays(run),
+    }
+    return render_page(
+        "suite.html",
+        content,
+        package=__package__,
+        style="suite.css",
+        sources="img-src data:",
+        filters={"time": time_text, "cost": cost_text},
     )
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from poor_bench import __version__
 from poor_bench.judge.judged_run import RunSummary, header_to_record
 from poor_bench.judge.report_text import notes_on, run_cost_text, spread_text, verdict_text
-from poor_bench.reports.html.page import content_security_policy, report_environment
+from poor_bench.reports.html.page import render_page
 
 WIDTH, HEIGHT = 640, 420
 _RADIUS = 150.0
@@ -155,17 +154,19 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
         summaries: At least one; the chart lays them over one another.
         created: When the page is made, ISO 8601, UTC.
     """
-    environment = report_environment("poor_bench.judge", spread=spread_text, cost=run_cost_text)
-    style = environment.get_template("judge_report.css").render().strip()
     names = list(dict.fromkeys(summary.run.header.agent_name for summary in summaries))
-    return environment.get_template("judge_report.html").render(
-        title=" and ".join(names),
-        created=created,
-        version=__version__,
-        style=style,
-        policy=content_security_policy(style, ""),
-        radar=radar([(_label(summary), summary.panel.scores) for summary in summaries]),
-        runs=[(summary, verdict_text(summary), notes_on(summary)) for summary in summaries],
+    content = {
+        "title": " and ".join(names),
+        "created": created,
+        "radar": radar([(_label(summary), summary.panel.scores) for summary in summaries]),
+        "runs": [(summary, verdict_text(summary), notes_on(summary)) for summary in summaries],
+    }
+    return render_page(
+        "judge_report.html",
+        content,
+        package="poor_bench.judge",
+        style="judge_report.css",
+        filters={"spread": spread_text, "cost": run_cost_text},
     )
 
 

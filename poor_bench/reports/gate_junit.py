@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from poor_bench.gates.gate import GateOutcome, GateStatus
 from poor_bench.reports.gate_text import gate_title
-from poor_bench.reports.junit_report import xml_text
+from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit
 
 
 def gates_to_junit(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> str:
@@ -18,32 +16,19 @@ def gates_to_junit(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) ->
         outcomes: In any order.
         names: LLM id to what screens call it.
     """
-    counts = Counter(outcome.status for outcome in outcomes)
-    root = Element("testsuites", name="gates")
-    suite = SubElement(
-        root,
-        "testsuite",
-        name="gates",
-        tests=str(len(outcomes)),
-        failures=str(counts[GateStatus.FAILED]),
-        errors="0",
-        skipped=str(counts[GateStatus.WARNING]),
-    )
-    for outcome in outcomes:
-        _add_case(suite, outcome, names)
-    indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+    cases = [_build_case(outcome, names) for outcome in outcomes]
+    return write_junit("gates", [JUnitSuite(name="gates", cases=cases)])
 
 
-def _add_case(suite: Element, outcome: GateOutcome, names: Mapping[str, str]) -> None:
-    model = names.get(outcome.llm_id, outcome.llm_id) or "all models"
+_TAGS = {GateStatus.FAILED: ("failure", "gate"), GateStatus.WARNING: ("skipped", "")}
+
+
+def _build_case(outcome: GateOutcome, names: Mapping[str, str]) -> JUnitCase:
     title = gate_title(outcome.gate)
-    name = f"{title}, {outcome.class_id}" if outcome.class_id else title
-    case = SubElement(suite, "testcase", classname=xml_text(model), name=xml_text(name))
-    reason = xml_text(outcome.reason)
-    if outcome.status is GateStatus.FAILED:
-        SubElement(case, "failure", type="gate", message=reason)
-    elif outcome.status is GateStatus.WARNING:
-        SubElement(case, "skipped", message=reason)
-    else:
-        SubElement(case, "system-out").text = reason
+    tag, kind = _TAGS.get(outcome.status, ("", ""))
+    return JUnitCase(
+        class_name=names.get(outcome.llm_id, outcome.llm_id) or "all models",
+        name=f"{title}, {outcome.class_id}" if outcome.class_id else title,
+        problem=JUnitProblem(tag=tag, kind=kind, message=outcome.reason) if tag else None,
+        output="" if tag else outcome.reason,
+    )

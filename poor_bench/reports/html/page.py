@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from poor_bench import __version__, metrics
@@ -25,13 +25,41 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def report_environment(package: str = __package__, **filters: Callable[..., str]) -> Environment:
-    """Load the templates of a package, and those of this one that all reports share.
+def render_page(
+    template: str,
+    content: Mapping[str, Any],
+    *,
+    package: str = __package__,
+    style: str = "",
+    script: str = "",
+    sources: str = "",
+    filters: Mapping[str, Callable[..., str]] | None = None,
+) -> str:
+    """Render one page, which `page.html` frames, with the stylesheet that all reports share.
 
     Args:
-        package: The package with a folder `templates`.
+        template: Name of a template that extends `page.html`.
+        content: What it shows.
+        package: The package with its folder `templates`.
+        style: Name of a stylesheet of its own.
+        script: Name of its script.
+        sources: Further directives of the security policy, such as `img-src data:`.
         filters: What its templates call by name.
     """
+    environment = _load_templates(package, filters or {})
+
+    def read(*names: str) -> str:
+        texts = (environment.get_template(name).render(heat_steps=HEAT_STEPS) for name in names)
+        return "".join(texts).strip()
+
+    css, code = read(*filter(None, ("report.css", style))), read(*filter(None, (script,)))
+    policy = "; ".join(filter(None, (content_security_policy(css, code), sources)))
+    return environment.get_template(template).render(
+        **content, style=css, script=code, policy=policy, version=__version__
+    )
+
+
+def _load_templates(package: str, filters: Mapping[str, Callable[..., str]]) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, __package__))]
@@ -48,15 +76,7 @@ def report_environment(package: str = __package__, **filters: Callable[..., str]
 
 def report_to_html(data: ReportData, _by: object = None) -> str:
     """Write the report as one HTML page."""
-    environment = report_environment()
-    style = environment.get_template("report.css").render(heat_steps=HEAT_STEPS).strip()
-    script = environment.get_template("report.js").render().strip()
-    return environment.get_template("report.html").render(
-        style=style,
-        script=script,
-        policy=content_security_policy(style, script),
-        **_content(data),
-    )
+    return render_page("report.html", _content(data), script="report.js")
 
 
 def content_security_policy(style: str, script: str) -> str:
@@ -88,7 +108,6 @@ def _content(data: ReportData) -> dict[str, Any]:
     summaries = data.summaries()
     return {
         "data": data,
-        "version": __version__,
         "n_llms": len({result.llm_id for result in data.results}),
         "n_tests": len({result.test_id for result in data.results}),
         "findings": list(findings(data, str)),

@@ -31,7 +31,7 @@ def test_list_says_what_each_takes(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     _, out, _ = run("list")
     row = next(line for line in out.splitlines() if line.lstrip().startswith("number_match"))
-    assert row.rstrip().endswith("expected, absolute_tolerance?, relative_tolerance?, strict?")
+    assert row.rstrip().endswith(", relative_tolerance?, strict?, locale?")
 
 
 def test_broken_evaluator_is_reported_and_the_others_listed(run, workspace_files):

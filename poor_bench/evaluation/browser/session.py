@@ -123,8 +123,6 @@ def _find_covered(page: Page, secrets: Iterable[str]) -> list[Locator]:
 
 
 _GONE = ("has been closed", "Connection closed", "Target crashed", "Browser closed", "Page crashed")
-_NEW_TAB_S = 20.0
-"""A new tab starts a process. If it were ended as overdue, it would never come."""
 _CTRL_C_S = 0.5
 _LONGEST_FACT = 10_000
 _SETTLE_MS = 60
@@ -164,7 +162,7 @@ class BrowserSession:
         pages = [page for page in self._context.pages if self._events.is_usable(page)]
         if pages:
             return pages[-1]
-        with self.errors(_NEW_TAB_S):
+        with self.errors(self._watchdog.patience.new_tab_s):
             return self._context.new_page()
 
     @property

@@ -37,6 +37,9 @@ class Patience:
     start_s: float = 60
     answer_s: float = 60
     """For a page to answer: longer than all that Playwright itself gives up on."""
+    new_tab_s: float = 20
+    """More than `answer_s` for a new tab: it starts a process, and if that were ended as overdue,
+    the tab would never come."""
     end_s: float = 10
     mild_s: float = 5
     """After a mild end of something, until everything is ended."""

@@ -61,7 +61,7 @@ def freeze(processes: list[Process], how: signal.Signals = signal.SIGSTOP) -> No
 @pytest.fixture
 def quick(trials: Trials) -> Trials:
     """Trials that lose their patience at once, but not before a browser can start."""
-    trials.patience = Patience(answer_s=0.3, end_s=0.3, mild_s=0.3)
+    trials.patience = Patience(answer_s=0.3, new_tab_s=0.3, end_s=0.3, mild_s=0.3)
     return trials
 
 

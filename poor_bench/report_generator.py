@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.lint.cheats import build_floor
 from poor_bench.models.result import Result
+from poor_bench.probe.report import list_notes
 from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
@@ -143,6 +144,7 @@ class ReportGenerator:
             floor=build_floor(self._config.load_cheats(), self._tests),
             shows_uncertainty=self._shows_uncertainty,
             budget=self._budget,
+            settings_notes=list_notes(self._config.load_current_probes()),
         )
 
     def render(self, form: str, by: str = "llm") -> str:

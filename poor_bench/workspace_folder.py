@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from poor_bench.issues.detector import Detector, IssueContext
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
+    from poor_bench.probe.report import ProbeReport
     from poor_bench.scoring.verdict import AnswerFormat
 
 
@@ -308,6 +309,24 @@ class WorkspaceFolder:
         frame.insert(3, "level", [test.level if test else None for test in tests])
         frame["test_group"] = [test.group if test else None for test in tests]
         return frame
+
+    def load_current_probes(self) -> dict[str, ProbeReport]:
+        """Load the probes of settings that still hold, by LLM id.
+
+        Raises:
+            ConfigError: With every problem of every file.
+            StoreError: If the results cannot be read.
+        """
+        from poor_bench.probe.report import current_probes
+        from poor_bench.probe.storage import load_probes
+
+        probes = load_probes(self.data_dir)
+        if not probes:
+            return {}
+        table = self.store.table()
+        rows = [row for llm_id in probes for row in table.find_rows(llm_id).tolist()]
+        results = table.whole(rows, ("timestamp", "model_digest"), ("llm_id", "test_id", "trial"))
+        return current_probes(probes, self.workspace.llms_by_id, results)
 
     def save_results(self, results: Iterable[Result], run_id: str) -> None:
         """Add results to the stored ones; none of those is lost.

@@ -1,4 +1,4 @@
-"""`llms`: list, add, discover and try LLMs."""
+"""`llms`: list, add, discover, try and probe LLMs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.llms_probe import probe_llm, probe_to_json
 from poor_bench.cli.options import read_parameters
 from poor_bench.cli.output import (
     json_option,
@@ -21,9 +22,12 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from poor_bench.models.completion import Completion
     from poor_bench.models.llm import LLM
     from poor_bench.ports import Reachability
+    from poor_bench.probe.report import ProbeReport
 
 _EPILOG = examples(
     """
@@ -32,6 +36,7 @@ _EPILOG = examples(
   {program} llms discover --add              add them to llms.json
   {program} llms add ollama qwen3:1.7b --set temperature=0 --set think=false
   {program} llms test embedded:smollm2-135m "What is 2 + 2?"
+  {program} llms probe embedded:smollm2-135m     settings that the server ignores
 """
 )
 
@@ -41,14 +46,26 @@ _EPILOG = examples(
 @json_option
 @click.pass_context
 def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
-    """List, add, discover and try models."""
+    """List, add, discover, try and probe models."""
     if ctx.invoked_subcommand is not None:
         return 0
+    from poor_bench.probe.storage import load_probes
+
     app: AppContext = ctx.obj
     llms = app.workspace.llms
     checks = {} if no_check else _check_all(app, llms)
+    probes = load_probes(app.data_dir)
+    current = app.config.load_current_probes()
     if as_json:
-        print_json({"llms": [_llm_to_json(llm, checks.get(llm.id)) for llm in llms]})
+        print_json(
+            {
+                "llms": [
+                    _llm_to_json(llm, checks.get(llm.id))
+                    | {"probe": _probe_to_json(llm.id, probes, current)}
+                    for llm in llms
+                ]
+            }
+        )
         return 0
     print_table(
         {
@@ -58,6 +75,7 @@ def command(ctx: click.Context, no_check: bool, as_json: bool) -> int:
             ">Size": f"{llm.size:g} B" if llm.size else "",
             "Parameters": shorten(", ".join(f"{k}={v}" for k, v in llm.parameters.items()), 60),
             "Reachable": _describe_check(checks.get(llm.id)),
+            "Probe": _describe_probe(llm.id, probes, current),
         }
         for llm in llms
     )
@@ -196,6 +214,24 @@ def _describe_check(check: Reachability | None) -> str:
     return "yes" if check.state == "ready" else f"{check.state}: {check.message}"
 
 
+def _probe_to_json(
+    llm_id: str, probes: Mapping[str, ProbeReport], current: Mapping[str, ProbeReport]
+) -> dict[str, Any] | None:
+    probe = probes.get(llm_id)
+    return probe_to_json(llm_id, probe, is_current=llm_id in current) if probe else None
+
+
+def _describe_probe(
+    llm_id: str, probes: Mapping[str, ProbeReport], current: Mapping[str, ProbeReport]
+) -> str:
+    if llm_id not in current:
+        return "stale" if llm_id in probes else ""
+    probe = current[llm_id]
+    found = ", ".join(probe.notes) or ("nothing ignored" if probe.is_clean else "")
+    load = f"concurrency {probe.load.recommended} recommended" if probe.load else ""
+    return "; ".join(part for part in (found, load) if part)
+
+
 def _print_completion(completion: Completion, *, as_json: bool) -> None:
     from dataclasses import asdict
 
@@ -214,3 +250,6 @@ def _print_completion(completion: Completion, *, as_json: bool) -> None:
         f"{time_text(timing.total_ms)}]",
         err=True,
     )
+
+
+command.add_command(probe_llm)

@@ -40,6 +40,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     yield from _missing(data)
     yield from _disabled(data, quote)
     yield from _weakly_isolated(data)
+    yield from _settings(data, quote)
 
 
 def name_ties(data: ReportData) -> dict[str, str]:
@@ -147,3 +148,11 @@ def _weakly_isolated(data: ReportData) -> Iterator[str]:
     """Warn of scores of code that could reach beyond its sandbox."""
     for level, count in sorted(data.weak_sandboxes.items()):
         yield f"{write_count(count, 'score')} of code that ran at sandbox level {level} only."
+
+
+def _settings(data: ReportData, quote: Quote) -> Iterator[str]:
+    """Tell which settings a server did not obey, as a probe found."""
+    for llm_id in data.places:
+        notes = data.settings_notes.get(llm_id)
+        if notes:
+            yield f"{quote(data.name(llm_id))}: {', '.join(notes)} (see `llms probe`)."

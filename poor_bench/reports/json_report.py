@@ -41,6 +41,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "adjusted_scores": data.order.adjusted,
         "n_results_of_removed_tests": data.n_removed,
         "n_stale": data.n_stale,
+        "settings_notes": data.settings_notes,
         "ranks": data.ranking.ranks,
         "tie_groups": data.ranking.groups,
         "pairs": data.standing.pairs,

@@ -87,6 +87,8 @@ class ReportData:
     """True if sentences say where confidence intervals come from."""
     budget: Budget | None = None
     """What may be spent on narrower intervals; None to leave purchases out."""
+    settings_notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """LLM id to what a probe found of its settings, such as `seed ignored`."""
 
     def name(self, llm_id: str) -> str:
         """Name an LLM as screens show it."""

@@ -17,6 +17,9 @@ from poor_bench.dashboard.pages.llms.tables import build_llm_table, found_models
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
+from poor_bench.probe.finding import Setting, ignored
+from poor_bench.probe.report import ProbeReport, settings_fingerprint
+from poor_bench.probe.storage import save_probe
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
@@ -250,3 +253,18 @@ def test_another_server_of_an_entry_with_a_key_is_asked_about(
     consent = "Send the value of MY_OWN to http://127.0.0.1:8/v1"
     assert callbacks.save(services, "scripted:a", values, [[consent]]).is_saved
     assert entries(folder)[0]["endpoint"] == "http://127.0.0.1:8/v1"
+
+
+def test_what_a_probe_found_stands_beside_the_model(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("a", ["4"])
+    folder = workspace_files.write()
+    [llm] = services_of(folder).files.config().load_llms()
+    report = ProbeReport(
+        created="2026-01-02T00:00:00+00:00",
+        settings=settings_fingerprint(llm),
+        findings=(ignored(Setting.SEED, "It is dropped."),),
+    )
+    save_probe(folder, llm.id, report)
+    services = services_of(folder)
+    assert services.llms.settings_notes() == {"scripted:a": ("seed ignored",)}
+    assert "seed ignored" in text_of(callbacks.show_listed(services, 0)[1])

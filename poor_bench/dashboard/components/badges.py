@@ -27,6 +27,15 @@ def weak_sandbox_badge(level: str) -> Component | None:
     return badge
 
 
+def settings_badges(notes: Sequence[str]) -> Component | None:
+    """Return what a probe found of a model's settings; None where it found nothing."""
+    if not notes:
+        return None
+    badges = [dmc.Badge(note, color="orange", variant="light", tt="none") for note in notes]
+    title = "Found by `llms probe`: the server does not obey these settings."
+    return html.Span(badges, className="settings-badges", title=title)
+
+
 def score_badge(score: float | None) -> Component:
     """Return a score from 0.0 to 1.0 on its colour; None stands for a failure to run."""
     if score is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.llm_names import find_llm, llm_named, unknown_llm
@@ -12,6 +12,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.pool.pool import check_llms
 from poor_bench.ports import Reachability
+from poor_bench.probe.report import list_notes
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.stored_results import StoredResults
@@ -72,6 +73,15 @@ class LLMService:
         if name in stored:
             return name
         raise unknown_llm(name, llms, stored)
+
+    def settings_notes(self) -> dict[str, Sequence[str]]:
+        """List what probes found of settings, such as `seed ignored`, by LLM id.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return list_notes(self._files.config().load_current_probes())
 
     def checks(self, look: Hashable) -> Computed[Checks]:
         """Return LLM id to whether it can be asked, as far as that is known by now.

@@ -46,7 +46,8 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
-    return note, build_llm_table(workspace.llms, answer.value), answer.is_current
+    table = build_llm_table(workspace.llms, answer.value, services.llms.settings_notes())
+    return note, table, answer.is_current
 
 
 def show_found(services: Services, endpoint: str | None, look: int) -> Any:

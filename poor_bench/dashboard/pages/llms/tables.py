@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
 from poor_bench import metrics
+from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
@@ -32,12 +34,17 @@ _SHARED = 3
 """From how many LLMs on a message stands once above the table instead of in each row."""
 
 
-def build_llm_table(llms: Sequence[LLM], checks: Mapping[str, Reachability] | None) -> Component:
+def build_llm_table(
+    llms: Sequence[LLM],
+    checks: Mapping[str, Reachability] | None,
+    notes: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Component:
     """Build the table of the configured models.
 
     Args:
         llms: In the order of the file.
         checks: LLM id to its reachability; None while the endpoints are asked.
+        notes: LLM id to what a probe found of its settings.
     """
     if not llms:
         return empty_state(
@@ -47,7 +54,7 @@ def build_llm_table(llms: Sequence[LLM], checks: Mapping[str, Reachability] | No
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
     return sheet(
         [*_HEADINGS, html.Span("Actions", className="only-heard")],
-        [_llm_row(llm, checks, shared) for llm in llms],
+        [_llm_row(llm, checks, shared, notes.get(llm.id, ())) for llm in llms],
         label="Configured models",
         kind="sheet llm-table",
         above=html.Ul(
@@ -130,7 +137,10 @@ def build_tried_answer(completion: Completion) -> Component:
 
 
 def _llm_row(
-    llm: LLM, checks: Mapping[str, Reachability] | None, shared: Collection[str]
+    llm: LLM,
+    checks: Mapping[str, Reachability] | None,
+    shared: Collection[str],
+    notes: Sequence[str],
 ) -> Component:
     parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
     other = "Disable" if llm.enabled else "Enable"
@@ -140,6 +150,7 @@ def _llm_row(
         [
             dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
             html.Div(llm.id, className="quiet") if llm.label else None,
+            settings_badges(notes),
         ],
         _reachable((checks or {}).get(llm.id), shared),
         number(size_text(llm.size) or "-"),

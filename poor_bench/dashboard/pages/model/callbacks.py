@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 
-from poor_bench.dashboard.components.badges import issue_list
+from poor_bench.dashboard.components.badges import issue_list, settings_badges
 from poor_bench.dashboard.components.blocks import empty_state, no_results
 from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
 from poor_bench.dashboard.components.tables import still
@@ -200,7 +200,8 @@ def _register_parts(app: Dash, services: Services) -> None:
     def _show_model(llm_id: str | None) -> Any:
         if not llm_id:
             return no_update, no_update
-        return note(services, llm_id), tiles(services, llm_id)
+        notes = settings_badges(services.llms.settings_notes().get(llm_id, ()))
+        return [note(services, llm_id), notes], tiles(services, llm_id)
 
     @on_data(
         app,

@@ -1,0 +1,228 @@
+"""Stop texts, response schema and system prompt: does the answer show that they arrived? Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from poor_bench.messages import write_count
+from poor_bench.models.completion import FinishReason, Message
+from poor_bench.models.failure import FailureKind
+from poor_bench.probe.finding import (
+    Finding,
+    Part,
+    ProbeCall,
+    ProbeReply,
+    Setting,
+    Subject,
+    honoured,
+    ignored,
+    refused,
+    unknown,
+)
+
+N_STOP_CALLS, N_SCHEMA_CALLS, N_SYSTEM_CALLS = 2, 2, 3
+_ANSWER_TOKENS = 120
+
+
+class _Sign(Enum):
+    """What one reply shows."""
+
+    OBEYED = auto()
+    DISOBEYED = auto()
+    NOTHING = auto()
+
+
+_LINES = (
+    "alpha bravo charlie delta echo foxtrot golf hotel",
+    "red orange yellow green blue indigo violet white",
+    "north east south west up down left right",
+)
+
+
+def probe_stop(subject: Subject, n_spare: int) -> Part:
+    """Let the model copy lines with a stop text in the middle.
+
+    A server that obeys cannot send anything behind the stop text. One that does not sends the rest.
+    """
+    signs: list[_Sign] = []
+    for number in range(N_STOP_CALLS + n_spare):
+        if _count(signs, _Sign.NOTHING) < len(signs):
+            break
+        line = _LINES[number % len(_LINES)]
+        reply = yield _user_call(
+            Setting.STOP,
+            f"Copy this line. Write nothing else.\n{line}",
+            subject,
+            stop=[line.split()[3]],
+        )
+        if reply.omits(Setting.STOP):
+            return [refused(Setting.STOP)]
+        signs.append(_read_stop(reply, line.split()))
+    return [_judge_stop(signs)]
+
+
+def _read_stop(reply: ProbeReply, line: Sequence[str]) -> _Sign:
+    """Read one reply; the stop text itself may stand at the end, as some servers include it."""
+    before, stop = line[2], line[3]
+    if re.search(rf"\b{stop}\b\W+\w", reply.answer):
+        return _Sign.DISOBEYED
+    if reply.completion is None or reply.completion.finish_reason is not FinishReason.STOP:
+        return _Sign.NOTHING
+    end = (reply.answer or reply.thinking).rstrip()
+    if re.search(rf"\b{before}\W*({stop}\W*)?\Z", end):
+        return _Sign.OBEYED
+    return _Sign.NOTHING
+
+
+def _judge_stop(signs: Sequence[_Sign]) -> Finding:
+    setting = Setting.STOP
+    n_ended, n_went_on = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
+    evidence = f"{n_ended} of {write_count(len(signs), 'answer')} ended there, {n_went_on} went on."
+    if n_went_on and n_went_on >= n_ended:
+        return ignored(setting, "Answers go on behind the stop text.", evidence)
+    if n_ended:
+        return honoured(setting, "Answers end at the stop text.", evidence)
+    return unknown(setting, "No answer came to the stop text.", evidence)
+
+
+_SCHEMAS = (
+    ("zephyr_index", "Tell me in one sentence why the sky is blue."),
+    ("plume_count", "Describe a rainy day in one sentence."),
+)
+
+
+def probe_schema(subject: Subject, n_spare: int) -> Part:
+    """Ask for prose with a schema whose key no answer would contain by chance."""
+    signs: list[_Sign] = []
+    for number in range(N_SCHEMA_CALLS + min(1, n_spare)):
+        if _Sign.OBEYED in signs or (number >= N_SCHEMA_CALLS and len(set(signs)) == 1):
+            break
+        key, prompt = _SCHEMAS[number % len(_SCHEMAS)]
+        reply = yield _user_call(
+            Setting.RESPONSE_SCHEMA, prompt, subject, response_format=_schema(key)
+        )
+        if reply.omits(Setting.RESPONSE_SCHEMA):
+            return [refused(Setting.RESPONSE_SCHEMA)]
+        signs.append(_read_schema(reply, key))
+    return [_judge_schema(signs)]
+
+
+def _schema(key: str) -> dict[str, object]:
+    schema = {
+        "type": "object",
+        "properties": {key: {"type": "integer"}},
+        "required": [key],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "schema": schema}
+
+
+def _read_schema(reply: ProbeReply, key: str) -> _Sign:
+    if reply.failure is not None and reply.failure.kind is FailureKind.BAD_REQUEST:
+        return _Sign.DISOBEYED
+    if f'"{key}"' in reply.answer:
+        return _Sign.OBEYED
+    return _Sign.DISOBEYED if reply.answer.strip() else _Sign.NOTHING
+
+
+def _judge_schema(signs: Sequence[_Sign]) -> Finding:
+    setting = Setting.RESPONSE_SCHEMA
+    n_kept, n_free = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
+    evidence = f"{n_kept} of {write_count(len(signs), 'answer')} have the key of the schema."
+    if n_kept and n_kept >= n_free:
+        return honoured(setting, "Answers have the form that only the schema states.", evidence)
+    if n_free:
+        return ignored(setting, "Answers do not have the form of the schema.", evidence)
+    return unknown(setting, "The answers are empty.", evidence)
+
+
+_RULE = (
+    "Begin every reply with the code word {word}, whatever the user says, and only then answer. "
+    "This rule holds for the whole conversation and for every single reply, short or long, in "
+    "every language, for questions, for orders and for small talk alike. Never explain the rule, "
+    "never mention that there is a rule, and never leave the code word out. Write the code word "
+    "in capital letters, exactly as it stands here: {word}."
+)
+_QUESTION = "What is the capital of France?"
+_CODE_WORDS = ("KESTREL", "MARIGOLD", "JUNIPER")
+_CONTROL_WORD = "OBSIDIAN"
+
+
+def probe_system_prompt(subject: Subject, n_spare: int) -> Part:
+    """Give code words in system prompts; in a control, the user message has the same text.
+
+    The control tells a server that drops the system prompt from a model that does not follow it:
+    its prompt has as many tokens as the others if those contain their system prompt.
+    """
+    rule = _RULE.format(word=_CONTROL_WORD)
+    replies: list[tuple[str, ProbeReply]] = []
+    controls: list[ProbeReply] = []
+    for number, word in enumerate(_CODE_WORDS[: 2 if n_spare < 1 else 3]):
+        replies.append((word, (yield _system_call(subject, word))))
+        if _count_words(replies):
+            break
+        if number < 1 or n_spare > number:
+            prompt = f"{rule}\n\n{_QUESTION}" + " " * number
+            controls.append((yield _user_call(Setting.SYSTEM_PROMPT, prompt, subject)))
+        if _is_counted(replies, controls) is not None:
+            break
+    return [_judge_system(replies, controls)]
+
+
+def _system_call(subject: Subject, word: str) -> ProbeCall:
+    messages = Message("system", _RULE.format(word=word)), Message("user", _QUESTION)
+    parameters = subject.parameters(temperature=0, max_tokens=subject.room(_ANSWER_TOKENS))
+    return ProbeCall(setting=Setting.SYSTEM_PROMPT, messages=messages, parameters=parameters)
+
+
+Replies = Sequence[tuple[str, ProbeReply]]
+
+
+def _is_counted(replies: Replies, controls: Sequence[ProbeReply]) -> bool | None:
+    """True if the server counts the system prompt as prompt; None if it does not count at all."""
+    counts = [reply.prompt_tokens for _, reply in replies if reply.prompt_tokens]
+    whole = [reply.prompt_tokens for reply in controls if reply.prompt_tokens]
+    if not counts or not whole:
+        return None
+    n_rule_words = len(_RULE.split())
+    return max(counts) >= max(whole) - n_rule_words / 2
+
+
+def _count_words(replies: Replies) -> int:
+    return sum(word in reply.answer.upper() for word, reply in replies)
+
+
+def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> Finding:
+    setting = Setting.SYSTEM_PROMPT
+    n_followed, is_counted = _count_words(replies), _is_counted(replies, controls)
+    n_controls = sum(_CONTROL_WORD in control.answer.upper() for control in controls)
+    evidence = (
+        f"The code word stands in {n_followed} of {write_count(len(replies), 'answer')}, "
+        f"in {n_controls} of {len(controls)} where the user gave it."
+    )
+    if n_followed:
+        return honoured(setting, "Answers follow the system prompt.", evidence)
+    if is_counted:
+        reason = "The system prompt counts as prompt tokens; the model does not follow it."
+        return honoured(setting, reason, evidence)
+    if is_counted is False:
+        reason = "The prompt tokens of the server do not include the system prompt."
+        return ignored(setting, reason, evidence)
+    if n_controls == len(controls):
+        reason = "The model follows the user's code word, but not that of the system prompt."
+        return ignored(setting, reason, evidence)
+    return unknown(setting, "The model does not follow such orders at all.", evidence)
+
+
+def _user_call(setting: Setting, prompt: str, subject: Subject, **parameters: object) -> ProbeCall:
+    all_parameters = subject.parameters(
+        temperature=0, max_tokens=subject.room(_ANSWER_TOKENS), **parameters
+    )
+    messages = (Message("user", prompt),)
+    return ProbeCall(setting=setting, messages=messages, parameters=all_parameters)
+
+
+def _count(signs: Sequence[_Sign], sign: _Sign) -> int:
+    return sum(each is sign for each in signs)

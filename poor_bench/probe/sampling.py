@@ -1,0 +1,257 @@
+"""Seed, temperature and max_tokens, from one set of short random texts; pure.
+
+All calls ask for random words within 40 tokens: two at temperature 1 with one seed, one with
+another seed, two at temperature 0 with different seeds. The limits of two calls with one seed
+differ by a token, so that a cache of replies cannot pass for a seed. One early difference may be
+rounding, so a setting is called ignored only after three answers that should agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from typing import Any
+
+from poor_bench.messages import write_count
+from poor_bench.models.completion import Message
+from poor_bench.probe.divergence import (
+    Agreement,
+    Weights,
+    Words,
+    compare_pairs,
+    count_shared,
+    probability_free,
+    weigh,
+)
+from poor_bench.probe.finding import (
+    Finding,
+    Part,
+    ProbeCall,
+    ProbeReply,
+    Setting,
+    Subject,
+    honoured,
+    ignored,
+    refused,
+    unknown,
+)
+
+N_CALLS = 5
+_PROMPT = (
+    "Write 60 random English nouns in one line, separated by spaces. "
+    "Choose each one at random. Write nothing else."
+)
+_LIMIT = 40
+_HIDDEN_LIMIT = 1500
+_SURE = 0.95
+_LONGEST_GREETING = 10
+"""Up to so many words that all answers begin with are a greeting, which says nothing."""
+_FIRST_SEED = 11
+_DOUBT = "The answers leave doubt."
+Asking = Generator[ProbeCall, ProbeReply, None]
+
+
+@dataclass
+class _Drawn:
+    """Replies so far, by temperature and seed."""
+
+    unsent: frozenset[Setting]
+    base: Mapping[str, Any]
+    """Parameters of all calls: they stay alike, also once the model is seen to think."""
+    limit: int = _LIMIT
+    hot: dict[int, list[ProbeReply]] = field(default_factory=dict)
+    cold: dict[int, list[ProbeReply]] = field(default_factory=dict)
+    limited: list[tuple[int, ProbeReply]] = field(default_factory=list)
+    """Token limits and replies."""
+
+    def ask(self, temperature: float, seed: int) -> Asking:
+        replies = (self.cold if not temperature else self.hot).setdefault(seed, [])
+        limit = self.limit + len(replies)
+        changes = {"temperature": temperature, "seed": seed, "max_tokens": limit}
+        reply = yield ProbeCall(
+            setting=Setting.TEMPERATURE if not temperature else Setting.SEED,
+            messages=(Message("user", _PROMPT),),
+            parameters={**self.base, **changes},
+        )
+        self.limited.append((limit, reply))
+        if reply.is_cut_off and not reply.words and self.limit == _LIMIT:
+            self.limit = _HIDDEN_LIMIT  # all of it was hidden thinking
+            yield from self.ask(temperature, seed)
+            return
+        replies.append(reply)
+
+    def replies(self) -> list[ProbeReply]:
+        return [reply for _, reply in self.limited]
+
+    def compare(self) -> _Compared:
+        hot = {seed: [reply.words for reply in replies] for seed, replies in self.hot.items()}
+        cold = {seed: [reply.words for reply in replies] for seed, replies in self.cold.items()}
+        return _compare(hot, cold)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    same_seed: Agreement
+    other_seeds: Agreement
+    cold: Agreement
+    cross: Agreement
+    """Temperature 1 against temperature 0."""
+
+    @property
+    def seed(self) -> Weights:
+        return weigh(self.same_seed, self.other_seeds)
+
+    @property
+    def temperature(self) -> Weights:
+        return weigh(self.cold, self.other_seeds)
+
+    @property
+    def draws(self) -> bool | None:
+        """True if temperature 1 gives other answers than 0; None if that is not sure."""
+        free = probability_free(self.cross)
+        return True if free >= _SURE else False if free <= 1 - _SURE else None
+
+
+def _compare(hot: Mapping[int, Sequence[Words]], cold: Mapping[int, Sequence[Words]]) -> _Compared:
+    firsts = [texts[0] for texts in hot.values() if texts]
+    rest = [text for texts in hot.values() for text in texts[1:]]
+    parted = [text for text in rest if len(firsts) > 1 and text not in firsts]
+    others = [*pairwise(firsts), *((text, firsts[-1]) for text in parted)]
+    colds = [text for texts in cold.values() for text in texts]
+    cross = [(text, other) for text, other in zip(firsts, colds, strict=False)]
+    all_texts = [text for text in (*firsts, *rest, *colds) if text]
+    shared = count_shared(all_texts)
+    shared = shared if shared <= _LONGEST_GREETING else 0
+    return _Compared(
+        compare_pairs((pair for texts in hot.values() for pair in combinations(texts, 2)), shared),
+        compare_pairs(others, shared),
+        compare_pairs(pairwise(colds), shared),
+        compare_pairs(cross, shared),
+    )
+
+
+def probe_sampling(subject: Subject, n_spare: int) -> Part:
+    """Find out about seed, temperature and max_tokens.
+
+    Args:
+        subject: The model.
+        n_spare: Calls that may be made beyond `N_CALLS` where answers leave doubt.
+    """
+    drawn = _Drawn(subject.unsent, subject.parameters())
+    n_most = N_CALLS + n_spare
+    for temperature, seed in ((1, 11), (1, 11), (1, 22), (0, 11), (0, 22)):
+        if len(drawn.limited) < n_most:
+            yield from drawn.ask(temperature, seed)
+    yield from _ask_more(drawn, n_most)
+    compared = drawn.compare()
+    temperature_finding = _judge_temperature(compared, drawn.replies())
+    return [
+        _judge_seed(compared, drawn.replies()),
+        temperature_finding,
+        judge_limit(drawn.limited),
+    ]
+
+
+def _ask_more(drawn: _Drawn, n_most: int) -> Asking:
+    """Ask again for what leaves doubt; the seeds of further calls are new."""
+    seed = 33
+    while len(drawn.limited) < n_most:
+        compared = drawn.compare()
+        if not compared.other_seeds.n_pairs:
+            return
+        if Setting.SEED not in drawn.unsent and _is_doubtful(compared.seed, compared.same_seed):
+            yield from drawn.ask(1, _FIRST_SEED)
+        elif _is_doubtful(compared.temperature, compared.cold):
+            yield from drawn.ask(0, seed)
+            seed += 11
+        elif compared.draws is None or compared.other_seeds.n_pairs < _PAIRS_OF_THREE:
+            yield from drawn.ask(1, seed)
+            seed += 11
+        else:
+            return
+
+
+_PAIRS_OF_THREE = 2
+
+
+def _is_doubtful(weights: Weights, repeated: Agreement) -> bool:
+    """True if another answer that should agree would help."""
+    if max(weights.first_steady, weights.both_steady) >= _SURE:
+        return False
+    return weights.both_free < _SURE or repeated.n_pairs < _PAIRS_OF_THREE
+
+
+def _judge_seed(compared: _Compared, replies: Sequence[ProbeReply]) -> Finding:
+    setting = Setting.SEED
+    if any(reply.omits(setting) for reply in replies):
+        return refused(setting)
+    weights = compared.seed
+    evidence = (
+        f"At temperature 1, answers with one seed {compared.same_seed.text}, "
+        f"with other seeds they {compared.other_seeds.text}."
+    )
+    if weights.both_steady >= _SURE and compared.draws:
+        return ignored(setting, "Every seed gives the same answer.", evidence)
+    if weights.both_free >= _SURE:
+        return ignored(setting, "The same seed gives different answers.", evidence)
+    if weights.first_steady >= _SURE:
+        reason = "The same seed repeats an answer, another seed does not."
+        return honoured(setting, reason, evidence)
+    is_steady = weights.both_steady >= _SURE
+    doubt = "Answers do not vary, so a seed cannot show." if is_steady else _DOUBT
+    return unknown(setting, doubt, evidence)
+
+
+def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> Finding:
+    setting = Setting.TEMPERATURE
+    if any(reply.omits(setting) for reply in replies):
+        return refused(setting)
+    weights = compared.temperature
+    evidence = (
+        f"At temperature 0, answers {compared.cold.text}; "
+        f"at temperature 1 they {compared.other_seeds.text}."
+    )
+    steady = weights.first_steady + weights.both_steady
+    if weights.first_steady >= _SURE or (steady >= _SURE and compared.draws):
+        return honoured(setting, "Answers repeat at temperature 0 and vary at 1.", evidence)
+    if weights.both_free >= _SURE:
+        return ignored(setting, "Answers vary at temperature 0 as they do at 1.", evidence)
+    if weights.both_steady >= _SURE and compared.draws is False:
+        return ignored(setting, "Answers at temperature 1 are those at 0.", evidence)
+    return unknown(setting, _DOUBT, evidence)
+
+
+_SLACK, _SLACK_TOKENS = 1.25, 5
+
+
+def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> Finding:
+    """Judge max_tokens from token limits and the replies that were asked within them."""
+    setting = Setting.MAX_TOKENS
+    if any(reply.omits(setting) for _, reply in limited):
+        return refused(setting)
+    limits = [limit for limit, _ in limited]
+    lengths = [_length(reply) for _, reply in limited]
+    n_over = sum(_is_over(limit, reply) for limit, reply in limited)
+    n_ended = sum(reply.is_cut_off and not _is_over(limit, reply) for limit, reply in limited)
+    evidence = (
+        f"{write_count(len(limited), 'answer')} within {limits[0]} tokens: the longest has "
+        f"{write_count(max(lengths), 'token')}, {n_ended} ended at the limit."
+    )
+    if n_over > 1 and n_over > n_ended:
+        return ignored(setting, "Answers are longer than allowed.", evidence)
+    if n_ended and n_ended > n_over:
+        return honoured(setting, "Answers end at the limit.", evidence)
+    return unknown(setting, "No answer came near the limit.", evidence)
+
+
+def _length(reply: ProbeReply) -> int:
+    """Tokens of the answer, without thinking that some servers do not count against the limit."""
+    n_words = len(reply.answer.split())
+    counted = reply.completion_tokens
+    thinking = reply.completion.usage.thinking_tokens if reply.completion else None
+    return max(n_words, (counted or 0) - (thinking or 0))
+
+
+def _is_over(limit: int, reply: ProbeReply) -> bool:
+    return _length(reply) > limit * _SLACK + _SLACK_TOKENS

@@ -168,9 +168,5 @@ def _to_case(entry: AgentCaseEntry, llm: str, id_of: Callable[[str], str]) -> Ag
 
 
 def _to_user(entry: SimulatedUserEntry, llm_id: str) -> SimulatedUser:
-    return SimulatedUser(
-        persona=entry.persona.strip(),
-        llm_id=llm_id,
-        max_turns=entry.max_turns,
-        stop_phrase=entry.stop_phrase,
-    )
+    written = entry.model_dump(exclude={"llm"})
+    return SimulatedUser(**written | {"persona": entry.persona.strip(), "llm_id": llm_id})

@@ -9,7 +9,7 @@ from typing import Any
 
 from poor_bench.config.document import Document
 from poor_bench.config.entry_validation import entries_in, validate_entry, without_comments
-from poor_bench.config.file_models import LLMEntry, PricesEntry, TimeoutsEntry
+from poor_bench.config.file_models import LLMEntry
 from poor_bench.config.nearest_name import misspelt_name, nearest_name
 from poor_bench.config.report import Loaded, Place, Report
 from poor_bench.errors import ConfigError
@@ -47,31 +47,14 @@ def assign_llm_ids(entries: Sequence[LLMEntry]) -> list[str]:
 
 
 def _to_llm(llm_id: str, entry: LLMEntry, parameters: dict[str, Any]) -> LLM:
-    return LLM(
-        id=llm_id,
-        provider=entry.provider,
-        name=entry.name,
-        label=entry.label,
-        endpoint=entry.endpoint,
-        api_key_env=entry.api_key_env,
-        base_system_prompt=entry.base_system_prompt,
-        size=entry.size,
-        parameters=parameters,
-        enabled=entry.enabled,
-        concurrency=entry.concurrency,
-        requests_per_minute=entry.requests_per_minute,
-        timeouts=_to_timeouts(entry.timeouts),
-        prices=_to_prices(entry.prices),
-        tags=tuple(entry.tags),
-    )
-
-
-def _to_timeouts(entry: TimeoutsEntry) -> Timeouts:
-    return Timeouts(**entry.model_dump())
-
-
-def _to_prices(entry: PricesEntry) -> Prices:
-    return Prices(**entry.model_dump())
+    changed = {
+        "id": llm_id,
+        "parameters": parameters,
+        "timeouts": Timeouts(**dict(entry.timeouts)),
+        "prices": Prices(**dict(entry.prices)),
+        "tags": tuple(entry.tags),
+    }
+    return LLM(**(dict(entry) | changed))
 
 
 _SECRET_NAMES = frozenset(

@@ -75,7 +75,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     return under_format_rule(
         score,
         details,
-        broken=extracted.found.wrapping or _malformed(extracted.value),
+        broken=extracted.found.wrapping or _find_malformed(extracted.value),
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
@@ -130,7 +130,7 @@ def _changes(files: Files) -> str:
     return "\n".join(all_changes(files))
 
 
-def _malformed(files: Files) -> str:
+def _find_malformed(files: Files) -> str:
     if any(not file.name for file in files):
         return "no header with file names"
     if any(hunk.is_malformed for file in files for hunk in file.hunks):

@@ -57,7 +57,9 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     if extracted is not None:
         extracted = _out_of_envelope(extracted, wanted)
     if extracted is None:
-        return Verdict(0.0, "found no JSON", found=Found.MISSING, expected=_shown(wanted.expected))
+        return Verdict(
+            0.0, "found no JSON", found=Found.MISSING, expected=_write_value(wanted.expected)
+        )
     problems = list(_schema_problems(extracted.value, wanted))
     score = 0.0 if problems else 1.0
     if wanted.expected is not None and not problems:
@@ -73,8 +75,8 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
-        expected=_shown(wanted.expected),
-        got=_shown(extracted.value),
+        expected=_write_value(wanted.expected),
+        got=_write_value(extracted.value),
     )
 
 
@@ -127,5 +129,5 @@ def _details(problems: list[str]) -> str:
     return "; ".join([*problems[:_MAX_NAMED], *more])
 
 
-def _shown(value: Any) -> str:
+def _write_value(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)

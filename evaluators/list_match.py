@@ -51,7 +51,9 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     if extracted is None and len(wanted.expected) == 1:
         extracted = _sole_item(answer)
     if extracted is None:
-        return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(wanted.expected))
+        return Verdict(
+            0.0, "found no list", found=Found.MISSING, expected=_write_items(wanted.expected)
+        )
     broken = extracted.found.wrapping
     if wanted.format == "json" and not broken and not extracted.text.startswith("["):
         broken = "not a JSON list"
@@ -64,8 +66,8 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
-        expected=_shown(wanted.expected),
-        got=_shown(extracted.value),
+        expected=_write_items(wanted.expected),
+        got=_write_items(extracted.value),
     )
 
 
@@ -77,7 +79,7 @@ def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
 
 def reference(parameters: Mapping[str, Any]) -> str:
     """Return the expected items as JSON."""
-    return _shown(Parameters.model_validate(parameters).expected)
+    return _write_items(Parameters.model_validate(parameters).expected)
 
 
 def _sole_item(answer: str) -> Extracted[list[Any]] | None:
@@ -121,5 +123,5 @@ def _compare_sets(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float, s
     return n_common / (len(ours) + len(extra)), details
 
 
-def _shown(items: Sequence[Any]) -> str:
+def _write_items(items: Sequence[Any]) -> str:
     return json.dumps(items, ensure_ascii=False)

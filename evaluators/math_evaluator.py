@@ -114,22 +114,22 @@ def _json_answer(text: str, decimal_comma: bool) -> _Answer | None:
     )
     member = answer_member(extracted.value) if extracted else None
     if extracted is None or member is None:
-        return _announced_answer(text, decimal_comma)
+        return _find_announced(text, decimal_comma)
     broken = (
         extracted.found.wrapping
         or (f"key {member.key!r:.40} instead of {KEY!r}" if member.key != KEY else "")
-        or ("within another value" if KEY not in _members_of(extracted.value) else "")
+        or ("within another value" if KEY not in _read_members(extracted.value) else "")
         or ("the number is a text" if isinstance(member.value, str) else "")
     )
     number = number_from_json(member.value, decimal_comma=decimal_comma)
     return _Answer(number, extracted.found, extracted.text, broken)
 
 
-def _members_of(value: Any) -> dict[str, Any]:
+def _read_members(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _announced_answer(text: str, decimal_comma: bool) -> _Answer | None:
+def _find_announced(text: str, decimal_comma: bool) -> _Answer | None:
     """Return a number that is clearly the answer, though no JSON holds it."""
     extracted = extract_number(text, decimal_comma=decimal_comma)
     if extracted is None or extracted.found not in _UNMISTAKABLE:

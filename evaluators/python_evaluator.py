@@ -187,9 +187,9 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         limits=wanted.limits,
     )
     if wanted.check_source is not None:
-        ended = _checked(program, wanted.check_source, wanted.setup_code)
+        ended = _score_check(program, wanted.check_source, wanted.setup_code)
     elif wanted.test_cases:
-        ended = _tried(program, wanted)
+        ended = _score_cases(program, wanted)
     else:
         ended = _Ended(0.5, "the test has no test cases, so the code was not run")
     return Verdict(
@@ -213,7 +213,7 @@ def _require_literal(name: str, text: str) -> None:
         raise ValueError(f"{name} is not a Python literal: {text!r:.80}") from error
 
 
-def _tried(program: Program, wanted: Parameters) -> _Ended:
+def _score_cases(program: Program, wanted: Parameters) -> _Ended:
     outcome = run_cases(program, [case.arguments for case in wanted.test_cases])
     if outcome.load.end is not LoadEnd.LOADED:
         _require_setup(wanted)
@@ -256,7 +256,7 @@ def _passes(ended: CaseOutcome, case: TestCase, exact_types: bool) -> bool:
     )
 
 
-def _checked(program: Program, source: str, setup: str) -> _Ended:
+def _score_check(program: Program, source: str, setup: str) -> _Ended:
     outcome = run_check(program, Check(source=source, setup=setup))
     if outcome.end is CheckEnd.BROKEN:
         reason = outcome.error.message if outcome.error else outcome.cause

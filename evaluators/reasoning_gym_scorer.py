@@ -73,7 +73,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Return the score that the library gives, from 0.0 to 1.0."""
     wanted = Parameters.model_validate(parameters)
     answer, found = _answer_in(without_thinking(response))
-    score, details = _scored(answer, wanted)
+    score, details = _score_answer(answer, wanted)
     return under_format_rule(
         score,
         details,
@@ -103,7 +103,7 @@ def _answer_in(text: str) -> tuple[str, Found]:
     return text.strip(), Found.BARE if text.strip() else Found.MISSING
 
 
-def _scored(answer: str, wanted: Parameters) -> tuple[float, str]:
+def _score_answer(answer: str, wanted: Parameters) -> tuple[float, str]:
     if answer == wanted.example:
         return 1.0, "the known right answer"
     readable = _readable(answer, wanted.family)

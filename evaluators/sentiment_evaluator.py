@@ -51,9 +51,11 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     known = _USUAL_SENTIMENTS.union(expected)
     extracted = _extract(without_thinking(response), known, n_expected=len(expected))
     if extracted is None:
-        return Verdict(0.0, "found no list", found=Found.MISSING, expected=_shown(expected))
+        return Verdict(
+            0.0, "found no list", found=Found.MISSING, expected=_write_sentiments(expected)
+        )
     is_json = extracted.text.startswith("[")
-    got = [_sentiment_of(item, known, is_json=is_json) for item in extracted.value]
+    got = [_read_sentiment(item, known, is_json=is_json) for item in extracted.value]
     score, details = _compare(expected, got)
     return under_format_rule(
         score,
@@ -62,8 +64,8 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
-        expected=_shown(expected),
-        got=_shown(got),
+        expected=_write_sentiments(expected),
+        got=_write_sentiments(got),
     )
 
 
@@ -93,7 +95,7 @@ def _is_list_of_sentiments(value: list[Any]) -> bool:
     return not value or any(isinstance(item, str | dict) for item in value)
 
 
-def _sentiment_of(item: Any, known: frozenset[str], *, is_json: bool) -> str:
+def _read_sentiment(item: Any, known: frozenset[str], *, is_json: bool) -> str:
     """Return the sentiment that an item gives, folded; empty where it gives none."""
     if isinstance(item, dict):
         item = _sentiment_in(item)
@@ -131,5 +133,5 @@ def _compare(expected: Sequence[str], got: Sequence[str]) -> tuple[float, str]:
     return n_right / len(expected), details
 
 
-def _shown(sentiments: Sequence[str]) -> str:
+def _write_sentiments(sentiments: Sequence[str]) -> str:
     return ", ".join(sentiments[:_MAX_SHOWN])

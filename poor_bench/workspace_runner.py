@@ -254,10 +254,10 @@ class WorkspaceRunner:
         llm_ids = {llm.id for llm in chosen.llms}
         tests = {test.test_id: test for test in chosen.tests}
 
-        def test_of(result: Result) -> Test | None:
+        def find_test(result: Result) -> Test | None:
             return tests.get(result.test_id) if result.llm_id in llm_ids else None
 
-        return to_rescore(self.config.store.results(), test_of, self.scorer)
+        return to_rescore(self.config.store.results(), find_test, self.scorer)
 
     def store_each(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
         """Yield what `rescore` yields, each new score stored as soon as it is there.

@@ -53,7 +53,7 @@ def command(app: AppContext, /, as_json: bool) -> int:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            console().print(_shown(finding))
+            console().print(_format_finding(finding))
     return 2 if any(finding.state == "problem" for finding in findings) else 0
 
 
@@ -151,7 +151,7 @@ def _sandbox(app: AppContext) -> list[DoctorFinding]:
     return [in_force, *(DoctorFinding("sandbox", "note", line) for line in missing)]
 
 
-def _embedded(_app: AppContext) -> list[DoctorFinding]:
+def _check_embedded(_app: AppContext) -> list[DoctorFinding]:
     from poor_bench.providers.embedded_model import find_cached_model
 
     path = find_cached_model()
@@ -179,11 +179,11 @@ def _llms(app: AppContext) -> list[DoctorFinding]:
 
 
 _EXAMINATIONS = (
-    _python, _packages, _workspace, _evaluators, _results, _sandbox, _embedded, _llms,
+    _python, _packages, _workspace, _evaluators, _results, _sandbox, _check_embedded, _llms,
 )  # fmt: skip
 
 
-def _shown(finding: DoctorFinding) -> Text:
+def _format_finding(finding: DoctorFinding) -> Text:
     from rich.text import Text
 
     signs = {"ok": ("ok  ", "green"), "note": ("-   ", "dim"), "problem": ("!!  ", "bold red")}

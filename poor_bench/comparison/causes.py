@@ -144,7 +144,7 @@ def find_changed_facts(
         ["prompt of class c, hunk 1 of 1 ('Be brief.' removed)"]
     """
     runs = {**before.runs, **after.runs}
-    sides = [_scored(side, llm_id) for side in (before, after)]
+    sides = [_select_scored(side, llm_id) for side in (before, after)]
     common = [test_id for test_id in sides[1] if test_id in sides[0] and test_id in tests]
     usual, left_out = _most_usual(common, sides, runs, llm_id)
     old, new = ([result for test_id in usual for result in side[test_id]] for side in sides)
@@ -153,7 +153,7 @@ def find_changed_facts(
     both = tuple(hunks.add(tests[t], sides[0][t], sides[1][t]) for t in usual)
     factors = hunks.name_factors()
     told = [each for each in parameters if each is not None]
-    names = _changed_names(told) if len(told) == 2 else []
+    names = _list_changed(told) if len(told) == 2 else []
     numbers = dict(enumerate(names, len(factors)))
     factors += [Factor("parameter", name, _parameter_change(told, name)) for name in names]
     return ChangedFacts(
@@ -168,7 +168,7 @@ def find_changed_facts(
     )
 
 
-def _scored(side: ResultSet, llm_id: str) -> dict[str, list[Result]]:
+def _select_scored(side: ResultSet, llm_id: str) -> dict[str, list[Result]]:
     return by_test([r for r in side.results if r.llm_id == llm_id and r.score is not None])
 
 
@@ -217,7 +217,7 @@ def _parameters(
     return None
 
 
-def _changed_names(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
+def _list_changed(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
     before, after = parameters
     names = sorted({*before, *after})
     return [name for name in names if before.get(name, NOT_SET) != after.get(name, NOT_SET)]

@@ -137,7 +137,7 @@ def _read_rubric(
 
 
 def _to_agent(entry: AgentFile, path: Path, llms: Sequence[LLM], rubric: str | None) -> Agent:
-    def id_of(name: str) -> str:
+    def find_id(name: str) -> str:
         llm = find_llm(name, llms)
         return name if llm is None else llm.id
 
@@ -148,20 +148,20 @@ def _to_agent(entry: AgentFile, path: Path, llms: Sequence[LLM], rubric: str | N
         name=entry.name or agent_id,
         description=entry.description,
         system_prompt=entry.system_prompt.strip(),
-        llm_id=id_of(entry.llm),
+        llm_id=find_id(entry.llm),
         skill=skill,
         threshold=entry.threshold,
-        cases=tuple(_to_case(case, entry.llm, id_of) for case in entry.cases),
+        cases=tuple(_to_case(case, entry.llm, find_id) for case in entry.cases),
     )
 
 
-def _to_case(entry: AgentCaseEntry, llm: str, id_of: Callable[[str], str]) -> AgentCase:
+def _to_case(entry: AgentCaseEntry, llm: str, find_id: Callable[[str], str]) -> AgentCase:
     user = entry.simulated_user
     return AgentCase(
         id=entry.id,
         turns=tuple(entry.turns or [entry.input or ""]),
         expected_behavior=entry.expected_behavior.strip(),
-        simulated_user=None if user is None else _to_user(user, id_of(user.llm or llm)),
+        simulated_user=None if user is None else _to_user(user, find_id(user.llm or llm)),
         contains=tuple(entry.contains),
         contains_not=tuple(entry.contains_not),
     )

@@ -218,7 +218,7 @@ def _note_errors(
         else:
             report.error((*place, *inside), _limit_message(error, inside), code="bad-value")
     for inside, expected in expectations.items():
-        message = f"must be {' or '.join(dict.fromkeys(expected))}, not {_shown(raw, inside)}"
+        message = f"must be {' or '.join(dict.fromkeys(expected))}, not {_quote_value(raw, inside)}"
         report.error((*place, *inside), message, code="bad-type")
 
 
@@ -244,7 +244,7 @@ def _limit_message(error: ErrorDetails, inside: Place) -> str:
     return sentence.format(**context) if sentence else error["msg"]
 
 
-def _shown(raw: Any, inside: Place) -> str:
+def _quote_value(raw: Any, inside: Place) -> str:
     for part in inside:
         raw = raw[part]
     if inside[-1] in _SECRET_KEYS:

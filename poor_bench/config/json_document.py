@@ -90,12 +90,12 @@ def _require_text(data: Any, source: str) -> None:
 def _line_finder(text: str) -> Callable[[Place], int | None]:
     known_lines = functools.cache(lambda: lines_by_place(text))
 
-    def line_of(place: Place) -> int | None:
+    def find_line(place: Place) -> int | None:
         lines = known_lines()
         parents = (place[:length] for length in range(len(place), 0, -1))
         return next((lines[parent] for parent in parents if parent in lines), None)
 
-    return line_of
+    return find_line
 
 
 def _build_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

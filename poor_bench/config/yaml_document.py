@@ -87,10 +87,10 @@ def _one_line(text: str) -> str:
 
 
 def _line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
-    def line_of(place: Place) -> int | None:
+    def find_line(place: Place) -> int | None:
         return line_of_node(root, place)
 
-    return line_of
+    return find_line
 
 
 _MAX_VALUES = 2_000_000

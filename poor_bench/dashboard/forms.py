@@ -74,7 +74,7 @@ def sort_problems(error: PoorBenchError, entry: Entry, fields: Collection[str]) 
         if field is None:
             others.append(problem)
         else:
-            by_field.setdefault(field, []).append(_told(problem, field))
+            by_field.setdefault(field, []).append(_describe_problem(problem, field))
     told = {field: "; ".join(texts) for field, texts in by_field.items()}
     if told and not others:
         return FieldProblems(by_field=told, elsewhere=None)
@@ -96,7 +96,7 @@ def _list_keys(problem: Problem, entry: Entry) -> Iterator[str]:
         yield ".".join(keys[:length])
 
 
-def _told(problem: Problem, field: str) -> str:
+def _describe_problem(problem: Problem, field: str) -> str:
     inner = problem.place.rpartition(f".{field}.")[2] if f".{field}." in problem.place else ""
     message = f"{inner}: {problem.message}" if inner else problem.message
     return f"{message} ({problem.hint})" if problem.hint else message

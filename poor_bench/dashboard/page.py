@@ -104,7 +104,7 @@ def bind_controls(app: Dash, search_id: str, url: type[UrlState], **controls: st
     )
     def _choose(*values: Any) -> str:
         *chosen, search = values
-        return url.read(search).chosen(**dict(zip(controls, chosen, strict=True))).search
+        return url.read(search).choose(**dict(zip(controls, chosen, strict=True))).search
 
 
 def on_data(app: Dash, *arguments: Output | Input | State) -> Callable[[Handler], Handler]:

@@ -73,24 +73,24 @@ class UrlState:
             for value in _values(getattr(self, each.name))
         )
 
-    def changed(self, **changes: Any) -> Self:
+    def change(self, **changes: Any) -> Self:
         """Copy the state with other values."""
         return replace(self, **changes)
 
-    def chosen(self, **values: Any) -> Self:
+    def choose(self, **values: Any) -> Self:
         """Copy the state with what controls hold; unchanged, it stays on its page of a list."""
         chosen: dict[str, Any] = {}
         for name, value in values.items():
             is_list = isinstance(getattr(self, name), tuple)
             chosen[name] = tuple(value or ()) if is_list else (value or "").strip()
         is_same = all(getattr(self, name) == value for name, value in chosen.items())
-        return self if is_same else self.changed(**chosen)
+        return self if is_same else self.change(**chosen)
 
     def toggle(self, name: str, value: Any) -> Self:
         """Copy the state with a value added to a field, or removed if it is there."""
         present: tuple[Any, ...] = getattr(self, name)
         others = tuple(other for other in present if other != value)
-        return self.changed(**{name: others if value in present else (*present, value)})
+        return self.change(**{name: others if value in present else (*present, value)})
 
     def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
         """Copy the state with the ids of the models that it names.
@@ -119,7 +119,7 @@ class ListUrl(UrlState):
     test: str = ""
     """The test that is open; may be empty."""
 
-    def changed(self, **changes: Any) -> Self:
+    def change(self, **changes: Any) -> Self:
         """Copy the state with other values; other filters begin at the first page."""
         if changes.keys() - self.STAYS_ON_PAGE:
             changes.setdefault("page", 1)

@@ -66,7 +66,7 @@ def _texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for key, (parts, text) in wanted.items():
         for part in parts:
             if not contains(text, part):
-                yield f"{key}: {part!r} is not in {_shown(text)}"
+                yield f"{key}: {part!r} is not in {_quote(text)}"
 
 
 def _check_required_keys(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
             continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if not contains(text, part):
-            yield f"data_values_contain: {part!r} is not in {path!r}, which is {_shown(text)}"
+            yield f"data_values_contain: {part!r} is not in {path!r}, which is {_quote(text)}"
 
 
 def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
@@ -136,7 +136,7 @@ def _handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         yield "handoff: forbidden, but the playbook handed off to the agent"
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(_shorten(text)) if text else "an empty text"
 
 

@@ -82,7 +82,8 @@ class CustomAgent:
             RunCancelledError: If the run was stopped.
         """
         checked = TrialControl(
-            cancelled=control.cancelled, note_step=lambda step: control.note_step(_check_step(step))
+            cancelled=control.cancelled,
+            note_step=lambda step: control.note_step(_check_step(step)),
         )
         try:
             outcome = self._agent.run(task, checked)

@@ -195,9 +195,9 @@ class TrialRunner:
         except (RunCancelledError, StoreError):
             raise
         except RecordedError as error:
-            return _build_failed(blank, error.kind, redactor.text(_told(error)))
+            return _build_failed(blank, error.kind, redactor.text(_describe_error(error)))
         except PoorBenchError as error:
-            return _build_failed(blank, FailureKind.SETTINGS, redactor.text(_told(error)))
+            return _build_failed(blank, FailureKind.SETTINGS, redactor.text(_describe_error(error)))
         except Exception as error:  # noqa: BLE001 - a bug of ours must not end the run
             reason = f"{type(error).__name__}: {error}"
             return _build_failed(blank, FailureKind.INTERNAL, redactor.text(reason))
@@ -249,7 +249,7 @@ class TrialRunner:
         return stack.enter_context(serve_application(self._server, known))
 
 
-def _told(error: PoorBenchError) -> str:
+def _describe_error(error: PoorBenchError) -> str:
     """Write the message of an error with its hint, and the first problems of a broken file."""
     hint = f" ({error.hint})" if error.hint else ""
     problems = error.problems if isinstance(error, ConfigError) else ()

@@ -50,14 +50,14 @@ def code_fault(trial: Trial) -> CodeFault | None:
     if trial.facts.wanted is not AnswerFormat.CODE:
         return None
     names = _list_defined_names(trial) if trial.is_zero and trial.facts.function_name else []
-    cause, _ = _cause_of(trial, lacks_function=bool(names))
+    cause, _ = _find_cause(trial, lacks_function=bool(names))
     if cause == Cause.MISSING_FUNCTION and names:
         overlooked = trial.facts.function_name in names
         return CodeFault.CODE_OVERLOOKED if overlooked else CodeFault.INVENTED_NAME
     return next((fault for known, fault in _FAULTS.items() if known == cause), None)
 
 
-def _cause_of(trial: Trial, *, lacks_function: bool) -> tuple[str | None, int]:
+def _find_cause(trial: Trial, *, lacks_function: bool) -> tuple[str | None, int]:
     """Find the cause, and where the details speak of it."""
     if trial.result.cause:
         return trial.result.cause, 0
@@ -75,7 +75,7 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
         return f"{trial.facts.function_name} was requested; the code defines {shorten_quote(names)}"
     if fault is CodeFault.CODE_OVERLOOKED:
         return f"{trial.facts.function_name} is in the response: {shorten_quote(trial.answer)!r}"
-    _, place = _cause_of(trial, lacks_function=False)
+    _, place = _find_cause(trial, lacks_function=False)
     start = max(0, place - 60)
     return shorten_quote(trial.result.details[start : start + 200], 160)
 

@@ -111,12 +111,12 @@ class AgentRunner:
             self.manager.concurrency(llm)
 
     def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
-        for conversation in plan.conversations_left or self._held(plan):
+        for conversation in plan.conversations_left or self._hold(plan):
             writer.add_conversation(conversation)
             self.listener(ConversationHeld(conversation))
             yield conversation
 
-    def _held(self, plan: JudgePlan) -> Iterator[Conversation]:
+    def _hold(self, plan: JudgePlan) -> Iterator[Conversation]:
         if not plan.cases_left:
             return
         llm = plan.llms[plan.agent.llm_id]

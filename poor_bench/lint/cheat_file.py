@@ -28,7 +28,7 @@ def identify_tests(subjects: Iterable[Subject], facts: EvaluatorFacts) -> str:
     return total.hexdigest()
 
 
-def measured_at(data_dir: Path) -> int | None:
+def read_measuring_time(data_dir: Path) -> int | None:
     """Return when cheats were last scored, in nanoseconds; None if they were not."""
     try:
         return CheatFile(data_dir).path.stat().st_mtime_ns

@@ -85,7 +85,7 @@ def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding
         yield subject.finding(
             "reference-fails",
             ("reference_response",),
-            _told("the reference response", score, "1.0"),
+            _describe_score("the reference response", score, "1.0"),
             hint=_hint(score, "correct the reference response or the evaluator's parameters"),
             severity=_severity(score),
         )
@@ -98,7 +98,7 @@ def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield subject.finding(
             "blank-passes",
             ("evaluation_module",),
-            _told("an empty response", score, "0"),
+            _describe_score("an empty response", score, "0"),
             hint=_hint(score, "give the evaluator the expected answer in its `parameters`"),
             severity=_severity(score),
         )
@@ -125,7 +125,7 @@ def _severity(score: float | str) -> Severity:
     return Severity.WARNING if isinstance(score, Unscored) else Severity.ERROR
 
 
-def _told(response: str, score: float | str, required: str) -> str:
+def _describe_score(response: str, score: float | str, required: str) -> str:
     if isinstance(score, str):
         return f"{response} {score}"
     return f"{response} scores {score:.3g}, but must score {required}"

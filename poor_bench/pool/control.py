@@ -32,7 +32,7 @@ class RunControl:
         """True if the run is to stop."""
         return self._cancelled.is_set()
 
-    def paused(self) -> bool:
+    def is_paused(self) -> bool:
         """True if the run is to start nothing new."""
         return self._paused.is_set()
 

@@ -191,7 +191,7 @@ class _PoolRun(Generic[Item, Value]):
     def _advance(self, queue: EndpointQueue[Item]) -> Iterator[ModelEvent]:
         """Start what the present model may do now; go on to the next one when it is done."""
         while (turn := queue.turn) is not None:
-            if not self._control.cancelled() and not self._control.paused():
+            if not self._control.cancelled() and not self._control.is_paused():
                 self._fill_slots(turn)
             is_cancelled = self._control.cancelled() and not turn.n_under_way
             if turn.is_loading or not (turn.is_over or is_cancelled):

@@ -38,7 +38,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     if with_cause:
         yield from _main_cause(data)
     yield from _missing(data)
-    yield from _disabled(data, quote)
+    yield from _describe_disabled(data, quote)
     yield from _weakly_isolated(data)
     yield from _settings(data, quote)
 
@@ -138,7 +138,7 @@ def _missing(data: ReportData) -> Iterator[str]:
         yield f"{removed_tests_text(data.n_removed)}."
 
 
-def _disabled(data: ReportData, quote: Quote) -> Iterator[str]:
+def _describe_disabled(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.disabled_llms:
         names = "; ".join(quote(data.name(llm_id)) for llm_id in data.disabled_llms)
         yield f"All models with results are disabled in llms.json: {names}."

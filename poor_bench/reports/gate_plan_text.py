@@ -30,7 +30,8 @@ def plan_lines(plan: DropPlan, name: str) -> Iterator[str]:
         f"  Trials of one test differ with a variance of {plan.trials.variance:.3f} "
         f"(pass or fail: two differ in {flips:.0%}); {_SOURCES[plan.source]}."
     )
-    yield f"  An unchanged model passes in {plan.power:.0%}: {_needed(plan, plan.trials_to_pass)}."
+    need = _describe_need(plan, plan.trials_to_pass)
+    yield f"  An unchanged model passes in {plan.power:.0%}: {need}."
     yield from _drop_lines(plan)
 
 
@@ -39,7 +40,7 @@ def _drop_lines(plan: DropPlan) -> Iterator[str]:
     if plan.drop <= plan.trials.tolerance:
         yield f"  A drop of {plan.drop:g} is within the tolerance and does not fail."
         return
-    yield f"  A drop of {plan.drop:g} fails in {plan.power:.0%}: {_needed(plan, n_trials)}."
+    yield f"  A drop of {plan.drop:g} fails in {plan.power:.0%}: {_describe_need(plan, n_trials)}."
     if n_trials is not None:
         n_tests, chance = plan.trials.n_tests, plan.trials.chance_of_fail(n_trials, plan.drop)
         size = f"{write_count(n_tests, 'test')} x {write_count(n_trials, 'trial')}"
@@ -99,7 +100,7 @@ def _baseline_text(plan: DropPlan) -> str:
     return f"{plan.trials.n_before:.3g} trials per test in the baseline, {tolerance}"
 
 
-def _needed(plan: DropPlan, n_trials: int | None) -> str:
+def _describe_need(plan: DropPlan, n_trials: int | None) -> str:
     if n_trials is not None:
         return f"{write_count(n_trials, 'trial')} per test"
     if plan.trials.n_before is None:

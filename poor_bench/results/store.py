@@ -20,7 +20,7 @@ from poor_bench.results.parts import PartFolder
 from poor_bench.results.paths import StorePaths, paths_in, snapshot_locked
 from poor_bench.results.snapshot import write_snapshot
 from poor_bench.runs.history import EARLIER
-from poor_bench.runs.journal import JournalWriter, left_over, owner_lock_path
+from poor_bench.runs.journal import JournalWriter, list_left_over, owner_lock_path
 from poor_bench.safe_files import open_regular, os_errors_told
 from poor_bench.statistics.trials import TrialColumns, collect_columns
 
@@ -196,7 +196,7 @@ class ResultStore:
         if not self.paths.journals():
             return 0
         with snapshot_locked(self.paths):
-            journals = left_over(self.paths.journals())
+            journals = list_left_over(self.paths.journals())
             if not journals:
                 return 0
             if self._are_few():
@@ -213,7 +213,7 @@ class ResultStore:
         """
         with snapshot_locked(self.paths):
             return self._write_snapshot(
-                [*self.paths.list_sealed(), *left_over(self.paths.journals())]
+                [*self.paths.list_sealed(), *list_left_over(self.paths.journals())]
             )
 
     def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:

@@ -76,10 +76,10 @@ class StaleCheck:
         counts: dict[Group, int] = {}
         for llm_id in table.find_values("llm_id"):
             if llm_id in self._llms:  # of removed models nothing is known
-                counts |= self.count_of(table, llm_id)
+                counts |= self.count_model(table, llm_id)
         return counts
 
-    def count_of(self, table: ResultTable, llm_id: str) -> StaleCounts:
+    def count_model(self, table: ResultTable, llm_id: str) -> StaleCounts:
         """Count those of one model; tests that the workspace does not have are no part of `table`.
 
         Raises:

@@ -219,7 +219,7 @@ def is_owned(path: Path) -> bool:
     return False
 
 
-def left_over(journals: Sequence[Path]) -> list[Path]:
+def list_left_over(journals: Sequence[Path]) -> list[Path]:
     """Journals of runs that have ended without merging them: interrupted or killed ones."""
     return [path for path in journals if not is_owned(path)]
 

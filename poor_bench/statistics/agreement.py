@@ -98,10 +98,10 @@ def _estimate_kappa(
         return None
     if abs(value) > 1 - 1e-12:
         return Estimate(value=value, low=value, high=value, n=n)
-    return _interval_of(value, kappas[1:], n)
+    return _estimate_interval(value, kappas[1:], n)
 
 
-def _interval_of(value: float, drawn: Scores, n: int) -> Estimate:
+def _estimate_interval(value: float, drawn: Scores, n: int) -> Estimate:
     import numpy as np
 
     from poor_bench.statistics.intervals import t_quantile_95

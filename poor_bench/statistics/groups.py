@@ -44,7 +44,7 @@ def number_groups(n_tests: int, groups: Sequence[str | None] | None) -> list[int
     ]
 
 
-def groups_of(test_ids: Iterable[str], tests: Mapping[str, Test]) -> list[str | None] | None:
+def find_groups(test_ids: Iterable[str], tests: Mapping[str, Test]) -> list[str | None] | None:
     """Find the group of each test; None in all where no test has one, or none is known."""
     found = [test.group if (test := tests.get(test_id)) else None for test_id in test_ids]
     return found if any(found) else None

@@ -8,7 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.models.test import Test
-from poor_bench.statistics.groups import groups_of
+from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.trials import Trials, collect_columns, number_cells
@@ -160,7 +160,7 @@ def reliability(
                 counts.n_trials[enough, column].tolist(),
                 strict=True,
             )
-            groups = groups_of((counts.test_ids[row] for row in enough.tolist()), tests or {})
+            groups = find_groups((counts.test_ids[row] for row in enough.tolist()), tests or {})
             rows.append(_compute_reliability(llm_id, list(of_llm), k, groups))
     return rows
 

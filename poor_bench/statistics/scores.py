@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.models.test import Test
-from poor_bench.statistics.groups import groups_of
+from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import estimate_stratified_mean
 from poor_bench.statistics.trials import Trials, collect_columns, number_cells
@@ -138,7 +138,7 @@ def _estimate_stratified(
     classes_weigh_alike: bool,
 ) -> Estimate:
     scores = {class_id: [*of_class.values()] for class_id, of_class in classes.items()}
-    groups = {class_id: groups_of(of_class, tests) for class_id, of_class in classes.items()}
+    groups = {class_id: find_groups(of_class, tests) for class_id, of_class in classes.items()}
     return estimate_stratified_mean(
         scores,
         dict.fromkeys(scores, 1.0) if classes_weigh_alike else None,

@@ -155,8 +155,8 @@ def test_the_whole_state_survives_the_address() -> None:
 
 def test_another_filter_begins_at_the_first_page() -> None:
     selection = CompareUrl(page=3)
-    assert selection.changed(show=Show.TIES).page == 1
-    assert selection.changed(test="t").page == 3
+    assert selection.change(show=Show.TIES).page == 1
+    assert selection.change(test="t").page == 3
 
 
 def test_nonsense_in_the_address_is_ignored() -> None:

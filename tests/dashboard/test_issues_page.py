@@ -77,7 +77,7 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
 
 
 def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
-    search = IssueUrl.read("?severity=low").chosen(llm_ids=["a:b"], classes=["sums"]).search
+    search = IssueUrl.read("?severity=low").choose(llm_ids=["a:b"], classes=["sums"]).search
     selection = IssueUrl.read(search)
     assert selection.llm_ids == ("a:b",)
     assert selection.classes == ("sums",)

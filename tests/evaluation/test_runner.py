@@ -30,7 +30,7 @@ from poor_bench.evaluation.stored_run import (
     find_suite_run,
     list_suite_runs,
 )
-from poor_bench.evaluation.trial_run import _told
+from poor_bench.evaluation.trial_run import _describe_error
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.pool.control import RunControl
@@ -168,8 +168,8 @@ def test_null_and_whole_numbers_with_a_point_are_accepted(tmp_path: Path) -> Non
 def test_reason_of_a_broken_playbook_is_told(tmp_path: Path) -> None:
     (tmp_path / "buy.yaml").write_text("name: buy\nsteps:\n  - clik: {text: Buy}\n")
     error = ConfigError("1 problem", problems=read_playbook(tmp_path / "buy.yaml")[1])
-    assert "buy.yaml:3" in _told(error)
-    assert "clik" in _told(error)
+    assert "buy.yaml:3" in _describe_error(error)
+    assert "clik" in _describe_error(error)
 
 
 PRICED = {"input_token_cost_per_million_usd": 3.0, "output_token_cost_per_million_usd": 5.0}

@@ -252,7 +252,7 @@ def test_paused_run_starts_nothing_until_it_is_resumed(workspace_files: Workspac
     def resume_at_start(event: RunEvent) -> None:
         listener(event)
         if type(event).__name__ == "RunStarted":
-            assert control.paused()
+            assert control.is_paused()
             assert not listener.of_kind(TrialFinished)
             control.resume()
 

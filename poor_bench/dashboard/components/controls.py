@@ -276,7 +276,7 @@ def page_steps(
 
     def step(text: str, to: int) -> Component:
         if 1 <= to <= -(-n_items // page_size):
-            return links.link(text, url.changed(page=to).search, className="page-step")
+            return links.link(text, url.change(page=to).search, className="page-step")
         return html.Span(text, className="page-step is-off", **aria(disabled="true"))
 
     shown = html.Span(f"{first:,} to {last:,} of {n_items:,}", className="quiet")
@@ -292,7 +292,7 @@ def class_link(links: StayLinks, url: ListUrl, class_id: str, text: str) -> Comp
     is_chosen = class_id in url.classes
     return links.link(
         text,
-        url.toggle("classes", class_id).changed(test="").search,
+        url.toggle("classes", class_id).change(test="").search,
         className="class-link is-active" if is_chosen else "class-link",
         title="Show all classes" if is_chosen else "Show the tests of this class only",
         **aria(current="true" if is_chosen else "false"),

@@ -185,7 +185,7 @@ def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
         color, _ = series_style(index)
         figure.add_scatterpolar(
             r=[scores[name] for name in (*names, *names[:1])],
-            theta=[_shown(name) for name in (*names, *names[:1])],
+            theta=[_write_name(name) for name in (*names, *names[:1])],
             name=plot_text(label),
             fill="toself",
             fillcolor=faint(color),
@@ -206,5 +206,5 @@ def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
     )
 
 
-def _shown(name: str) -> str:
+def _write_name(name: str) -> str:
     return plot_text(name.replace("_", " "), 24)

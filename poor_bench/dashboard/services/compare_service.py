@@ -17,7 +17,7 @@ from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
-from poor_bench.statistics.groups import groups_of
+from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -90,9 +90,9 @@ def read_compared_tests(
     found: dict[int, list[LLMLine]] = {int(line): [] for line in lines}
     for line, column, rows in cells:
         score, base = float(grid.scores[line, column]), float(grid.scores[line, 0])
-        change = _known(score - base) if column else None
+        change = _drop_nan(score - base) if column else None
         answered = list(islice(results, len(rows)))
-        found[line].append(_line(grid.llm_ids[column], answered, _known(score), change))
+        found[line].append(_line(grid.llm_ids[column], answered, _drop_nan(score), change))
     return [
         TestAnswers(
             test_id=grid.test_ids[line], test=tests.get(grid.test_ids[line]), lines=tuple(of_llms)
@@ -101,7 +101,7 @@ def read_compared_tests(
     ]
 
 
-def _known(number: float) -> float | None:
+def _drop_nan(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
@@ -187,7 +187,7 @@ def class_scores(grid: TrialGrid, tests: Mapping[str, Test]) -> dict[str, tuple[
     found = {}
     for class_id, lines in lines_by_class.items():
         scores = grid.scores[np.array(lines)]
-        groups = groups_of((grid.test_ids[line] for line in lines), tests) or [None] * len(lines)
+        groups = find_groups((grid.test_ids[line] for line in lines), tests) or [None] * len(lines)
         found[class_id] = tuple(
             _class_score(
                 scores[:, column].tolist(), scores[:, 0].tolist() if column else None, groups

@@ -97,7 +97,7 @@ class IssueReports:
     def trials(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
         """Find the trials of an LLM with an issue: test id and number of trial."""
         needs_all = detector_id in NEED_ALL_LLMS
-        issues = self.finished().issues if needs_all else self.of_llm(llm_id)
+        issues = self.wait().issues if needs_all else self.of_llm(llm_id)
         return frozenset(
             (issue.test_id, issue.trial)
             for issue in issues
@@ -114,7 +114,7 @@ class IssueReports:
             "issues", version, lambda: _build_report(table, workspace, context, detectors)
         )
 
-    def finished(self) -> IssueReport:
+    def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""
         while True:
             answer = self.report()

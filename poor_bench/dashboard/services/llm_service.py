@@ -93,7 +93,7 @@ class LLMService:
         version = (id(workspace), look)
         return self._checks.ask("checks", version, lambda: self._check(workspace.llms))
 
-    def discovered(self, endpoint: str, look: Hashable) -> Computed[FoundLLMs]:
+    def discover(self, endpoint: str, look: Hashable) -> Computed[FoundLLMs]:
         """Return the models of an Ollama server that are not listed yet, as entries.
 
         Args:

@@ -91,7 +91,7 @@ class RunService:
         if own.phase is RunPhase.RUNNING:
             if self._control.cancelled():
                 return replace(own, phase=RunPhase.STOPPING)
-            return replace(own, phase=RunPhase.PAUSED) if self._control.paused() else own
+            return replace(own, phase=RunPhase.PAUSED) if self._control.is_paused() else own
         if own.is_active:
             return own
         other = self._foreign_run()

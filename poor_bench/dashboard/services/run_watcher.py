@@ -35,7 +35,7 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
-from poor_bench.runs.journal import JournalFollower, left_over, newest_owned, read_header
+from poor_bench.runs.journal import JournalFollower, list_left_over, newest_owned, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -218,7 +218,7 @@ class ForeignRuns:
 
     def find_interrupted(self, paths: StorePaths) -> RunState | None:
         """Return the newest run whose process was killed, until its results are merged."""
-        left = left_over(paths.journals())
+        left = list_left_over(paths.journals())
         runs = [path for path in left if isinstance(read_header(path).get("llms"), dict)]
         if not runs:
             return None

@@ -73,7 +73,7 @@ class StoredResults:
 
     def table(self) -> ResultTable:
         """Results of the tests in the workspace: those that count."""
-        stored, tests = self.stored(), self._files.workspace().tests_by_id
+        stored, tests = self.read_stored(), self._files.workspace().tests_by_id
         with self._lock:
             self._note(tests)
             if self._counted is None or self._counted[0] != stored.version:
@@ -81,13 +81,13 @@ class StoredResults:
                 self._counted = stored.version, counted
             return self._counted[1]
 
-    def stored(self) -> ResultTable:
+    def read_stored(self) -> ResultTable:
         """All stored results, also those of removed tests, which count in no figure."""
         return self._files.store().table()
 
     def n_removed(self) -> int:
         """Count the results of removed tests."""
-        return len(self.stored()) - len(self.table())
+        return len(self.read_stored()) - len(self.table())
 
     def ranking(self) -> Ranking:
         """Rank all LLMs with results."""
@@ -129,7 +129,7 @@ class StoredResults:
             version = (table.llm_versions[llm_id], id(workspace))
             known, of_llm = self._stale_of.get(llm_id, (None, {}))
             if known != version:
-                of_llm = check.count_of(table, llm_id)
+                of_llm = check.count_model(table, llm_id)
                 self._stale_of[llm_id] = version, of_llm
             counts |= of_llm
         return counts

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.lint.cheat_file import measured_at
+from poor_bench.lint.cheat_file import read_measuring_time
 from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import ITEM_TEXTS
@@ -73,7 +73,7 @@ class TestReports:
             ConfigError: If the workspace is not valid.
         """
         config, workspace = self._files.config(), self._files.workspace()
-        version = (id(workspace), measured_at(config.data_dir))
+        version = (id(workspace), read_measuring_time(config.data_dir))
         return self._faults.ask("faults", version, lambda: _find_faults(config, workspace))
 
     def floor(self) -> list[FloorRow]:
@@ -83,7 +83,7 @@ class TestReports:
             ConfigError: If the workspace is not valid.
         """
         config, workspace = self._files.config(), self._files.workspace()
-        measured = measured_at(config.data_dir)
+        measured = read_measuring_time(config.data_dir)
         if measured is None:
             return []
         scores = self._cheats.ask("cheats", (id(workspace), measured), config.load_cheats).value

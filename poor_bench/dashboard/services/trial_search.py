@@ -146,7 +146,7 @@ class TrialSearch:
 
     def find(self, query: ResultQuery) -> FoundTrials:
         """Find the results that match a query; kept, as a table asks for them page by page."""
-        table, workspace = self._results.stored(), self._files.workspace()
+        table, workspace = self._results.read_stored(), self._files.workspace()
         key = (table.version, id(workspace), query)
         with self._lock:
             found = self._found.get(key)
@@ -159,7 +159,7 @@ class TrialSearch:
 
     def details(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
         """Read everything about one trial; None if no such result is stored."""
-        table = self._results.stored()
+        table = self._results.read_stored()
         row = table.find(llm_id, trial)
         if row is None:
             return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
-from poor_bench.runs.journal import left_over, read_header
+from poor_bench.runs.journal import list_left_over, read_header
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _greet(access: Access, data_dir: Path, say: Callable[[str], None]) -> None:
 def tell_interrupted(services: Services, say: Callable[[str], None]) -> None:
     """Tell which runs a killed process has left unfinished."""
     with suppress(PoorBenchError, OSError):  # the page shows it
-        for path in left_over(services.files.config().store.paths.journals()):
+        for path in list_left_over(services.files.config().store.paths.journals()):
             n_items = read_header(path).get("n_items")
             of_all = f" of {n_items:,} trials" if isinstance(n_items, int) else ""
             say(

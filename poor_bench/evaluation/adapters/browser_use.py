@@ -190,7 +190,7 @@ class BrowserUseAgent:
         ):
             browser = self._browser(task, profile, proxy.address)
             acting = self._library.Agent(
-                task=_told(task),
+                task=_write_task(task),
                 llm=chat,
                 browser=browser,
                 sensitive_data=self._credentials(task) or None,
@@ -231,7 +231,7 @@ class BrowserUseAgent:
         return found
 
 
-def _told(task: AgentTask) -> str:
+def _write_task(task: AgentTask) -> str:
     if task.output_schema is None:
         return task.directive
     return f"{task.directive}{_SCHEMA}{json.dumps(task.output_schema)}"

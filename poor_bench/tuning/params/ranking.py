@@ -18,7 +18,7 @@ from poor_bench.messages import write_count
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
-from poor_bench.statistics.groups import groups_of
+from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.ranking import rank_llms
@@ -91,7 +91,7 @@ def lead(
     """Mean of `one` minus `other` on common tests; None without any."""
     common = [test_id for test_id in one if test_id in other]
     differences = [one[test_id] - other[test_id] for test_id in common]
-    groups = groups_of(common, tests)
+    groups = find_groups(common, tests)
     return estimate_paired_difference(differences, groups) if differences else None
 
 
@@ -189,7 +189,7 @@ def rank_variants(
 
 
 def _score(scores: Mapping[str, float], tests: Mapping[str, Test]) -> Estimate | None:
-    return mean_score(list(scores.values()), groups_of(scores, tests)) if scores else None
+    return mean_score(list(scores.values()), find_groups(scores, tests)) if scores else None
 
 
 def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:

@@ -63,7 +63,7 @@ class Attempts:
             if kind == "attempt":
                 self._known[content["text"], content["case_id"]] = read_attempt(content)
 
-    def of(self, text: str, case_ids: Sequence[str]) -> list[Attempt]:
+    def run(self, text: str, case_ids: Sequence[str]) -> list[Attempt]:
         """Run each case; known attempts are reused.
 
         Raises:

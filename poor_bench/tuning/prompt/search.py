@@ -151,7 +151,7 @@ class PromptSearch:
         """
         from gepa.core.adapter import EvaluationBatch
 
-        attempts = self._guard(lambda: self._attempts.of(candidate[COMPONENT], batch))
+        attempts = self._guard(lambda: self._attempts.run(candidate[COMPONENT], batch))
         self._learn(attempts)
         return EvaluationBatch(
             outputs=attempts,

@@ -239,7 +239,7 @@ class PromptSession:
         problem = ""
         for text in (base.text, best.text):
             try:
-                self._attempts.of(text, held_out)
+                self._attempts.run(text, held_out)
             except (CaseFailedError, SearchStoppedError, CallLimitError, CostLimitError) as error:
                 problem = f"some held-out tests failed to run: {error}"
             except RunCancelledError:

@@ -56,9 +56,9 @@ def attempts_of(subject: FakeSubject, file: TuningFile, **limits: int) -> Attemp
 def test_a_pair_is_tried_once_and_known_ever_after(file: TuningFile) -> None:
     subject = FakeSubject()
     attempts = attempts_of(subject, file)
-    assert [made.case_id for made in attempts.of("x", ["a", "b", "a"])] == ["a", "b", "a"]
-    attempts.of("x", ["b"])
-    attempts.of("y", ["b"])
+    assert [made.case_id for made in attempts.run("x", ["a", "b", "a"])] == ["a", "b", "a"]
+    attempts.run("x", ["b"])
+    attempts.run("y", ["b"])
     assert set(subject.asked.values()) == {1}
     again = attempts_of(subject, file)
     again.recall(read_search(file.path).lines)
@@ -69,7 +69,7 @@ def test_a_pair_is_tried_once_and_known_ever_after(file: TuningFile) -> None:
 def test_what_could_be_tried_beside_a_failure_is_kept(file: TuningFile) -> None:
     attempts = attempts_of(FakeSubject(), file)
     with pytest.raises(CaseFailedError):
-        attempts.of("x", ["a", "context_overflow", "b"])
+        attempts.run("x", ["a", "context_overflow", "b"])
     assert attempts.scores("x", ["a", "context_overflow", "b"]) == {"a": 0.5, "b": 0.5}
 
 
@@ -78,7 +78,7 @@ def test_an_llm_that_is_gone_is_not_asked_again(file: TuningFile) -> None:
     attempts = attempts_of(subject, file)
     for case_ids in (["auth", "a", "b", "c", "d"], ["e"]):
         with pytest.raises(SearchStoppedError, match="auth!") as stopped:
-            attempts.of("x", case_ids)
+            attempts.run("x", case_ids)
         assert stopped.value.reason is StopReason.LLM_FAILED
     assert ("x", "e") not in subject.asked
 
@@ -87,19 +87,19 @@ def test_many_failures_in_a_row_end_the_search(file: TuningFile) -> None:
     attempts = attempts_of(FakeSubject(), file)
     for _ in range(MOST_FAILED_IN_A_ROW - 1):
         with pytest.raises(CaseFailedError):
-            attempts.of("x", ["timeout"])
-    attempts.of("x", ["a"])
+            attempts.run("x", ["timeout"])
+    attempts.run("x", ["a"])
     for _ in range(MOST_FAILED_IN_A_ROW - 1):
         with pytest.raises(CaseFailedError):
-            attempts.of("x", ["timeout"])
+            attempts.run("x", ["timeout"])
     with pytest.raises(SearchStoppedError):
-        attempts.of("x", ["timeout"])
+        attempts.run("x", ["timeout"])
 
 
 def test_nothing_is_tried_that_the_budget_does_not_cover(file: TuningFile) -> None:
     subject = FakeSubject()
     attempts = attempts_of(subject, file, n_calls=3)
-    attempts.of("x", ["a", "b"])
+    attempts.run("x", ["a", "b"])
     with pytest.raises(CallLimitError):
-        attempts.of("y", ["a", "b"])
+        attempts.run("y", ["a", "b"])
     assert subject.asked.total() == 2

@@ -175,7 +175,7 @@ def filter_chips(
     show = [
         LINKS.chip(
             text,
-            url.changed(show=kind).search,
+            url.change(show=kind).search,
             is_active=url.show is kind,
             count=counts[kind],
             title=meaning,
@@ -192,7 +192,7 @@ def filter_chips(
         for level in levels
     ]
     order = [
-        LINKS.chip(text, url.changed(order=kind).search, is_active=url.order is kind)
+        LINKS.chip(text, url.change(order=kind).search, is_active=url.order is kind)
         for kind, text in _ORDER.items()
     ]
     classes = [

@@ -108,7 +108,7 @@ def _or_dash(cell: Component | str | None) -> Component | str:
 def _name(line: StripLine, url: CompareUrl) -> Component:
     base: Component = html.Span("baseline", className="base-mark")
     if line.number:
-        search = url.changed(base=line.llm_id, left="", right="").search
+        search = url.change(base=line.llm_id, left="", right="").search
         base = LINKS.link(
             "set as baseline", search, className="make-base", label=f"Set {line.name} as baseline"
         )
@@ -321,9 +321,9 @@ def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Compo
                 if against is not None
                 else None,
             ],
-            url.toggle("classes", class_id).changed(test="").search,
+            url.toggle("classes", class_id).change(test="").search,
             className="heat-cell",
-            title=_told(score),
+            title=_describe_score(score),
             style={"--score": f"{score.score:.3f}"},
         )
     )
@@ -333,7 +333,7 @@ def _class_name(class_id: str) -> str:
     return class_id.replace("_", " ") or "unknown class"
 
 
-def _told(score: ClassScore) -> str:
+def _describe_score(score: ClassScore) -> str:
     told = f"score {score.score:.3f}"
     seen = score.against_base
     if seen is None:

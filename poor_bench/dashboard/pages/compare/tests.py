@@ -61,7 +61,7 @@ def build_test_list(
 
 def _test_row(row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl) -> Component:
     is_open = row.test_id == url.test
-    search = url.changed(test="" if is_open else row.test_id).search
+    search = url.change(test="" if is_open else row.test_id).search
     level = (
         f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
     )
@@ -180,7 +180,7 @@ def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Com
     buttons = [
         LINKS.link(
             icon(name),
-            url.changed(test=test_id).search,
+            url.change(test=test_id).search,
             label=f"{name.capitalize()} test ({key})",
             key=name,
             className="panel-button",
@@ -191,7 +191,7 @@ def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Com
     ]
     close = LINKS.link(
         icon("close"),
-        url.changed(test="").search,
+        url.change(test="").search,
         label="Close (Escape)",
         key="escape",
         className="panel-button",
@@ -240,7 +240,7 @@ def _difference(
                     [
                         LINKS.chip(
                             name_of(llm_id),
-                            url.changed(**{side: llm_id}).search,
+                            url.change(**{side: llm_id}).search,
                             is_active=llm_id == chosen,
                         )
                         for llm_id in ids

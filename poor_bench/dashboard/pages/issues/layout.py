@@ -121,7 +121,7 @@ def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
     members = [
         LINKS.chip(
             text,
-            url.changed(severity="" if url.severity == severity else severity).search,
+            url.change(severity="" if url.severity == severity else severity).search,
             is_active=url.severity == severity,
             count=counts[severity],
             title=meaning,

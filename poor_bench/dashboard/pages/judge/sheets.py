@@ -152,7 +152,7 @@ def case_sheet(
     rows = []
     for case in cases:
         talk = case.conversation
-        search = url.changed(run=run_id, case=talk.case_id).search
+        search = url.change(run=run_id, case=talk.case_id).search
         first = case.feedback[0].text if case.feedback else ""
         rows.append(
             row(
@@ -178,9 +178,9 @@ def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> 
     rows = []
     for summary in reversed(summaries[-_SHOWN_RUNS:]):
         header, run_id = summary.run.header, summary.run.run_id
-        look = url.changed(agent=header.agent_id, run=run_id, base="").search
+        look = url.change(agent=header.agent_id, run=run_id, base="").search
         is_base = run_id == url.base
-        base = url.changed(run=open_run, base="" if is_base else run_id).search
+        base = url.change(run=open_run, base="" if is_base else run_id).search
         score = summary.panel.overall_score
         compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
         rows.append(
@@ -256,7 +256,7 @@ def next_link(drawn: NextAnswer | None, url: JudgeUrl) -> Component | None:
     if drawn is None:
         return None
     answer = drawn.answer
-    search = url.changed(agent=answer.agent_id, run=answer.run_id, case=answer.case_id).search
+    search = url.change(agent=answer.agent_id, run=answer.run_id, case=answer.case_id).search
     return html.P(["Score next: ", LINKS.link(f"{answer.case_id}, {answer.llm_id}", search)])
 
 

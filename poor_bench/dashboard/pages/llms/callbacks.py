@@ -53,7 +53,7 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
 def show_found(services: Services, endpoint: str | None, look: int) -> Any:
     """Return what an Ollama server has beyond llms.json, or why it cannot be asked."""
     try:
-        answer = services.llms.discovered((endpoint or "").strip(), look)
+        answer = services.llms.discover((endpoint or "").strip(), look)
     except PoorBenchError as error:
         return html.P(f"No models found: {error}", className="quiet")
     return loading_state(2) if answer.value is None else found_models(answer.value)
@@ -75,7 +75,7 @@ def switch(services: Services, llm_id: str) -> Notices:
 
 def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:
     """Add a found model to llms.json; return a message of what was done."""
-    found = services.llms.discovered((endpoint or "").strip(), look).value or ()
+    found = services.llms.discover((endpoint or "").strip(), look).value or ()
     services.files.config().add_llms([entry for entry in found if entry["name"] == name])
     return [notice("Added", f"{name} was added to llms.json.")]
 

@@ -89,10 +89,10 @@ def found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """Return the models that a server has and llms.json has not."""
     if not entries:
         return html.P("All models of this server are in llms.json.", className="quiet")
-    return html.Ul([_found(entry) for entry in entries], className="found-models")
+    return html.Ul([_build_found(entry) for entry in entries], className="found-models")
 
 
-def _found(entry: Mapping[str, Any]) -> Component:
+def _build_found(entry: Mapping[str, Any]) -> Component:
     name = str(entry["name"])
     facts = [
         size_text(entry.get("size")),

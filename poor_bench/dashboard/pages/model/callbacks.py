@@ -38,14 +38,14 @@ def start(services: Services, url: ModelUrl) -> ModelUrl:
     if url.llm_id:
         return url
     try:
-        return url.changed(llm_id=next(iter(services.results.stored().llm_ids), ""))
+        return url.change(llm_id=next(iter(services.results.read_stored().llm_ids), ""))
     except PoorBenchError:
         return url
 
 
 def filter_options(services: Services) -> tuple[Options, Options, Options]:
     """Return the classes, levels and think parameters that can be chosen."""
-    workspace, table = services.files.workspace(), services.results.stored()
+    workspace, table = services.files.workspace(), services.results.read_stored()
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
     return *test_options(workspace), build_options((think, f"Think: {think}") for think in thinks)
 
@@ -67,13 +67,13 @@ def _register_filters(app: Dash, services: Services) -> None:
     )
     def _show_options(chosen: str | None) -> Any:
         llms = llm_options(
-            services.results.stored().llm_ids, filter(None, [chosen]), services.llms.name
+            services.results.read_stored().llm_ids, filter(None, [chosen]), services.llms.name
         )
         return llms, *filter_options(services)
 
     @on_data(app, Output(ModelIds.EMPTY, "children"), Output(ModelIds.BODY, "hidden"))
     def _show_empty() -> Any:
-        is_empty = not services.results.stored().llm_ids
+        is_empty = not services.results.read_stored().llm_ids
         return no_results(
             "Run the tests to read every result here."
         ) if is_empty else None, is_empty

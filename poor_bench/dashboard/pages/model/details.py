@@ -156,7 +156,7 @@ def find_chosen_trial(services: Services, llm_id: str, selected: object) -> Tria
     key = read_selected_key(selected)
     if key is None:
         return None
-    table = services.results.stored()
+    table = services.results.read_stored()
     candidates = (key, key._replace(is_failure=True))
     return next((each for each in candidates if table.find(llm_id, each) is not None), None)
 

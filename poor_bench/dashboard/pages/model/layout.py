@@ -95,7 +95,7 @@ class ModelUrl(UrlState):
     @property
     def filters(self) -> ModelUrl:
         """The same without an open trial."""
-        return self.changed(test="", trial=1, is_failure=False)
+        return self.change(test="", trial=1, is_failure=False)
 
     @property
     def selected(self) -> list[Any] | None:

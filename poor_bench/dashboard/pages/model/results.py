@@ -102,7 +102,7 @@ def count_note(services: Services, search: str) -> str:
     """Return how many results the filters find."""
     query = ModelUrl.read(search).query
     n_found = len(services.trials.find(query))
-    n_all = len(services.results.stored().find_rows(query.llm_id))
+    n_all = len(services.results.read_stored().find_rows(query.llm_id))
     n_removed = n_all - len(services.results.table().find_rows(query.llm_id))
     removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:

@@ -69,13 +69,15 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
     k = repeated.k
     every, one, flips = repeated.pass_hat_k, repeated.pass_at_k, repeated.flip_rate
     return [
-        tile(f"All of {k} trials pass", _percent(every), _repeated_note(f"pass^{k}", every)),
-        tile(f"One of {k} trials passes", _percent(one), _repeated_note(f"pass@{k}", one)),
-        tile("Flip rate", _percent(flips), _repeated_note("tests with different outcomes", flips)),
+        tile(f"All of {k} trials pass", _percent(every), _describe_repeats(f"pass^{k}", every)),
+        tile(f"One of {k} trials passes", _percent(one), _describe_repeats(f"pass@{k}", one)),
+        tile(
+            "Flip rate", _percent(flips), _describe_repeats("tests with different outcomes", flips)
+        ),
     ]
 
 
-def _repeated_note(meaning: str, estimate: Estimate) -> str:
+def _describe_repeats(meaning: str, estimate: Estimate) -> str:
     return f"{meaning}; {estimate.basis}, {_interval_text(estimate, 100)}"
 
 

@@ -72,7 +72,7 @@ def _trial_chips(
     chips = [
         LINKS.chip(
             f"{trial.trial} {_word(trial)}",
-            url.changed(run=run_id, case=case.id, trial=trial.trial).search,
+            url.change(run=run_id, case=case.id, trial=trial.trial).search,
             is_active=trial.trial == shown.trial,
         )
         for trial in case.trial_results[:_MOST_TRIAL_CHIPS]

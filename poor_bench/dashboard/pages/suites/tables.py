@@ -113,7 +113,7 @@ def _tag_row(tag: EvalTagResult) -> Component:
 def _case_row(
     case: EvalCaseResult, report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool
 ) -> Component:
-    search = url.changed(run=report.run_id, case=case.id, trial=0).search
+    search = url.change(run=report.run_id, case=case.id, trial=0).search
     n_passed = sum(trial.passed for trial in case.trial_results)
     reasons = (*case.reasons, *case.read_errors)
     return row(
@@ -131,7 +131,7 @@ def _case_row(
 
 
 def _run_row(report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool) -> Component:
-    search = url.changed(suite=report.name, run=report.run_id, trial=0).search
+    search = url.change(suite=report.name, run=report.run_id, trial=0).search
     when = report.started[:16].replace("T", " ")
     words = [f"{report.not_run} not run"] if report.not_run else []
     words += ["stopped or running"] if report.cancelled else []
@@ -187,13 +187,13 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
         return None
     return card(
         _TITLE,
-        chart(suite_trends(shown), _told(shown), class_name="suite-trends"),
+        chart(suite_trends(shown), _describe_runs(shown), class_name="suite-trends"),
         note="All runs of this suite by time, whatever their cases and models.",
         tools=image_buttons(_TITLE),
     )
 
 
-def _told(reports: Sequence[EvalSuiteResult]) -> str:
+def _describe_runs(reports: Sequence[EvalSuiteResult]) -> str:
     runs = (
         f"{report.started[:16].replace('T', ' ')}: {report.passed} of {report.total} passed, "
         f"{milliseconds_text(report.avg_duration_ms)}, "

@@ -130,14 +130,14 @@ def show_picture(services: Services) -> Component:
 def open_point(search: str | None, click: dict[str, Any]) -> str:
     """Return the address of the page with the test of the chosen point open."""
     [test_id, *_] = click["points"][0]["customdata"]
-    return TestUrl.read(search).changed(test=test_id).search
+    return TestUrl.read(search).change(test=test_id).search
 
 
 def _chips(search: str | None, n_suspicious: int | None) -> Component:
     url = TestUrl.read(search)
     chip = LINKS.chip(
         "With problems",
-        url.changed(only_suspicious=not url.only_suspicious).search,
+        url.change(only_suspicious=not url.only_suspicious).search,
         is_active=url.only_suspicious,
         count=n_suspicious,
     )

@@ -48,7 +48,7 @@ def panel(
     """
     close = LINKS.link(
         icon("close"),
-        url.changed(test="").search,
+        url.change(test="").search,
         label="Close (Escape)",
         key="escape",
         className="panel-button",

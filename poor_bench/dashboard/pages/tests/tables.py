@@ -132,7 +132,7 @@ def _test_row(
     test: Test, item: Item | None, problems: Sequence[Problem], url: TestUrl
 ) -> Component:
     is_open = test.test_id == url.test
-    search = url.changed(test="" if is_open else test.test_id).search
+    search = url.change(test="" if is_open else test.test_id).search
     text = " ".join((test.text or " | ".join(test.texts or ())).split())
     apart = item.discrimination if item else None
     against = [item.suspicion] if item and item.suspicion else []

@@ -193,7 +193,7 @@ def read_allowed_changes(words: tuple[str, ...]) -> frozenset[Mismatch]:
 
 
 _AMOUNT = re.compile(
-    r"\$?\s*(\d+(?:\.\d+)?)\s*(\$|usd|calls?|min|minutes?|h|hours?)?", re.IGNORECASE
+    r"\$?\s{0,9}(\d+(?:\.\d+)?)\s{0,9}(\$|usd|calls?|min|minutes?|h|hours?)?", re.IGNORECASE
 )
 
 

@@ -19,6 +19,7 @@ from statistics import fmean, stdev
 from poor_bench.errors import PoorBenchError
 from poor_bench.lint.subject import EvaluatorFacts, Subject
 from poor_bench.messages import write_count
+from poor_bench.safe_files import load_json_text
 from poor_bench.scoring.verdict import AnswerFormat
 from poor_bench.statistics.summary import FloorRow
 
@@ -205,7 +206,7 @@ def _hedge(options: Sequence[str]) -> str:
 
 def _parse(text: str) -> object:
     try:
-        return json.loads(text)
+        return load_json_text(text)
     except ValueError:
         return None
 

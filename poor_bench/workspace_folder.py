@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
@@ -233,6 +233,18 @@ class WorkspaceFolder:
         classes = self.workspace.test_classes
         with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
             change_test(self.data_dir, test_id, changes, classes)
+
+    def tag_tests(self, tag: str, test_ids: Collection[str]) -> None:
+        """Give some tests a tag and take it from all others.
+
+        Raises:
+            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+                written; it is untouched then.
+        """
+        from poor_bench.config.edit_json import tag_tests
+
+        tag_tests(self.data_dir, tag, test_ids, self.workspace.test_classes)
+        self.reload()
 
     def change_llm(self, llm_id: str, changes: Mapping[str, Any]) -> None:
         """Write new values of some keys of one LLM; a value of None takes its key away.

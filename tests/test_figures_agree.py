@@ -50,6 +50,7 @@ TIMED = {
 EXPECTED: Mapping[str, float | None] = {
     "score": (0.5 + 1 + 0) / 3,  # trials of a test are averaged first
     "adjusted_score": (0.5 + 1 + 0) / 3,  # another model misses tests, this one does not
+    "predicted_score": None,  # no test is tagged `short`
     "strict_score": (0.5 + 0 + 0) / 3,
     "format_tax": 1 / 3,
     "pass_rate": 0.5,

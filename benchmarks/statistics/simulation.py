@@ -107,9 +107,20 @@ def print_figures(title: str, figures: Sequence[Figure]) -> bool:
 
 def read_runs(description: str, default: int) -> int:
     """Read `--runs` from the command line: how many runs to simulate for each figure."""
+    return _read_runs(argparse.ArgumentParser(description=description), default)[0]
+
+
+def read_runs_and_workspace(description: str, default: int) -> tuple[int, Path | None]:
+    """Read `--runs`, and the folder of a workspace whose stored results are used, too."""
     parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("workspace", type=Path, nargs="?", help="folder with tests and results")
+    runs, arguments = _read_runs(parser, default)
+    return runs, arguments.workspace
+
+
+def _read_runs(parser: argparse.ArgumentParser, default: int) -> tuple[int, argparse.Namespace]:
     parser.add_argument("--runs", type=int, default=default, help="simulated runs for each figure")
-    runs = parser.parse_args().runs
-    if runs < 2:
+    arguments = parser.parse_args()
+    if arguments.runs < 2:
         parser.error("--runs must be at least 2")
-    return int(runs)
+    return int(arguments.runs), arguments

@@ -24,6 +24,7 @@ from poor_bench.cli.output import (
     problems_to_json,
     say,
 )
+from poor_bench.cli.short_form import select
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
@@ -47,6 +48,7 @@ _EPILOG = examples(
   {program} tests lint --fix                   find and fix unfair tests
   {program} tests analyse                      tests that look wrong by their results
   {program} tests cheat                        tests that need no model to pass
+  {program} tests select --keep 25%             a short form that predicts the full score
   {program} tests import HumanEval.jsonl.gz    add a public benchmark
   {program} tests generate arithmetic          add generated tests
 """
@@ -56,7 +58,7 @@ _EPILOG = examples(
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """List, show, check, analyse, import and generate tests."""
+    """List, show, check, analyse, select, import and generate tests."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_tests, llms=(), classes=(), levels=(), tests=(), tags=())
     return 0
@@ -363,5 +365,5 @@ def _order_to_json(order: LevelOrder) -> dict[str, Any]:
     }
 
 
-for _subcommand in (import_tests, generate, cheat):
+for _subcommand in (import_tests, generate, cheat, select):
     command.add_command(_subcommand)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,39 @@ def change_test(
         data_dir / TESTS_FILE,
         "tests",
         lambda entries: _change(entries, lambda entry: entry["test_id"] == test_id, changes),
+        lambda document, report: decode_tests_file(document, test_classes, report),
+    )
+
+
+def tag_tests(
+    data_dir: Path, tag: str, test_ids: Collection[str], test_classes: Mapping[str, TestClass]
+) -> None:
+    """Give some tests a tag and take it from all others; all else in the file stays as it is.
+
+    Args:
+        data_dir: Folder of the workspace.
+        tag: The tag.
+        test_ids: Tests that shall have it.
+        test_classes: Class id to class, to check the changed tests against.
+
+    Raises:
+        ConfigError: If the file, as it was or as it would be, has an error, or cannot be written;
+            it is untouched then.
+    """
+
+    def change(entries: list[Any]) -> None:
+        for entry in entries:
+            tags = [each for each in entry.get("tags") or [] if each != tag]
+            tags += [tag] if entry["test_id"] in test_ids else []
+            if tags:
+                entry["tags"] = tags
+            else:
+                entry.pop("tags", None)
+
+    edit_entries(
+        data_dir / TESTS_FILE,
+        "tests",
+        change,
         lambda document, report: decode_tests_file(document, test_classes, report),
     )
 

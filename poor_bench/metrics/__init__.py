@@ -82,6 +82,15 @@ ADJUSTED_SCORE = Metric(
     counts="test",
     is_optional=True,
 )
+PREDICTED_SCORE = Metric(
+    name="predicted_score",
+    label="Predicted",
+    meaning="Predicted score on all tests, of a model that ran the short form only.",
+    compute=read_estimate(lambda row: row.predicted_score),
+    better=Better.HIGHER,
+    counts="test",
+    is_optional=True,
+)
 STRICT_SCORE = Metric(
     name="strict_score",
     label="Strict",
@@ -336,8 +345,8 @@ GPU_SHARE = told_metric(
 )
 
 LEADERBOARD = (
-    SCORE, ADJUSTED_SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED, N_STALE, MEDIAN_TIME,
-    THROUGHPUT, GENERATION_SPEED, COST, JUDGE_COST,
+    SCORE, ADJUSTED_SCORE, PREDICTED_SCORE, STRICT_SCORE, N_PASSED, N_FAILED, N_NEWER_FAILED,
+    N_STALE, MEDIAN_TIME, THROUGHPUT, GENERATION_SPEED, COST, JUDGE_COST,
 )  # fmt: skip
 """Figures of a model in the tables of scores: console, Markdown, HTML."""
 USAGE = (

@@ -11,6 +11,7 @@ from poor_bench.comparison.messages import (
     verdict,
 )
 from poor_bench.messages import removed_tests_text, stale_text, write_count
+from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.reports.uncertainty import uncertainty_sentences
 from poor_bench.statistics.comparison import tie_letters
@@ -32,6 +33,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     """
     yield from _leader(data, quote)
     yield from _coverage(data, quote)
+    yield from _predicted(data, quote)
     yield from _groups(data)
     yield from _uncertainty(data, quote)
     yield from _changes(data, quote)
@@ -90,6 +92,14 @@ def _groups(data: ReportData) -> Iterator[str]:
     if scores:
         largest = max(scores, key=lambda score: score.n_all)
         yield f"Confidence intervals count groups of tests: {largest.basis}."
+
+
+def _predicted(data: ReportData, quote: Quote) -> Iterator[str]:
+    """Yield the predicted full score of each LLM that ran the short form only."""
+    for llm_id, score in data.order.predicted.items():
+        figures = f"{score_text(score.value)} ({interval_text(score.low, score.high)})"
+        tests = f"predicted for all {len(data.tests)} tests from {score.n} of the short form"
+        yield f"{quote(data.name(llm_id))}: {figures} is {tests}."
 
 
 def _uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:

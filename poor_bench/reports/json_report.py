@@ -39,6 +39,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "coverage": {llm_id: each.as_dict() for llm_id, each in data.coverage.items()},
         "order": data.order.llm_ids,
         "adjusted_scores": data.order.adjusted,
+        "predicted_scores": data.order.predicted,
         "n_results_of_removed_tests": data.n_removed,
         "n_stale": data.n_stale,
         "settings_notes": data.settings_notes,

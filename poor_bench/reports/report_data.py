@@ -23,7 +23,8 @@ from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.purchase import Budget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import compute_stratified_scores
+from poor_bench.statistics.scores import compute_stratified_scores, score_table
+from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     FloorRow,
@@ -34,6 +35,7 @@ from poor_bench.statistics.summary import (
     add_stale_counts,
 )
 from poor_bench.statistics.trials import TrialColumns, collect_columns
+from poor_bench.statistics.votes import identify_model
 
 
 class BaseComparison(NamedTuple):
@@ -136,7 +138,12 @@ class ReportData:
     @cached_property
     def order(self) -> Ranking:
         """Order of the LLMs by score, adjusted where they were scored on other tests."""
-        return rank_llms(self._trials, self.dropped)
+        ranking = rank_llms(self._trials, self.dropped)
+        if not has_short_form(self.tests):
+            return ranking
+        models = {result.llm_id: identify_model(result) for result in self.results}
+        predicted = predict_short_forms(score_table(self._trials), self.tests, models)
+        return replace(ranking, predicted=predicted)
 
     @property
     def coverage(self) -> Mapping[str, Coverage]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from poor_bench.statistics.ranking import Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
+from poor_bench.statistics.scores import score_table
+from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summary import Group
 from poor_bench.statistics.trials import find_newer_failures
 
@@ -114,6 +117,23 @@ def without_removed(
     if is_counted.all():
         return table
     return table.select(is_counted, offset=generation * _GENERATION)
+
+
+def rank_results(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:
+    """Rank the LLMs of a table, with the predicted scores of those that ran a short form only."""
+    ranking = rank_llms(table)
+    if not has_short_form(tests):
+        return ranking
+    predicted = predict_short_forms(score_table(table), tests, _identify_models(table))
+    return replace(ranking, predicted=predicted)
+
+
+def _identify_models(table: ResultTable) -> dict[str, str]:
+    """Find the digest of each LLM's last result; LLMs without one are left out."""
+    rows = {code: row for row, code in enumerate(table.columns["llm_id"].tolist())}
+    digests = table.text_columns(list(rows.values()), ["model_digest"])
+    found = zip(rows, digests, strict=True)
+    return {table.values["llm_id"][code]: digest for code, (digest,) in found if digest}
 
 
 class FailedRows(NamedTuple):

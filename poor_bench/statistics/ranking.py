@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.scores import ScoreTable, score_table
 from poor_bench.statistics.summary import Summary
 from poor_bench.statistics.trials import Trials, collect_columns
@@ -81,6 +82,8 @@ class Ranking:
     adjusted: Mapping[str, float] = field(default_factory=dict)
     """Score that each LLM would probably have on all tests, 0.0 to 1.0; empty where no LLM misses
     a test, as the scores themselves are comparable then."""
+    predicted: Mapping[str, Estimate] = field(default_factory=dict)
+    """Predicted full score of each LLM that ran the short form only, see `predict_short_forms`."""
 
     def is_comparable(self, llm_id: str) -> bool:
         """True if an LLM may have a rank, and be called the best."""
@@ -102,9 +105,13 @@ class Ranking:
         return sorted(summaries, key=place)
 
     def adjust(self, summaries: Iterable[Summary]) -> list[Summary]:
-        """Add the adjusted scores to the rows that span all classes and levels."""
+        """Add adjusted and predicted scores to the rows that span all classes and levels."""
         return [
-            replace(row, adjusted_score=self.adjusted.get(row.group.llm_id))
+            replace(
+                row,
+                adjusted_score=self.adjusted.get(row.group.llm_id),
+                predicted_score=self.predicted.get(row.group.llm_id),
+            )
             if row.group.class_id is None and row.group.level is None
             else row
             for row in summaries

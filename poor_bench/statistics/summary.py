@@ -99,6 +99,8 @@ class Summary:
     adjusted_score: float | None = None
     """Score that it would probably have on all tests, see `Ranking.adjusted`; None where no LLM
     misses a test."""
+    predicted_score: Estimate | None = None
+    """Score that it would probably have on all tests, where it ran the short form only."""
     time: TimeSummary | None = None
     parts: TimeParts | None = None
     first_token_ms: float | None = None

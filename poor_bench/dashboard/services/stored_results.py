@@ -12,11 +12,11 @@ from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     compute_reliability,
     group_failures,
+    rank_results,
     without_removed,
 )
 from poor_bench.runner.plan import TrialName
 from poor_bench.runner.stale import StaleCheck
-from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     Group,
@@ -94,7 +94,7 @@ class StoredResults:
         table = self.table()
         with self._lock:
             if self._ranking is None or self._ranking[0] != table.version:
-                self._ranking = table.version, rank_llms(table)
+                self._ranking = table.version, rank_results(table, self._tests or {})
             return self._ranking[1]
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:

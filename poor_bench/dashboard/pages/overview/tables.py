@@ -40,6 +40,7 @@ FIGURES = {
     "total_tests": metrics.N_TESTS,
     "average_score": metrics.SCORE,
     "adjusted_score": metrics.ADJUSTED_SCORE,
+    "predicted_score": metrics.PREDICTED_SCORE,
     "pass_rate": metrics.PASS_RATE,
     "mean_s": metrics.MEAN_TIME,
     "failed": metrics.N_FAILED,
@@ -105,6 +106,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "cellClass": "whole-text is-warning",
     },
     _COLUMN_OF.pop("adjusted_score"),
+    _COLUMN_OF.pop("predicted_score"),
     *(_COLUMN_OF.pop(field) for field in ("failed", "newer_failed", "stale", "median_s", "p95_s")),
     {
         "field": "latency_ms",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
-from poor_bench.ports import CallControl, Clock, Provider, Reachability
+from poor_bench.ports import CallControl, Clock, Provider, Reachability, TellsServer
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
 from poor_bench.providers.endpoint import endpoint_key, is_local
 from poor_bench.providers.key_hiding import KeyHiding
@@ -185,6 +185,29 @@ class LLMManager:
     def endpoint_failure(self, llm: LLM) -> ProviderError | None:
         """Why the LLM's endpoint was given up; None while it was not."""
         return self._caller(llm).limiter.closed_by
+
+    def find_servers(self, llms: Iterable[LLM]) -> dict[str, str]:
+        """Find name and version of what serves each LLM; each endpoint is asked once.
+
+        Returns:
+            LLM id to text such as `Ollama 0.12.3`; LLMs whose server does not tell are left out.
+        """
+        by_endpoint: dict[str, str] = {}
+        found = {}
+        for llm in llms:
+            key = self.endpoint_key(llm)
+            if key not in by_endpoint:
+                by_endpoint[key] = self._find_server(llm)
+            if by_endpoint[key]:
+                found[llm.id] = by_endpoint[key]
+        return found
+
+    def _find_server(self, llm: LLM) -> str:
+        try:
+            provider = self._caller(llm).provider
+            return provider.describe_server() if isinstance(provider, TellsServer) else ""
+        except PoorBenchError:
+            return ""  # a fact in passing: the run will tell what is wrong
 
     def close(self) -> None:
         """Close all providers; the manager opens them anew when it is asked again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import Timeouts
@@ -87,6 +87,17 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Free connections; the object is not used afterwards."""
+
+
+@runtime_checkable
+class TellsServer(Protocol):
+    """A provider that can name its server."""
+
+    def describe_server(self) -> str:
+        """Name and version of the server, such as `Ollama 0.12.3`; empty if it does not tell.
+
+        Takes 2 seconds at most, and never raises ProviderError.
+        """
 
 
 class Evaluate(Protocol):

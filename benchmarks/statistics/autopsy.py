@@ -8,11 +8,13 @@ lowers the score of some tests only. Calls are counted beside the full factorial
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
+from poor_bench.autopsy.findings import ENVIRONMENT_ALPHA
 from poor_bench.statistics.attribution import (
     FIRST_LOOK,
     Effect,
@@ -20,6 +22,7 @@ from poor_bench.statistics.attribution import (
     Screening,
     find_budget,
 )
+from poor_bench.statistics.significance import sign_flip_p_values
 
 Numbers = NDArray[np.float64]
 N_TESTS, N_FACTORS = 60, 6
@@ -63,39 +66,73 @@ class World:
         return np.clip(self._rng.normal(means, 0.15), 0, 1)
 
 
-def autopsy(world: World, seed: int) -> tuple[list[Effect], int, int, float]:
-    """Run the whole strategy; return effects, calls, calls of the full factorial, the change."""
+def autopsy(world: World, seed: int, n_settable: int = N_FACTORS) -> tuple[set[int], float]:
+    """Run the whole strategy as `compare --why` does.
+
+    Args:
+        world: The tests.
+        seed: Of the pairs.
+        n_settable: Factors that re-runs can take back. The rest, if any, is the environment: today
+            it is as after, and its share is found by elimination.
+
+    Returns:
+        The named causes (the environment as the last factor), and the share of calls.
+    """
     every = np.arange(N_TESTS)
     before = world.ask(every, np.zeros((N_TESTS, N_FACTORS), dtype=bool))
     after = world.ask(every, np.ones((N_TESTS, N_FACTORS), dtype=bool))
+    today = np.arange(N_FACTORS) >= n_settable
+    n_calls, environment, found = 0, 0.0, set()
+    if today.any():
+        left = world.ask(every, np.tile(today, (N_TESTS, 1))) - before
+        n_calls, environment = N_TESTS, float(left.mean())
+        if sign_flip_p_values(left[:, None])[0] < ENVIRONMENT_ALPHA:
+            found.add(n_settable)
     screening = Screening(
-        applies=((True,) * N_FACTORS,) * N_TESTS,
+        applies=((True,) * n_settable,) * N_TESTS,
         moved=tuple((np.abs(after - before) > 0.2).tolist()),
-        change=float((after - before).mean()),
+        change=float((after - before).mean()) - environment,
         seed=seed,
     )
-    pairs = screening.list_pairs(find_budget(screening, n_trials=1) // 2)
+    pairs = screening.list_pairs((find_budget(screening, n_trials=1) - n_calls) // 2)
     seen: list[Observation] = []
     effects: list[Effect] = []
     while len(seen) < len(pairs):
         batch = pairs[len(seen) : max(FIRST_LOOK, 2 * len(seen))]
         tests = np.array([pair.test for pair in batch])
-        states = np.array([pair.signs for pair in batch]) > 0
-        first, second = world.ask(tests, states), world.ask(tests, ~states)
+        states = np.tile(today, (len(batch), 1))
+        states[:, :n_settable] = np.array([pair.signs for pair in batch]) > 0
+        first, second = world.ask(tests, states), world.ask(tests, ~states | today)
         seen += [Observation(*each) for each in zip(batch, first, second, strict=True)]
         known = [factor for factor, effect in enumerate(effects) if effect.is_cause]
         effects = screening.look(seen, len(pairs), known)
         if screening.is_settled(effects):
             break
-    return effects, 2 * len(seen), screening.n_full, screening.change
+    found |= {factor for factor, effect in enumerate(effects) if effect.is_cause}
+    return found, (n_calls + 2 * len(seen)) / screening.n_full
 
 
-SCENARIOS: tuple[tuple[str, dict[int, float], bool], ...] = (
-    ("one cause, -0.20", {2: 0.2}, False),
-    ("one cause, -0.10", {2: 0.1}, False),
-    ("two causes, -0.20 and -0.10", {1: 0.2, 4: 0.1}, False),
-    ("two that act only together, -0.20", {1: 0.1, 4: 0.1}, True),
-    ("no cause", {}, False),
+class Scenario(NamedTuple):
+    """Planted causes."""
+
+    name: str
+    planted: dict[int, float]
+    both: bool = False
+    n_settable: int = N_FACTORS
+
+
+SCENARIOS = tuple(
+    Scenario(*each)
+    for each in (
+        ("one cause, -0.20", {2: 0.2}, False),
+        ("one cause, -0.10", {2: 0.1}, False),
+        ("two causes, -0.20 and -0.10", {1: 0.2, 4: 0.1}, False),
+        ("two that act only together, -0.20", {1: 0.1, 4: 0.1}, True),
+        ("no cause", {}, False),
+        ("model moved (not re-run), -0.20", {5: 0.2}, False, 5),
+        ("model moved, -0.20, and a cause, -0.20", {5: 0.2, 1: 0.2}, False, 5),
+        ("model moved without effect, one cause, -0.20", {1: 0.2}, False, 5),
+    )
 )
 
 
@@ -104,15 +141,14 @@ def measure(runs: int) -> Iterator[Figure]:
     rng = np.random.default_rng(0)
     for kind in ("binary", "fractional"):
         for noise in ("quiet", "usual"):
-            for name, planted, both in SCENARIOS:
+            for scenario in SCENARIOS:
                 hits, shares = 0, []
                 for seed in range(runs):
-                    world = World(rng, kind, noise, planted, both=both)
-                    effects, n_calls, n_full, _ = autopsy(world, seed)
-                    found = {factor for factor, effect in enumerate(effects) if effect.is_cause}
+                    world = World(rng, kind, noise, scenario.planted, both=scenario.both)
+                    found, share = autopsy(world, seed, scenario.n_settable)
                     hits += found == world.planted
-                    shares.append(n_calls / n_full)
-                label = f"{kind}, {noise} noise, {name}"
+                    shares.append(share)
+                label = f"{kind}, {noise} noise, {scenario.name}"
                 yield measure_share(f"right: {label}", hits, runs, at_least=0.95)
                 yield measure_mean(f"  calls of the full factorial: {label}", shares, at_most=0.25)
 

@@ -191,6 +191,11 @@ class Autopsy:
         is_same = not digests or not after or digests <= after
         if not is_same:
             remarks.append("the model here is not that of the later run: its digest differs")
+        if effects and not stopped and not plan.screening.is_settled(effects):
+            remarks.append(
+                "effects as large as a fifth of the change are not ruled out for every other change; "
+                f"more re-runs tell, such as --max-calls {2 * plan.n_calls}"
+            )
         environment = measure_environment(plan, taken_back, is_same_model=is_same)
         shares = [environment] if environment else []
         shares += share_evaluators(case.evaluator_changes, len(plan.facts.tests))

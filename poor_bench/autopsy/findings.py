@@ -15,6 +15,8 @@ from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import sign_flip_p_values
 
 ALPHA = 0.05
+ENVIRONMENT_ALPHA = 0.02
+"""What cannot be re-run is tested beside all that can, so it gets less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +197,7 @@ def measure_environment(
         name=f"{', '.join(facts.fixed)} (not re-run)",
         kind="environment",
         estimate=estimate_paired_difference(differences, groups),
-        is_cause=_p_value(differences) < ALPHA,
+        is_cause=_p_value(differences) < ENVIRONMENT_ALPHA,
         basis="elimination",
     )
 

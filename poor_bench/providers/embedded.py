@@ -19,6 +19,7 @@ with more, replies do not repeat exactly.
 
 from __future__ import annotations
 
+import importlib.metadata
 import threading
 from collections.abc import Mapping
 from contextlib import closing
@@ -102,6 +103,13 @@ class EmbeddedProvider:
     def check(self) -> Reachability:
         """Find out whether llama.cpp and the model's file are there; loads and fetches nothing."""
         return check_embedded(self._llm, self._services)
+
+    def describe_server(self) -> str:
+        """Name the library that runs the model with its version; empty if it is missing."""
+        try:
+            return f"xllamacpp {importlib.metadata.version('xllamacpp')}"
+        except importlib.metadata.PackageNotFoundError:
+            return ""
 
     def close(self) -> None:
         """Free the model's memory, unless another LLM is using it."""

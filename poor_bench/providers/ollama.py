@@ -122,6 +122,15 @@ class OllamaProvider:
         """
         return mappings_at(self._tags(), "models")
 
+    def describe_server(self) -> str:
+        """Name the server with its version; empty if it does not tell."""
+        try:
+            reply = self._chat.get(self._wire, "/api/version", _IN_PASSING)
+        except ProviderError:
+            return ""
+        version = text_at(reply, "version")
+        return f"Ollama {version}" if version else ""
+
     def close(self) -> None:
         """Close the connections."""
         self._chat.close()

@@ -67,7 +67,7 @@ class Run:
         rescores = bool(self._plan.n_stale_scores)
         earlier_id, run_id = make_run_ids(self._store, started, rescores=rescores)
         earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
-        journal = self._store.open_run(run_id, _header(self._plan, started))
+        journal = self._store.open_run(run_id, _header(self._plan, started, self._manager))
         progress = Progress(run_id, journal, earlier, listener)
         try:
             progress.tell(_build_start(run_id, self._plan))
@@ -254,13 +254,14 @@ def _tell_of_judge(event: LLMUnavailable) -> JudgeUnavailable:
     )
 
 
-def _header(plan: Plan, started: str) -> dict[str, Any]:
+def _header(plan: Plan, started: str, manager: LLMManager) -> dict[str, Any]:
     """Describe the run as a whole."""
     return {
         "started": started,
         "poor_bench": __version__,
         "llms": {work.llm.id: len(work) for work in plan.works},
         "llm_fingerprints": {work.llm.id: llm_fingerprint(work.llm) for work in plan.works},
+        "servers": manager.find_servers(work.llm for work in plan.works),
         "parameters": {work.llm.id: dict(work.llm.parameters) for work in plan.works},
         "n_items": plan.n_items,
         "n_rescored": plan.n_stale_scores,

@@ -97,3 +97,22 @@ def test_nothing_changed_is_noise(
 def test_limits_need_why(files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(files, "compare", "--max-calls", "3") == 2
     assert "need --why" in capsys.readouterr().err
+
+
+def test_changed_evaluator_needs_no_requests(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(files, "run", "--force")
+    files.classes[0]["evaluation_module"]["parameters"] = {"expected": "none"}
+    call(files, "run")
+    found = why(files, capsys, "previous", "last")
+    [cause] = found["causes"]
+    assert (cause["name"], cause["value"]) == ("evaluator has_expected", 1.0)
+    assert found["n_calls"] == 0
+
+
+def test_run_records_parameters_and_server(files: WorkspaceFiles) -> None:
+    [newest] = sorted((files.folder / "runs").glob("*.jsonl"))[-1:]
+    header = json.loads(newest.read_text().splitlines()[0])["run"]
+    assert header["parameters"]["scripted:a"]["temperature"] == 0.7
+    assert header["servers"] == {}

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+
+from poor_bench.autopsy.findings import (
+    AutopsyPlan,
+    conclude,
+    make_plan,
+    measure_environment,
+    measure_single,
+    share_evaluators,
+)
+from poor_bench.comparison.causes import ChangedFacts, Factor, Segment, TestBothWays
+from poor_bench.models.test import Test
+
+HUNK = Segment(("a",), ("b",), 0)
+
+
+def plan(
+    after: float, *, n_factors: int = 0, fixed: tuple[str, ...] = (), max_calls: int | None = None
+) -> AutopsyPlan:
+    tests = tuple(
+        TestBothWays(
+            test=Test(test_id=f"t{number}", class_id="c", level=1, text="x"),
+            before=1.0,
+            after=after,
+            system=(),
+            user=(HUNK,) if n_factors else (),
+        )
+        for number in range(20)
+    )
+    names = {number: f"p{number}" for number in range(1, n_factors)}
+    factors = [Factor("prompt", "hunk", "edited"), *(Factor("parameter", n, "") for n in names)]
+    facts = ChangedFacts(
+        llm_id="a",
+        tests=tests,
+        factors=tuple(factors[:n_factors]),
+        parameters=({}, {}),
+        parameter_names={number: name for number, name in names.items() if number < n_factors},
+        fixed=fixed,
+    )
+    return make_plan(facts, 1, after - 1.0, max_calls)
+
+
+def taken_back(score: float) -> dict[str, float]:
+    return {f"t{number}": score for number in range(20)}
+
+
+def test_single_change_is_explained_by_the_stored_scores() -> None:
+    found = plan(0.0, n_factors=1)
+    assert found.n_calls == 0
+    [share] = measure_single(found, {}, has_environment=False)
+    assert share.is_cause
+    assert share.estimate.value == -1.0
+
+
+def test_moved_model_alone_takes_the_change_without_reruns() -> None:
+    found = plan(0.5, fixed=("model digest a -> b",))
+    assert found.n_calls == 0
+    share = measure_environment(found, {}, is_same_model=True)
+    assert share is not None
+    assert share.is_cause
+    assert share.estimate.value == -0.5
+    assert share.name == "model digest a -> b (not re-run)"
+
+
+@pytest.mark.parametrize(("today", "model", "hunk"), [(0.0, -1.0, 0.0), (1.0, 0.0, -1.0)])
+def test_what_is_left_with_the_prompt_taken_back_is_the_model(
+    today: float, model: float, hunk: float
+) -> None:
+    found = plan(0.0, n_factors=1, fixed=("model digest a -> b",), max_calls=20)
+    assert found.n_calls == 20
+    share = measure_environment(found, taken_back(today), is_same_model=True)
+    [single] = measure_single(found, taken_back(today), has_environment=True)
+    assert share is not None
+    assert (share.estimate.value, share.is_cause) == (model, bool(model))
+    assert (single.estimate.value, single.is_cause) == (hunk, bool(hunk))
+
+
+def test_another_model_today_tells_nothing_of_the_moved_one() -> None:
+    found = plan(0.0, n_factors=1, fixed=("model digest a -> b",), max_calls=20)
+    assert measure_environment(found, taken_back(0.0), is_same_model=False) is None
+
+
+def test_at_most_a_quarter_of_the_full_factorial_is_asked() -> None:
+    found = plan(0.0, n_factors=4)
+    assert found.n_full == 20 * 16
+    assert found.n_calls == found.n_full / 4
+    checked = plan(0.0, n_factors=4, fixed=("machine A -> B",))
+    assert checked.checks_environment
+    assert checked.n_calls == checked.n_full / 4
+    assert plan(0.0, n_factors=4, max_calls=7).n_calls == 6
+
+
+def test_evaluator_takes_what_the_same_answers_gained() -> None:
+    [share] = share_evaluators({"number_match": [-1.0, -1.0]}, 20)
+    assert share.estimate.value == -0.1
+    found = conclude(plan(0.0), [share], [-1.0] * 20, 0)
+    assert found.unexplained == pytest.approx(-0.9)
+    assert found.verdict.startswith("-0.100 of -1.000: evaluator number_match.")
+
+
+def test_change_without_causes_is_noise_unless_it_is_significant() -> None:
+    assert "noise" in conclude(plan(1.0), [], [1.0, -1.0] * 10, 0).verdict
+    assert conclude(plan(0.0), [], [-1.0] * 20, 0).verdict == (
+        "No cause found for the change of -1.000."
+    )

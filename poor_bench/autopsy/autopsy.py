@@ -193,7 +193,7 @@ class Autopsy:
             remarks.append("the model here is not that of the later run: its digest differs")
         if effects and not stopped and not plan.screening.is_settled(effects):
             remarks.append(
-                "effects as large as a fifth of the change are not ruled out for every other change; "
+                "other changes may have effects as large as a fifth of the whole; "
                 f"more re-runs tell, such as --max-calls {2 * plan.n_calls}"
             )
         environment = measure_environment(plan, taken_back, is_same_model=is_same)

@@ -62,7 +62,7 @@ def test_a_pair_is_tried_once_and_known_ever_after(file: TuningFile) -> None:
     assert set(subject.asked.values()) == {1}
     again = attempts_of(subject, file)
     again.recall(read_search(file.path).lines)
-    again.of("x", ["a", "b"])
+    again.run("x", ["a", "b"])
     assert set(subject.asked.values()) == {1}
 
 

@@ -79,7 +79,9 @@ def _read_stop(reply: ProbeReply, line: Sequence[str]) -> _Sign:
 def _judge_stop(signs: Sequence[_Sign]) -> Finding:
     setting = Setting.STOP
     n_ended, n_went_on = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
-    evidence = f"{n_ended} of {write_count(len(signs), 'answer')} ended there, {n_went_on} went on."
+    evidence = (
+        f"Of {write_count(len(signs), 'answer')}, {n_ended} ended there, {n_went_on} went on."
+    )
     if n_went_on and n_went_on >= n_ended:
         return ignored(setting, "Answers go on behind the stop text.", evidence)
     if n_ended:
@@ -130,7 +132,7 @@ def _read_schema(reply: ProbeReply, key: str) -> _Sign:
 def _judge_schema(signs: Sequence[_Sign]) -> Finding:
     setting = Setting.RESPONSE_SCHEMA
     n_kept, n_free = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
-    evidence = f"{n_kept} of {write_count(len(signs), 'answer')} have the key of the schema."
+    evidence = f"Key of the schema: in {n_kept} of {write_count(len(signs), 'answer')}."
     if n_kept and n_kept >= n_free:
         return honoured(setting, "Answers have the form that only the schema states.", evidence)
     if n_free:
@@ -198,10 +200,10 @@ def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> Finding:
     setting = Setting.SYSTEM_PROMPT
     n_followed, is_counted = _count_words(replies), _is_counted(replies, controls)
     n_controls = sum(_CONTROL_WORD in control.answer.upper() for control in controls)
-    evidence = (
-        f"The code word stands in {n_followed} of {write_count(len(replies), 'answer')}, "
-        f"in {n_controls} of {len(controls)} where the user gave it."
-    )
+    evidence = f"Code word: in {n_followed} of {write_count(len(replies), 'answer')}"
+    if controls:
+        evidence += f", in {n_controls} of {len(controls)} where the user gave it"
+    evidence += "."
     if n_followed:
         return honoured(setting, "Answers follow the system prompt.", evidence)
     if is_counted:

@@ -31,7 +31,7 @@ def settings_badges(notes: Sequence[str]) -> Component | None:
     """Return what a probe found of a model's settings; None where it found nothing."""
     if not notes:
         return None
-    badges = [dmc.Badge(note, color="orange", variant="light", tt="none") for note in notes]
+    badges = [html.Span(note, className="settings-badge") for note in notes]
     title = "Found by `llms probe`: the server does not obey these settings."
     return html.Span(badges, className="settings-badges", title=title)
 

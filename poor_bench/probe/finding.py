@@ -148,7 +148,7 @@ class ProbeReply:
 
 
 _END = "\x03"
-"""Stands for the end of a reply that ended by itself: the control character "end of text"."""
+"""Last word of a reply that ended by itself: the control character for the end of text."""
 _OMITTED = re.compile(r"does not accept ([^\s;]+); it was omitted")
 _NO_EFFORT = re.compile(r"does not support (thinking|levels of thinking)")
 _WIRE_NAMES: Mapping[Setting, frozenset[str]] = {

@@ -119,7 +119,6 @@ def _compare(hot: Mapping[int, Sequence[Words]], cold: Mapping[int, Sequence[Wor
     parted = [text for text in rest if len(firsts) > 1 and text not in firsts]
     others = [*pairwise(firsts), *((text, firsts[-1]) for text in parted)]
     colds = [text for texts in cold.values() for text in texts]
-    cross = [(text, other) for text, other in zip(firsts, colds, strict=False)]
     all_texts = [text for text in (*firsts, *rest, *colds) if text]
     shared = count_shared(all_texts)
     shared = shared if shared <= _LONGEST_GREETING else 0
@@ -127,7 +126,7 @@ def _compare(hot: Mapping[int, Sequence[Words]], cold: Mapping[int, Sequence[Wor
         compare_pairs((pair for texts in hot.values() for pair in combinations(texts, 2)), shared),
         compare_pairs(others, shared),
         compare_pairs(pairwise(colds), shared),
-        compare_pairs(cross, shared),
+        compare_pairs(zip(firsts, colds, strict=False), shared),
     )
 
 
@@ -145,10 +144,9 @@ def probe_sampling(subject: Subject, n_spare: int) -> Part:
             yield from drawn.ask(temperature, seed)
     yield from _ask_more(drawn, n_most)
     compared = drawn.compare()
-    temperature_finding = _judge_temperature(compared, drawn.replies())
     return [
         _judge_seed(compared, drawn.replies()),
-        temperature_finding,
+        _judge_temperature(compared, drawn.replies()),
         judge_limit(drawn.limited),
     ]
 

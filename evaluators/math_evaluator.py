@@ -100,7 +100,7 @@ def reference(parameters: Mapping[str, Any]) -> str:
 
 
 def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[str, bool]:
-    """Return what was got, as text, and whether it is what was expected."""
+    """Write the number that was got, and compare it with the expected one."""
     if number is None:
         return "no number", False
     readings = [round_number(reading, precision) for reading in number.readings]

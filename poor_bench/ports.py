@@ -54,7 +54,7 @@ class Reachability:
 
     @property
     def state(self) -> Literal["ready", "unreachable", "model missing", "refused"]:
-        """Whether the LLM can be asked as things stand, or else why not."""
+        """`ready` if the LLM can be asked now, or else the reason why not."""
         if not self.reachable:
             return "unreachable"
         if self.refused:

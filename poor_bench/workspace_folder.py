@@ -172,7 +172,7 @@ class WorkspaceFolder:
         return scores
 
     def load_cheats(self) -> Sequence[CheatScore]:
-        """Return what `measure_cheats` found; empty if the tests have changed since.
+        """Load the findings of `measure_cheats`; empty if the tests have changed since.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -186,7 +186,7 @@ class WorkspaceFolder:
         return file.load(identify_tests(list_subjects(self.workspace), self.evaluator_facts()))
 
     def evaluator_facts(self) -> RegistryFacts:
-        """Return what answers the questions that checks of tests ask about evaluators.
+        """Build the facts about evaluators that checks of tests need.
 
         Raises:
             ConfigError: With every problem of every file.

@@ -70,7 +70,7 @@ def _report(services: Services, error: Exception) -> None:
 
 
 def told_about(services: Services, error: Exception) -> str:
-    """Return what the user is told of an error; empty where the shell shows it already.
+    """Write the message about an error; empty if the shell shows it already.
 
     Only errors of ours say more than that there was one.
     """

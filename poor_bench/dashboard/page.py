@@ -230,7 +230,7 @@ CLOCK_IDLE_MS = 4000
 
 
 def clock_ms(state: RunState) -> int:
-    """Return how often to look for something new."""
+    """Choose the time between two refreshes, in milliseconds."""
     return CLOCK_BUSY_MS if state.is_active else CLOCK_IDLE_MS
 
 

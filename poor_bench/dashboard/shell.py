@@ -115,7 +115,7 @@ def page_not_found() -> Component:
 
 
 def run_status(state: RunState) -> Component | None:
-    """Return how far the run is, as a link to its page; nothing while there is none."""
+    """Show the progress of the run as a link to its page; None without a run."""
     if not state.is_active:
         return None
     figures = f"{state.n_done:,} / {state.n_items:,}" if state.n_items else "starting"
@@ -246,7 +246,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
 
 
 def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
-    """Return what keeps workspace or results from being read, and the class of the page.
+    """Show why workspace or results cannot be read, and choose the class of the page.
 
     A page that cannot be filled is hidden; a run that goes on stays in sight.
     """

@@ -16,7 +16,7 @@ from poor_bench.extraction.number import number_from_json, parse_number
 
 
 def item_key(item: Any) -> object:
-    """Return what two items share exactly if they mean the same.
+    """Build a key that is equal for two items exactly if they mean the same.
 
     Numbers agree by value, however they are written (`18`, `18.0`, `"18"`); texts but for case,
     white space and punctuation around; true, false and null with themselves only, or as texts.

@@ -173,7 +173,7 @@ def _split(body: str) -> tuple[list[str], bool]:
 
 
 def _items_of_line(line: str, *, of_clause: bool = False) -> list[str]:
-    """Return what separators part; nothing where the line reads like a sentence or an object."""
+    """Split a line at separators; empty if it reads like a sentence or an object."""
     if '":' in line:
         return []
     if _NUMBERS.fullmatch(line):

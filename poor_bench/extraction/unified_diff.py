@@ -251,7 +251,7 @@ def _find(source: Sequence[str], old: Sequence[str], first: int, expected: int) 
 
 
 def normal_changes(hunks: Sequence[Hunk]) -> list[tuple[list[str], list[str]]]:
-    """Return what hunks change, independent of context, order of signs and untouched lines.
+    """List the changes of hunks, independent of context, order of signs and untouched lines.
 
     Returns:
         Removed and added lines of each place that changes, in order. Lines that a hunk removes

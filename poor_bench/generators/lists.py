@@ -37,7 +37,7 @@ def draw_steps(randomness: random.Random, n_steps: int) -> list[ListStep]:
 
 
 def apply_steps(steps: list[ListStep], numbers: Numbers) -> Numbers:
-    """Return what the steps make of a list, one after the other."""
+    """Apply the steps to a list, one after the other."""
     for step in steps:
         numbers = step.apply(list(numbers))
     return numbers

@@ -90,7 +90,7 @@ class Weakness:
     test_ids: tuple[str, ...]
     """The tests that reward the cheat."""
     of_class: bool
-    """Whether the class as a whole is passed."""
+    """True if the class as a whole is passed."""
 
     @property
     def text(self) -> str:

@@ -56,7 +56,7 @@ def check_context(subject: Subject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
 
 
 def find_context_size(llm: LLM) -> int | None:
-    """Return how many tokens a prompt may have, or None where the configuration does not tell."""
+    """Compute the largest prompt in tokens; None if the configuration does not say."""
     context = llm.parameters.get("num_ctx")
     if not isinstance(context, int):
         return None

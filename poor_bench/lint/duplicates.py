@@ -147,7 +147,7 @@ def _normalise(text: str) -> str:
 
 
 def _expectation(subject: Subject, facts: EvaluatorFacts) -> str:
-    """Return what two tests share if the same answers are right."""
+    """Build a key that two tests share if the same answers are right."""
     spec = subject.spec
     right = facts.reference(spec)
     return right or json.dumps([spec.name, dict(spec.parameters)], sort_keys=True, default=str)

@@ -58,7 +58,7 @@ class LLM:
 
     @property
     def think(self) -> bool | str | None:
-        """Whether (or how hard) the LLM thinks first; None leaves it to the server."""
+        """Thinking: on, off or an effort; None leaves it to the server."""
         value = self.parameters.get("think")
         return value if isinstance(value, bool | str) else None
 
@@ -77,7 +77,7 @@ def base_llm_id(provider: str, name: str) -> str:
 
 
 def think_suffix(think: bool | str | int | None) -> str:
-    """Return what tells twins apart by their think parameter; empty where it is not set.
+    """Write the think parameter as a suffix of an id; empty if it is not set.
 
     Example:
         >>> think_suffix(False), think_suffix("low"), think_suffix(None)

@@ -98,7 +98,7 @@ class LoadedEvaluator:
             raise self._report_failure(self._crash(error)) from error
 
     def _call(self, function: Callable[[], Any], limit_s: float | None) -> tuple[Any, str]:
-        """Return what a function of the module returns, and what it printed if it is a user's."""
+        """Call a function of the module; return its result and, for a user's module, its output."""
         if self._is_built_in:
             return function(), ""
         return call_supervised(function, limit_s)
@@ -188,7 +188,7 @@ class LoadedEvaluator:
         return file is not None and _SANDBOX in Path(file).read_text("utf-8", "replace")
 
     def questions(self, parameters: Mapping[str, Any]) -> tuple[JudgeQuestion, ...]:
-        """Return what it asks judges, and what its parts ask; nothing for most evaluators.
+        """List its questions to judges, and those of its parts; empty for most evaluators.
 
         Raises:
             PluginError: If the evaluator's function `question` or `parts` fails.
@@ -221,7 +221,7 @@ class LoadedEvaluator:
     def _ask(
         self, name: str, parameters: Mapping[str, Any], convert: Callable[[Any], T]
     ) -> T | None:
-        """Return what an optional function of the module answers; None where there is none."""
+        """Call an optional function of the module; None if it does not exist."""
         function = getattr(self._module, name, None)
         if function is None:
             return None

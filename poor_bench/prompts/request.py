@@ -44,7 +44,7 @@ OF_THE_CLASS = "class"
 
 
 def build_request(llm: LLM, test_class: TestClass, test: Test) -> ChatRequest:
-    """Return what asks `llm` for `test`."""
+    """Build the request that sends a test to a model."""
     return ChatRequest(
         messages=build_messages(llm, test_class, test),
         parameters=_parameters(llm.parameters, test_class.response_schema),

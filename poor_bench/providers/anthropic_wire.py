@@ -95,7 +95,7 @@ class AnthropicWire:
         return AnthropicReplyReader(self._model)
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
-        """Return what the model does not take: sampling, a schema or a form of thinking."""
+        """Name the refused part: a sampling parameter, a schema or a form of thinking."""
         name = find_refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name is not None:
             return name
@@ -142,7 +142,7 @@ _BUDGETS = {"low": 2048, "medium": 8192, "high": 16384, "max": 32768}
 
 
 def thinking_settings(think: Any, max_tokens: int | None, refused: Refused) -> dict[str, Any]:
-    """Return what `think` adds to a request; empty where the model's own way is wanted.
+    """Build the fields that `think` adds to a request; empty for the model's default.
 
     Args:
         think: True or False, "low" to "max", or a budget in tokens.

@@ -116,7 +116,7 @@ def _spellings(key: str) -> re.Pattern[str]:
 
 
 def _in_base64(key: str) -> list[str]:
-    """Return what stands in base64 for the key, wherever in the coded text the key begins."""
+    """List the forms of a key in base64, one for each offset at which it can begin."""
     found = set()
     for before in range(3):
         coded = base64.b64encode(b"x" * before + key.encode()).decode().rstrip("=")

@@ -209,7 +209,7 @@ class ChatWire(Protocol):
         """Build the reader of the reply to that request."""
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
-        """Return what the server refuses of a request, if it can do without; None otherwise."""
+        """Name the part of a request that the server refuses and that can be left out, or None."""
 
     def note(self, refused: str) -> str:
         """Return one sentence on what was done about a refusal."""

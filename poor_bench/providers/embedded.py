@@ -143,14 +143,14 @@ _ALWAYS: Mapping[str, Any] = {
 
 
 def request_body(llm: LLM, request: ChatRequest) -> dict[str, Any]:
-    """Return what llama.cpp is asked."""
+    """Build the body of a request to llama.cpp."""
     complete = replace(request, parameters={**_DEFAULTS, **request.parameters})
     wire = OpenAIWire(llm.name, find_dialect("llamacpp"))
     return {**wire.body(complete, frozenset()), **_ALWAYS}
 
 
 def context_tokens(llm: LLM) -> int:
-    """Return how many tokens prompt and reply may have together.
+    """Choose the context size in tokens: prompt and reply together.
 
     Raises:
         ProviderError: If the LLM's num_ctx is no such number.

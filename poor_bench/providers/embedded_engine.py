@@ -64,7 +64,7 @@ def physical_cores(cpus: Iterable[int], topology: Path) -> int:
 
 
 def quota_cores(limit: Path) -> int:
-    """Return how many whole cores a container's quota amounts to, a very large number without one.
+    """Count the whole cores of a container's quota; a very large number without a quota.
 
     Source:
         Linux, Documentation/admin-guide/cgroup-v2.rst, cpu.max: quota and period in microseconds.

@@ -198,7 +198,7 @@ _NOBODY_THERE = frozenset({FailureKind.CONNECTION, FailureKind.TIMEOUT})
 
 
 def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reachability:
-    """Return whether `model` can be asked; `fetch_names` asks the endpoint what it serves."""
+    """Check that `model` can be asked; `fetch_names` lists the models of the endpoint."""
     try:
         names = tuple(fetch_names())
     except ProviderError as error:

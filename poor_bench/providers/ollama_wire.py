@@ -186,7 +186,7 @@ def _milliseconds(value: Mapping[str, Any], key: str) -> float | None:
 
 
 def _queue_ms(value: Mapping[str, Any]) -> float | None:
-    """Return what of the total is neither loading, prompt nor answer; None where unknown."""
+    """Compute the time that is not loading, prompt or answer; None if unknown."""
     total = number_at(value, "total_duration")
     if total is None:
         return None

@@ -28,7 +28,7 @@ def weak_sandbox_badge(level: str) -> Component | None:
 
 
 def settings_badges(notes: Sequence[str]) -> Component | None:
-    """Return what a probe found of a model's settings; None where it found nothing."""
+    """Show the findings of a probe about a model; None if it found nothing."""
     if not notes:
         return None
     badges = [html.Span(note, className="settings-badge") for note in notes]

@@ -158,7 +158,7 @@ _SHOWN_PROBLEMS = 20
 def empty_state(
     title: str, text: str | Sequence[str | Component], *actions: Component
 ) -> Component:
-    """Return what to show where there is nothing yet: what it means and what to do."""
+    """Build the block for an empty list: what it means and what to do."""
     return html.Div(
         [
             html.Div(icon("empty"), className="empty-mark"),
@@ -177,7 +177,7 @@ def loading_state(n_lines: int = 4) -> Component:
 
 
 def warning_banner(title: str, *texts: str) -> Component:
-    """Return what the reader should know before going on, and what to do about it."""
+    """Build a warning with what to do about it."""
     paragraphs = [html.P(set_code(text)) for text in texts]
     return html.Div(
         [icon("warning"), html.Div([html.Strong(title), *paragraphs])],

@@ -82,7 +82,7 @@ _SHOWN_FIELDS = 100
 
 
 def answer_difference(first: str, second: str) -> Component:
-    """Return how two answers differ."""
+    """Show the difference of two answers."""
     if first.strip() == second.strip():
         return html.P("Both answers are identical.", className="quiet")
     fields = compare_json(first, second)

@@ -123,7 +123,7 @@ def _line(
 
 
 def distinct_answers(results: Sequence[Result]) -> tuple[DistinctAnswer, ...]:
-    """Return what some trials of one test answered, each wording once, the most frequent first.
+    """List the answers of some trials of one test, each wording once, most frequent first.
 
     Example:
         >>> trials = [Result(llm_id="a", test_id="t", score=1.0, response=text, trial=number)
@@ -240,7 +240,7 @@ class CompareService:
         return {summary.group.llm_id: summary for summary in found}
 
     def comparison(self, llm_ids: Sequence[str]) -> Computed[Comparison]:
-        """Return what is known by now of all pairs of some LLMs."""
+        """Compare all pairs of some LLMs, as far as that is computed by now."""
         table, topic = self._results.table(), sorted(set(llm_ids))
         tests = self._files.workspace().tests_by_id
         version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))

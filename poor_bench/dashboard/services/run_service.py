@@ -82,7 +82,7 @@ class RunService:
         return self.state()
 
     def state(self) -> RunState:
-        """Return how far the run is: ours, else one of another process, else our last one.
+        """Describe the progress of our run, else of another process's, else of our last one.
 
         Before our first run, the newest one whose process was killed counts as the last one.
         """

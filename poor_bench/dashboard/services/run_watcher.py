@@ -68,7 +68,7 @@ class RunWatcher:
             self._take(event)
 
     def state(self) -> RunState:
-        """Return how far the run is."""
+        """Describe the progress of the run."""
         with self._lock:
             now = self._monotonic() if self._ended is None else self._ended
             llms = tuple(self._add_time(progress, now) for progress in self._llms.values())

@@ -77,7 +77,7 @@ class TestReports:
         return self._faults.ask("faults", version, lambda: _find_faults(config, workspace))
 
     def floor(self) -> list[FloorRow]:
-        """Return what answers score that need no model, the best first; empty if not known.
+        """List the scores of answers that need no model, best first; empty if not known.
 
         Raises:
             ConfigError: If the workspace is not valid.
@@ -90,7 +90,7 @@ class TestReports:
         return build_floor(scores or (), workspace.tests_by_id)
 
     def items(self) -> Computed[ItemReport]:
-        """Return what the results say about the tests, as far as it is known by now.
+        """Analyse the tests by their results, as far as that is computed by now.
 
         Raises:
             ConfigError: If the workspace is not valid.

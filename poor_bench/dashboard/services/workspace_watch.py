@@ -77,7 +77,7 @@ class WorkspaceWatch:
             return self._config.store
 
     def fingerprint(self) -> Fingerprint:
-        """Return what changes with every edit of a file that the workspace is read from."""
+        """Build a value that changes with every edit of a file of the workspace."""
         return tuple(
             (str(path), status.st_size, status.st_mtime_ns)
             for path in self._files()

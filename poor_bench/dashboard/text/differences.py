@@ -135,7 +135,7 @@ class JsonDifference:
 
 
 def compare_json(first: str, second: str) -> JsonDifference | None:
-    """Return how the JSON in two answers differs; None where one of them holds none.
+    """Compare the JSON in two answers; None if one of them holds no JSON.
 
     What stands around the JSON does not matter. Answers of more than 200,000
     characters and values of more than 2,000 fields are not compared; a field is cut at 2,000

@@ -33,7 +33,7 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Return how long something takes, in whole seconds.
+    """Write a duration in whole seconds.
 
     Example:
         >>> [duration_text(value) for value in (0.4, 5.2, 75)]
@@ -53,7 +53,7 @@ def dollars_text(dollars: float | None) -> str:
 
 
 def size_text(billions: float | None) -> str:
-    """Return how large a model is; empty where that is not known.
+    """Write the size of a model; empty if it is not known.
 
     Example:
         >>> [size_text(value) for value in (None, 0.75163, 2.0, 116.8)]

@@ -62,7 +62,7 @@ def security_headers(policy: str) -> Mapping[str, str]:
 
 
 def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
-    """Return how long a browser may keep a response.
+    """Write the header that says how long a browser may keep a response.
 
     Scripts and styles whose address holds their version never change; results do.
 

@@ -139,7 +139,7 @@ class Reply:
 
 
 def transport_exceptions() -> tuple[type[Exception], ...]:
-    """Return what the libraries below raise when a request fails on its way."""
+    """List the exceptions that the HTTP libraries raise if a request fails in transit."""
     from http.client import HTTPException
 
     from urllib3.exceptions import HTTPError

@@ -208,7 +208,7 @@ def _find_missing(candidates: Collection[Mechanism]) -> dict[Mechanism, str]:
 
 
 def _run_in_child(action: Callable[[], Any]) -> Any:
-    """Return what a function makes of plain data in a child that is gone afterwards."""
+    """Call a function in a child process that ends afterwards; its result is plain data."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

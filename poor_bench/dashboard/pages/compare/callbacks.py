@@ -62,7 +62,7 @@ class CompareView:
         self.columns = url.columns(services.compare.best_first())
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
-        """Return what the lines of the LLMs show; `comparison` is None while it is computed."""
+        """Build the lines of the LLMs; `comparison` is None while it is computed."""
         names = self._name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}

@@ -51,7 +51,7 @@ def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
 
 
 def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
-    """Return how far each judge agrees with people."""
+    """Write a CSV file with the agreement of each judge with people."""
     rows = []
     for judge, agreement in services.judged.agreement().items():
         row: dict[str, Any] = {"judge": judge}

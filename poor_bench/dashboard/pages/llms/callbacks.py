@@ -51,7 +51,7 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
 
 
 def show_found(services: Services, endpoint: str | None, look: int) -> Any:
-    """Return what an Ollama server has beyond llms.json, or why it cannot be asked."""
+    """List the models of an Ollama server that llms.json lacks, or say why it cannot be asked."""
     try:
         answer = services.llms.discover((endpoint or "").strip(), look)
     except PoorBenchError as error:

@@ -168,7 +168,7 @@ def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
 
 
 def issues(services: Services, search: str) -> tuple[Component, bool]:
-    """Return what goes wrong with the model, and whether that is all."""
+    """List the issues of the model, and say if the list is complete."""
     query = ModelUrl.read(search).query
     answer = services.issues.all_of_llm(query.llm_id)
     groups = group_issues(answer.value or (), detectors=services.files.config().detectors)

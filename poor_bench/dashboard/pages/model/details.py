@@ -173,7 +173,7 @@ def neighbour(
 
 
 def shown_details(services: Services, search: str, sort: SortModel, selected: object) -> Shown:
-    """Return what the panel shows of the selected trial; nothing where none is selected or known.
+    """Build the panel of the selected trial; empty if none is selected or known.
 
     Returns:
         Title, position, whether there is nothing before and nothing behind, body, and the trial

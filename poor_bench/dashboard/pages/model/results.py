@@ -99,7 +99,7 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
 
 
 def count_note(services: Services, search: str) -> str:
-    """Return how many results the filters find."""
+    """Write the number of results that the filters find."""
     query = ModelUrl.read(search).query
     n_found = len(services.trials.find(query))
     n_all = len(services.results.read_stored().find_rows(query.llm_id))

@@ -140,7 +140,7 @@ def _register_choice(app: Dash, services: Services) -> None:
 
 
 def state(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
-    """Return how far the run is.
+    """Show the progress of the run.
 
     Returns:
         Body, class and head of the run, whether there is nothing to follow, and how often the

@@ -35,7 +35,7 @@ _HEADS = ("Model", "Trials", "Failed before", "To rescore", "Estimated time", "E
 
 
 def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
-    """Return how many trials, how long and how much, in all and for each LLM."""
+    """Show the planned trials, time and cost, in total and by LLM."""
     if not planned.llms:
         return empty_state(
             "Nothing is pending for this selection",
@@ -63,7 +63,7 @@ def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
 
 
 def nothing_to_run(workspace: Workspace) -> Component | None:
-    """Return what a workspace lacks for any run; None where it lacks nothing."""
+    """Say what the workspace lacks to run anything; None if it lacks nothing."""
     if not workspace.tests:
         return empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
     if not workspace.llms:
@@ -73,7 +73,7 @@ def nothing_to_run(workspace: Workspace) -> Component | None:
 
 
 def sandbox_warning(terms: SandboxTerms) -> Component | None:
-    """Return how weak the sandbox is, and what to do about it; None where it isolates code."""
+    """Warn of a weak sandbox, with what to do about it; None if it isolates code."""
     if terms.is_refused:
         return warning_banner(
             "Code of models is not run",
@@ -143,7 +143,7 @@ _SHOWN = 30
 
 
 def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
-    """Return how many trials failed to run."""
+    """Count the trials that failed to run."""
     n_failed = sum(len(group.trials) for group in groups if not group.has_score)
     n_newer = sum(len(group.trials) for group in groups if group.has_score)
     said = []

@@ -53,7 +53,7 @@ def run_class(state: RunState) -> str:
 
 
 def run_head(state: RunState) -> list[Component]:
-    """Return how far the run is."""
+    """Build the heading with the progress of the run."""
     return live_head(_title(state), _note(state))
 
 

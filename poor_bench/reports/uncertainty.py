@@ -133,9 +133,19 @@ def uncertainty_sentences(
         budget: What may be spent; None to leave purchases out.
         name: From LLM id to what the screen calls it.
     """
+    if budget is None and rows and not any(map(_has_second_trials, rows)):
+        yield (
+            "Where the intervals come from is not known, as no test has a second trial: "
+            "run with --trials 2 or more."
+        )
+        return
     for row in rows:
         of = " against ".join(map(name, row.llm_ids))
         yield " ".join([f"{of}: {_describe_sources(row)}", *_describe_purchases(row, budget)])
+
+
+def _has_second_trials(row: Uncertainty) -> bool:
+    return row.components is None or row.components.trials_variance is not None
 
 
 _WORDS = {"tests": "the tests", "trials": "trials", "judge": "the judge"}

@@ -1,17 +1,27 @@
 """Faulty tests among sound ones, with 9 models: recall by fault, precision, sound ones flagged.
 
-A suite has 100 tests of one kind of answer. Twelve are faulty: four have a wrong key, four are
-ambiguous (models that know the answer give another right one half of the time), four are
-reversed (the chance to pass is 1 minus what ability and difficulty say). Abilities spread evenly
-over four logits: on a usual test the models pass with chances from one half to 98 %.
+The suites are those of `item_suites.py`. Abilities spread evenly over four logits (the goals), or
+as difficulties do (the hard case, printed without goals). Beside each figure stands that of an
+oracle which knows how the suites were made: what it misses is missed by the data, not the method.
+The oracle flags as many tests as leave its precision at 90 %.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-
 import numpy as np
+from item_suites import (
+    AMBIGUOUS,
+    FAULTS,
+    KINDS,
+    N_MODELS,
+    REVERSED,
+    WRONG_KEY,
+    Suite,
+    draw_suite,
+    spread_evenly,
+    spread_normally,
+    weigh_by_oracle,
+)
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
 from poor_bench.models.result import Result
@@ -19,97 +29,79 @@ from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.item_faults import find_faults
 from poor_bench.statistics.item_response import fit_two_parameters
 
-N_MODELS, N_TESTS, N_EACH = 9, 100, 4
-FAULTS = ("wrong key", "ambiguous", "reversed")
-GOALS = {"wrong key": 0.9, "ambiguous": 0.7, "reversed": 0.7}
+GOALS = {WRONG_KEY: 0.9, AMBIGUOUS: 0.7, REVERSED: 0.7}
+PRECISION = 0.9
+_PER_ORACLE = 5
+"""Suites of the method for each suite of the oracle, which is slow."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """Tests with one kind of answer."""
+def measure(suites: list[Suite], *, has_goals: bool) -> list[Figure]:
+    """Measure recall of each fault and precision of the method, and recall of the oracle."""
+    flagged = np.concatenate([_flag(suite) for suite in suites])
+    faults = np.array([fault for suite in suites for fault in suite.faults])
+    figures = []
+    few = suites[: max(2, len(suites) // _PER_ORACLE)]
+    by_oracle, of_few = _flag_by_oracle(few), faults[: 100 * len(few)]
+    for fault in FAULTS:
+        goal = GOALS[fault] if has_goals else None
+        planted, of_oracle = faults == fault, of_few == fault
+        figures += [
+            measure_share(
+                f"recall, {fault}", int(flagged[planted].sum()), int(planted.sum()), at_least=goal
+            ),
+            measure_share(
+                "  oracle, precision 90 %", int(by_oracle[of_oracle].sum()), int(of_oracle.sum())
+            ),
+        ]
+    n_right = int((flagged & (faults != "")).sum())
+    if flagged.any():
+        goal = PRECISION if has_goals else None
+        figures.append(measure_share("precision", n_right, int(flagged.sum()), at_least=goal))
+    sound = faults == ""
+    n_sound = int(flagged[sound].sum())
+    limit = 0.02 if has_goals else None
+    return [*figures, measure_share("sound flagged", n_sound, int(sound.sum()), at_most=limit)]
 
-    name: str
-    n_answers: int
-    is_declared: bool
 
-
-KINDS = (Kind("numbers", 200, False), Kind("four choices", 4, True), Kind("yes/no", 2, True))
-
-
-def simulate(
-    rng: np.random.Generator,
-    kind: Kind,
-    n_trials: int,
-    *,
-    n_each: int = N_EACH,
-    weakest: float = 0.0,
-    strongest: float = 4.0,
-) -> tuple[list[Result], dict[str, Test], dict[str, str]]:
-    """Simulate one suite: results, tests, and the fault of each faulty test."""
-    ability = np.linspace(weakest, strongest, N_MODELS) + rng.normal(0, 0.3, N_MODELS)
-    difficulty = rng.normal(0.0, 1.0, N_TESTS)
-    results, tests, faults = [], {}, {}
-    for row in range(N_TESTS):
-        test_id, fault = f"t{row}", FAULTS[row // n_each] if row < 3 * n_each else ""
-        if fault:
-            faults[test_id] = fault
-        key, other = 0, 1  # the stored key, and the second or true right answer
+def write_results(suite: Suite) -> tuple[list[Result], dict[str, Test]]:
+    """Write a suite as stored results and their tests."""
+    kind, results, tests = suite.kind, [], {}
+    for row, of_test in enumerate(suite.answers.tolist()):
         labels = [f"a{n}" if kind.is_declared else f"{row}-{n}" for n in range(kind.n_answers)]
-        parameters = {"labels": labels} if kind.is_declared else {}
-        spec = EvaluatorSpec("choice", parameters)
-        tests[test_id] = Test(test_id=test_id, class_id="c", level=1, text="x", evaluator=spec)
-        tempting = rng.dirichlet(np.full(kind.n_answers - 1, 0.5 if kind.n_answers < 9 else 0.05))
-        chances = 1 / (1 + np.exp(difficulty[row] - ability))
-        for model in range(N_MODELS):
-            habit = int(rng.choice(kind.n_answers - 1, p=tempting))
-            for trial in range(1, n_trials + 1):
-                knows = rng.random() < (
-                    1 - chances[model] if fault == "reversed" else chances[model]
-                )
-                drawn = (
-                    int(rng.choice(kind.n_answers - 1, p=tempting)) if rng.random() < 0.3 else habit
-                )
-                right = other if fault == "wrong key" else key
-                if fault == "ambiguous" and rng.random() < 0.5:
-                    right = other
-                wrong = drawn + (drawn >= right)
-                answer = right if knows else wrong
-                results.append(
-                    Result(
-                        llm_id=f"m{model}",
-                        test_id=test_id,
-                        trial=trial,
-                        score=float(answer == key),
-                        got=labels[answer],
-                        expected=labels[key],
-                    )
-                )
-    return results, tests, faults
+        spec = EvaluatorSpec("choice", {"labels": labels} if kind.is_declared else {})
+        tests[f"t{row}"] = Test(test_id=f"t{row}", class_id="c", level=1, text="x", evaluator=spec)
+        results += [
+            Result(
+                llm_id=f"m{model}",
+                test_id=f"t{row}",
+                trial=trial,
+                score=float(answer == 0),
+                got=labels[answer],
+                expected=labels[0],
+            )
+            for model, trials in enumerate(of_test)
+            for trial, answer in enumerate(trials, 1)
+        ]
+    return results, tests
 
 
-def measure(kind: Kind, n_trials: int, runs: int) -> list[Figure]:
-    """Measure recall of each fault, precision, and the share of sound tests that are flagged."""
-    counts: Counter[str] = Counter()
-    shares = []
-    for run in range(runs):
-        results, tests, faults = simulate(
-            np.random.default_rng([run, n_trials, 2026]), kind, n_trials
-        )
-        found = find_faults(results, tests)
-        flagged = [test_id for test_id, each in found.items() if each.is_flagged]
-        counts.update(faults.get(test_id, "sound") for test_id in flagged)
-        if flagged:
-            shares.append(sum(test_id in faults for test_id in flagged) / len(flagged))
-    n_sound = runs * (N_TESTS - N_EACH * len(FAULTS))
-    figures = [
-        measure_share(f"recall, {name}", counts[name], runs * N_EACH, at_least=goal)
-        for name, goal in GOALS.items()
-    ]
-    total = sum(counts.values())
-    if total:
-        figures.append(measure_share("precision", total - counts["sound"], total, at_least=0.9))
-    figures.append(measure_share("sound flagged", counts["sound"], n_sound, at_most=0.02))
-    return figures
+def _flag(suite: Suite) -> np.ndarray:
+    results, tests = write_results(suite)
+    found = find_faults(results, tests)
+    return np.array([found[test_id].is_flagged for test_id in tests])
+
+
+def _flag_by_oracle(suites: list[Suite]) -> np.ndarray:
+    """Flag the most suspicious tests of all suites, as many as leave the precision."""
+    odds = np.concatenate(
+        [weigh_by_oracle(suite, np.random.default_rng(seed)) for seed, suite in enumerate(suites)]
+    )
+    faulty = np.array([fault != "" for suite in suites for fault in suite.faults])
+    order = np.argsort(-odds)
+    precision = np.cumsum(faulty[order]) / np.arange(1, len(odds) + 1)
+    flagged = np.zeros(len(odds), dtype=bool)
+    flagged[order[: np.flatnonzero(precision >= PRECISION).max(initial=-1) + 1]] = True
+    return flagged
 
 
 def measure_recovery(n_models: int, n_tests: int, runs: int) -> list[Figure]:
@@ -138,11 +130,19 @@ def measure_recovery(n_models: int, n_tests: int, runs: int) -> list[Figure]:
 
 def main() -> None:
     """Print the figures of every kind of answer with 1 and 3 trials, and of the 2PL fit."""
-    runs = read_runs(__doc__ or "", 100)
-    for kind in KINDS:
-        for n_trials in (1, 3):
-            title = f"{kind.name}, {N_MODELS} models x {n_trials} trials, {runs} suites"
-            print_figures(title, measure(kind, n_trials, runs))
+    runs = read_runs(__doc__ or "", 50)
+    for draw_ability, has_goals in ((spread_evenly, True), (spread_normally, False)):
+        for kind in KINDS:
+            for n_trials in (1, 3):
+                suites = [
+                    draw_suite(
+                        np.random.default_rng([run, n_trials, 2026]), kind, n_trials, draw_ability
+                    )
+                    for run in range(runs)
+                ]
+                spread = "spread evenly" if has_goals else "hard case: as difficulties"
+                title = f"{kind.name}, {N_MODELS} models x {n_trials} trials, abilities {spread}"
+                print_figures(f"{title}, {runs} suites", measure(suites, has_goals=has_goals))
     for n_models, n_tests in ((20, 100), (50, 200), (50, 2000)):
         title = f"2PL, {n_models} models x {n_tests} tests"
         print_figures(title, measure_recovery(n_models, n_tests, min(runs, 25)))

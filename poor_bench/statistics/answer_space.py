@@ -35,7 +35,7 @@ def count_declared_answers(test: Test | None) -> int | None:
     return 2 if any(key in truths for truths in _TRUTHS) else None
 
 
-def estimate_answer_space(results: Iterable[Result]) -> int:
+def estimate_n_answers(results: Iterable[Result]) -> int:
     """Estimate how many different answers the tests of one class could get.
 
     Args:

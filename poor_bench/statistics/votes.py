@@ -26,6 +26,8 @@ NO_ANSWER = -1
 MISSING = -2
 """Code where a model has no scored trial."""
 
+_MOST_TRIALS, _MOST_COLUMNS = 5, 60
+"""Single trials that are kept, of each model and of all."""
 _FAULTS_OF_MODELS = frozenset({Cause.NO_ANSWER, Cause.TRUNCATED, Cause.WRONG_ANSWER, Cause.SYNTAX})
 """Causes that say nothing about the test."""
 _TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
@@ -67,6 +69,8 @@ class Votes:
     test_ids: tuple[str, ...]
     models: tuple[str, ...]
     codes: NDArray[np.int64]
+    trials: NDArray[np.int64]
+    """Codes of the first trials, up to 5: test, model, trial; `MISSING` where there are fewer."""
     caused: NDArray[np.int64]
     answers: tuple[tuple[str, ...], ...]
     """For each test the wrong answer of each code, from 1."""
@@ -107,6 +111,7 @@ def collect_votes(results: Sequence[Result], *, pass_score: float = 1.0) -> Vote
         has_passed = (result.score or 0.0) >= pass_score
         trials[result.test_id][model].append(True if has_passed else find_way(result))
     codes = np.full((len(trials), len(models)), MISSING)
+    singles = np.full((*codes.shape, _MOST_TRIALS), MISSING)
     caused = np.zeros_like(codes)
     causes: dict[Way, int] = {}
     answers = []
@@ -114,15 +119,32 @@ def collect_votes(results: Sequence[Result], *, pass_score: float = 1.0) -> Vote
         numbers: dict[str, int] = {}
         for model, outcomes in votes.items():
             column, vote = models[model], _most_common(outcomes)
-            codes[row, column] = NO_ANSWER
-            if vote is True:
-                codes[row, column] = PASSED
-            elif isinstance(vote, Way) and vote.kind == "answer":
-                codes[row, column] = numbers.setdefault(vote.text, len(numbers) + 1)
-            elif isinstance(vote, Way):
+            codes[row, column] = _number(vote, numbers)
+            for place, outcome in enumerate(outcomes[:_MOST_TRIALS]):
+                singles[row, column, place] = _number(outcome, numbers)
+            if isinstance(vote, Way) and vote.kind != "answer":
                 caused[row, column] = causes.setdefault(vote, len(causes) + 1)
         answers.append(tuple(numbers))
-    return Votes(tuple(trials), tuple(models), codes, caused, tuple(answers), tuple(causes))
+    most = max((len(each) for votes in trials.values() for each in votes.values()), default=1)
+    n_trials = min(most, max(1, _MOST_COLUMNS // max(1, len(models))))
+    return Votes(
+        test_ids=tuple(trials),
+        models=tuple(models),
+        codes=codes,
+        trials=singles[:, :, :n_trials],
+        caused=caused,
+        answers=tuple(answers),
+        causes=tuple(causes),
+    )
+
+
+def _number(outcome: Way | bool | None, numbers: dict[str, int]) -> int:
+    """Give the code of an outcome; new answers get the next number."""
+    if outcome is True:
+        return PASSED
+    if isinstance(outcome, Way) and outcome.kind == "answer":
+        return numbers.setdefault(outcome.text, len(numbers) + 1)
+    return NO_ANSWER
 
 
 def _most_common(outcomes: Sequence[Way | bool | None]) -> Way | bool | None:

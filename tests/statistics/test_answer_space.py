@@ -1,6 +1,6 @@
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.statistics.answer_space import count_declared_answers, estimate_answer_space
+from poor_bench.statistics.answer_space import count_declared_answers, estimate_n_answers
 
 
 def declared(**parameters: object) -> int | None:
@@ -24,7 +24,7 @@ def test_closed_spaces_are_counted_and_open_ones_are_larger_than_seen() -> None:
         for n in range(5)
         for x in ("Yes", "no.")
     ]
-    assert estimate_answer_space(closed) == 2
+    assert estimate_n_answers(closed) == 2
     numbers = [Result(llm_id="a", test_id=str(n), score=0.0, got=str(n)) for n in range(30)]
-    assert estimate_answer_space(numbers) > 100
-    assert estimate_answer_space([]) == 2
+    assert estimate_n_answers(numbers) > 100
+    assert estimate_n_answers([]) == 2

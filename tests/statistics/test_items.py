@@ -173,3 +173,15 @@ def test_a_model_that_fails_everywhere_for_a_cause_hides_no_unfair_test() -> Non
     ]
     suspicious = [item.test_id for item in analyse_items(results) if item.is_suspicious]
     assert suspicious == ["t20", "t21"]
+
+
+def test_able_models_whose_trials_switch_between_two_answers_are_evidence() -> None:
+    rng = np.random.default_rng(2)
+    results = []
+    for n in range(40):
+        for trial in range(3):
+            right = rng.random(8) < (0.5 if n == 0 else np.linspace(0.85, 0.99, 8))
+            given = ("yes" if is_right else "no" for is_right in right)
+            results += answers(f"t{n}", *given, key="yes", trial=trial)
+    [item] = [item for item in analyse_items(results) if item.is_suspicious]
+    assert (item.test_id, item.findings) == ("t0", (ItemFinding.TWO_ANSWERS,))

@@ -1,0 +1,237 @@
+"""Sound tests of one class: how models pass them, and how their wrong answers scatter.
+
+Able models pass a test of unknown difficulty more often (Rasch). The trials of a model are partly
+one trial repeated: at temperature 0 they all are. Wrong answers are drawn from an urn: some are
+more tempting than others, and a model repeats its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+    Bits = NDArray[np.bool_]
+
+_NODES = 15
+_PRIOR_SPREAD, _PRIOR_TESTS = 1.5, 10
+"""Usual standard deviation of difficulties in logits, and how many tests it counts for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoundTests:
+    """Log chances to pass and fail a sound test, at nodes of the difficulty."""
+
+    passing: Array
+    """One row per model, one column per node."""
+    failing: Array
+    weights: Array
+    """Log weights of the nodes."""
+    ability: Array
+    sticky: float
+    """Share of the trials of a model on a test that are one trial repeated, 0.0 to 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpace:
+    """How the wrong answers to a test scatter."""
+
+    n_answers: int
+    """Different answers that could be given, at least 2."""
+    tempting: float
+    """Dirichlet parameter of each wrong answer: the lower, the more some are preferred."""
+    repeating: float
+    """Chance that a model which fails twice gives the same wrong answer, 0.0 to 1.0."""
+
+
+def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: float) -> SoundTests:
+    """Fit abilities and the spread of difficulties (Rasch) to tests that are probably sound.
+
+    Args:
+        trials: Codes of test, model, trial; see `Votes`.
+        soundness: Probability of each test to be sound, 0.0 to 1.0: how much it counts.
+        prior: Abilities by what else is known, in logits.
+        deviation: Standard deviation of abilities around `prior`.
+    """
+    import numpy as np
+
+    n_trials = (trials != MISSING).sum(axis=2)
+    right = (trials == PASSED).sum(axis=2) / np.maximum(n_trials, 1)
+    ability, difficulty = prior.copy(), np.zeros(len(trials))
+    mean, spread, sticky = 0.0, _PRIOR_SPREAD, 0.0
+    by_test = soundness[:, None]
+    total = max(float(soundness.sum()), 1e-9)
+    for _ in range(40):
+        chance = 1 / (1 + np.exp(difficulty[:, None] - ability))
+        worth = n_trials / (1 + np.maximum(n_trials - 1, 0) * sticky)
+        slope, rest = worth * chance * (1 - chance), worth * (right - chance)
+        ability = ability + ((by_test * rest).sum(axis=0) - (ability - prior) / deviation**2) / (
+            (by_test * slope).sum(axis=0) + 1 / deviation**2
+        )
+        precision = slope.sum(axis=1) + 1 / spread**2
+        gain = rest.sum(axis=1) + (difficulty - mean) / spread**2
+        difficulty = difficulty - gain / precision
+        mean = float(soundness @ difficulty) / total
+        second = (difficulty - mean) ** 2 + 1 / precision
+        variance = (soundness @ second + _PRIOR_TESTS * _PRIOR_SPREAD**2) / (total + _PRIOR_TESTS)
+        spread = min(3.0, math.sqrt(variance))
+        scale = (
+            ability
+            - np.stack([difficulty - precision**-0.5, difficulty + precision**-0.5])[:, :, None]
+        )
+        sticky = _estimate_sticky(right, n_trials, 1 / (1 + np.exp(-scale)), by_test)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    scale = ability[:, None] - (mean + spread * nodes)
+    return SoundTests(
+        -np.logaddexp(0, -scale),
+        -np.logaddexp(0, scale),
+        np.log(weights / weights.sum()),
+        ability,
+        sticky,
+    )
+
+
+def _estimate_sticky(right: Array, n_trials: Codes, chances: Array, by_test: Array) -> float:
+    """Estimate which share of trials is repeated, by how seldom trials of a model disagree.
+
+    The lower limit (2 standard errors) is taken: too high a share would make sound tests whose
+    trials disagree look faulty.
+    """
+    import numpy as np
+
+    several = by_test * (n_trials > 1)
+    mixed = (several * ((right > 0) & (right < 1))).sum()
+    alike = (chances**n_trials + (1 - chances) ** n_trials).mean(axis=0)
+    expected = (several * (1 - alike)).sum()
+    return float(np.clip(1 - (mixed + 2 * math.sqrt(mixed + 0.5)) / (expected + 0.5), 0.0, 0.999))
+
+
+def estimate_answer_space(trials: Codes, n_answers: int) -> AnswerSpace:
+    """Estimate how wrong answers scatter among models, and repeat within one.
+
+    Every test counts once, by the share of pairs of models whose first wrong answers agree; two
+    tests with a share of 0.3 are added, since wrong answers are seldom drawn blindly.
+    """
+    import numpy as np
+
+    shares, same, pairs_of_model = [0.3, 0.3], 1.0, 2.0
+    for row in trials:
+        answered = row > 0
+        first = np.take_along_axis(row, answered.argmax(axis=1)[:, None], axis=1)[:, 0]
+        wrong = first[answered.any(axis=1)]
+        if len(wrong) > 1:
+            counts = np.unique(wrong, return_counts=True)[1]
+            shares.append(float((counts * (counts - 1)).sum()) / (len(wrong) * (len(wrong) - 1)))
+        later = answered & (answered.cumsum(axis=1) > 1)
+        pairs_of_model += later.sum()
+        same += (later & (row == first[:, None])).sum()
+    repeating = min(0.99, float(same / pairs_of_model))
+    share, least = sum(shares) / len(shares), 1 / max(1, n_answers - 1)
+    if share >= 0.95 or n_answers <= 2:
+        return AnswerSpace(n_answers, 0.05, repeating)
+    excess = share * (n_answers - 1) - 1
+    tempting = 50.0 if share <= least * 1.01 else min(50.0, (1 - share) / excess)
+    return AnswerSpace(n_answers, tempting, repeating)
+
+
+def draw_sound_tests(
+    rng: np.random.Generator, like: Codes, sound: SoundTests, space: AnswerSpace
+) -> Codes:
+    """Draw trials of sound tests, with those missing that are missing in `like`."""
+    import numpy as np
+
+    size, n_models, _ = like.shape
+    nodes = rng.choice(len(sound.weights), size=size, p=np.exp(sound.weights))
+    is_stuck = rng.random((size, n_models, 1)) < sound.sticky
+    luck = rng.random(like.shape)
+    luck = np.where(is_stuck, luck[:, :, :1], luck)
+    passes = np.log(luck) < sound.passing.T[nodes][:, :, None]
+    answers = _draw_answers(rng, ~passes, is_stuck[:, :, 0], space)
+    fresh = np.where(passes, PASSED, np.where(like == NO_ANSWER, NO_ANSWER, answers))
+    drawn: Codes = np.where(like == MISSING, MISSING, fresh)
+    return drawn
+
+
+def _draw_answers(
+    rng: np.random.Generator, fails: Bits, is_stuck: Bits, space: AnswerSpace
+) -> Codes:
+    """Draw wrong answers: an own one again, that of an earlier model, or a new one."""
+    import numpy as np
+
+    size, n_models, n_trials = fails.shape
+    total = space.tempting * (space.n_answers - 1)
+    answers = rng.integers(1, space.n_answers, size=fails.shape)
+    first = answers[:, :, 0]
+    for model in range(1, n_models):
+        repeats = rng.random(size) < model / (total + model)
+        earlier = first[np.arange(size), rng.integers(model, size=size)]
+        first[:, model] = np.where(repeats, earlier, first[:, model])
+    for trial in range(1, n_trials):
+        own = is_stuck | (rng.random((size, n_models)) < space.repeating)
+        others = rng.random((size, n_models)) < n_models / (total + n_models)
+        of_others = first[np.arange(size)[:, None], rng.integers(n_models, size=(size, n_models))]
+        again = np.where(others, of_others, answers[:, :, trial])
+        answers[:, :, trial] = np.where(own, first, again)
+    return answers
+
+
+def integrate_chance(counts: Any, chances: Array, sound: SoundTests) -> Array:
+    """Compute the log chance of what models did, over the difficulties.
+
+    Args:
+        counts: Trials of test, model and outcome.
+        chances: Log chances of outcome, model and node.
+        sound: Weights of the nodes, and how sticky trials are.
+    """
+    import numpy as np
+    from scipy.special import logsumexp
+
+    base = int(counts.sum(axis=2).max(initial=0)) + 1
+    combined = counts @ (base ** np.arange(counts.shape[2]))
+    total = np.zeros((len(counts), chances.shape[2]))
+    for code in np.unique(combined):
+        times = [(int(code) // base**place) % base for place in range(counts.shape[2])]
+        if not sum(times):
+            continue
+        each = sum(n * chance for n, chance in zip(times, chances, strict=True))
+        if sum(times) > 1 and sound.sticky:
+            each = each + np.log(1 - sound.sticky)
+            if max(times) == sum(times):
+                once = chances[int(np.argmax(times))] + np.log(sound.sticky)
+                each = np.logaddexp(each, once)
+        total += (combined == code).astype(float) @ each
+    mean: Array = logsumexp(total + sound.weights, axis=1)
+    return mean
+
+
+def scatter_answers(trials: Codes, counted: Any, space: AnswerSpace) -> Array:
+    """Compute the log chance of the counted answers, drawn one after the other from an urn."""
+    import numpy as np
+
+    size, _, n_trials = trials.shape
+    codes, is_counted = trials.reshape(size, -1), counted.reshape(size, -1)
+    is_new = np.zeros_like(is_counted)
+    total = space.tempting * (space.n_answers - 1)
+    chance, drawn = np.zeros(size), np.zeros(size)
+    for column in range(codes.shape[1]):
+        now, start = is_counted[:, column], column - column % n_trials
+        equal = (codes[:, :column] == codes[:, column, None]) & is_counted[:, :column]
+        is_own = equal[:, start:].any(axis=1)
+        is_later = is_counted[:, start:column].any(axis=1)
+        urn = np.log(space.tempting + (equal & is_new[:, :column]).sum(axis=1)) - np.log(
+            total + drawn
+        )
+        urn = urn + np.where(is_later, np.log(1 - space.repeating), 0.0)
+        each = np.where(is_own, np.log(space.repeating), urn)
+        chance += np.where(now, each, 0.0)
+        is_new[:, column] = now & ~is_own
+        drawn += is_new[:, column]
+    return chance

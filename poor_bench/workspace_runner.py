@@ -40,6 +40,7 @@ from poor_bench.runner.rescore import (
 from poor_bench.runner.run import Run, machine_facts
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
+from poor_bench.runner.stale import note_table
 from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
@@ -100,7 +101,10 @@ class WorkspaceRunner:
         chosen = select(self.workspace, selection, stored_llms)
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
         known_tests = self.workspace.tests_by_id
-        states.note_all(self.config.store.results(), self.fingerprints, known_tests)
+        if self.config.store.is_large():
+            note_table(states, self.config.store.table(), self.fingerprints, known_tests)
+        else:
+            states.note_all(self.config.store.results(), self.fingerprints, known_tests)
         return states
 
     def plan(self, selection: Selection | None = None) -> Plan:

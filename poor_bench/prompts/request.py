@@ -47,14 +47,13 @@ def build_request(llm: LLM, test_class: TestClass, test: Test) -> ChatRequest:
     """Build the request that sends a test to a model."""
     return ChatRequest(
         messages=build_messages(llm, test_class, test),
-        parameters=_parameters(llm.parameters, test_class.response_schema),
+        parameters=build_parameters(llm, test_class),
     )
 
 
-def _parameters(
-    parameters: Mapping[str, Any], schema: Mapping[str, Any] | None
-) -> Mapping[str, Any]:
+def build_parameters(llm: LLM, test_class: TestClass) -> Mapping[str, Any]:
     """Put the schema of the class in its place; classes without one leave the LLM free."""
+    parameters, schema = llm.parameters, test_class.response_schema
     if parameters.get("response_format") != OF_THE_CLASS:
         return parameters
     others = {key: value for key, value in parameters.items() if key != "response_format"}

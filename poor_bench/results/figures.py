@@ -174,21 +174,24 @@ def count_stale(
     is_stale: NDArray[np.bool_],
     tests: Mapping[str, Test],
 ) -> StaleCounts:
-    """Count the stale scores of an LLM on each class and level.
+    """Count the stale scores of each LLM on each class and level.
 
     Args:
         table: Results of tests of the workspace.
-        rows: Scored rows of one LLM of which that is known.
+        rows: Scored rows of which that is known.
         is_stale: True for each of them that is stale.
         tests: Tests of the workspace by id.
     """
     import numpy as np
 
-    codes, places = np.unique(table.columns["test_id"][rows], return_inverse=True)
+    n_tests = len(table.values["test_id"])
+    keys = table.columns["llm_id"][rows].astype(np.int64) * n_tests + table.columns["test_id"][rows]
+    codes, places = np.unique(keys, return_inverse=True)
     n_stale = np.bincount(places, weights=is_stale, minlength=len(codes))
     counts: Counter[Group] = Counter()
     for code, n in zip(codes.tolist(), n_stale.tolist(), strict=True):
-        test = tests[table.values["test_id"][code]]
-        llm_id = table.value("llm_id", int(rows[0]))
+        llm, test_code = divmod(code, n_tests)
+        test = tests[table.values["test_id"][test_code]]
+        llm_id = table.values["llm_id"][llm]
         counts[Group(llm_id=llm_id, class_id=test.class_id, level=test.level)] += int(n)
     return counts

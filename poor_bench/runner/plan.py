@@ -10,11 +10,17 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.statistics.trials import TrialColumns
 
 
 class TrialState(IntEnum):
@@ -75,6 +81,9 @@ class Fingerprints(Protocol):
     def of_request(self, llm: LLM, test: Test) -> str:
         """Fingerprint of what would be asked."""
 
+    def of_requests(self, llms: Sequence[LLM], test: Test) -> Sequence[str]:
+        """The same for several LLMs."""
+
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""
 
@@ -119,6 +128,36 @@ class TrialStates:
                 state = max(known & _STATE, _find_state(result, self, fingerprints))
                 kind = _SCORED if result.failure is None else _HAS_FAILURE
                 self._states[slot] = state | known & ~_STATE | kind
+
+    def note_columns(
+        self, table: TrialColumns, scored: NDArray[np.int64], found: NDArray[np.uint8]
+    ) -> None:
+        """Take the states of scored trials.
+
+        Args:
+            table: The results.
+            scored: Entries whose trials are among these.
+            found: The `TrialState` of each.
+        """
+        import numpy as np
+
+        slots = self.find_slots(table)[scored]
+        states = np.frombuffer(self._states, dtype=np.uint8)  # writes into the same bytes
+        known = states[slots]
+        states[slots] = np.maximum(known & _STATE, found) | known & _HAS_FAILURE | _SCORED
+
+    def find_slots(self, table: TrialColumns) -> NDArray[np.int64]:
+        """Find the place of each entry; -1 where it is not among these trials."""
+        import numpy as np
+
+        llms, tests = (
+            np.array([places.get(value, -1) for value in table.values[name]], dtype=np.int64)
+            for name, places in (("llm_id", self._llm_index), ("test_id", self._test_index))
+        )
+        llm, test = llms[table.columns["llm_id"]], tests[table.columns["test_id"]]
+        trial = table.columns["trial"]
+        is_here = (llm >= 0) & (test >= 0) & (trial >= 1) & (trial <= self.trials)
+        return np.where(is_here, (llm * len(self.tests) + test) * self.trials + trial - 1, -1)
 
     def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
         """State of one trial; `trial` counts from 1."""

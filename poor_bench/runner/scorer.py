@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from poor_bench.config.load import Workspace
@@ -11,12 +11,18 @@ from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
 from poor_bench.models.completion import FinishReason
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.prompts.request import build_request
+from poor_bench.prompts.request import build_parameters, build_request, template_for
 from poor_bench.runner.plan import Fingerprints
 from poor_bench.sandbox import Level, note_levels
-from poor_bench.scoring.fingerprint import evaluator_fingerprint, request_fingerprint
+from poor_bench.scoring.fingerprint import (
+    encode_asked,
+    encode_conversation,
+    evaluator_fingerprint,
+    join_request,
+    request_fingerprint,
+)
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
@@ -37,11 +43,38 @@ class WorkspaceFingerprints:
         self._evaluators = evaluators
         self._judges = judges
         self._of_evaluator: dict[str, str] = {}
+        self._asked: dict[tuple[str, str], tuple[str, object]] = {}
 
     def of_request(self, llm: LLM, test: Test) -> str:
         """Fingerprint of what would be asked."""
         test_class = self._workspace.test_classes[test.class_id]
         return request_fingerprint(llm, build_request(llm, test_class, test))
+
+    def of_requests(self, llms: Sequence[LLM], test: Test) -> list[str]:
+        """Fingerprints of what each of some LLMs would be asked, as `of_request`.
+
+        Most LLMs are asked in the same words: these are built and encoded once.
+        """
+        test_class = self._workspace.test_classes[test.class_id]
+        conversations: dict[object, str] = {}
+        found = []
+        for llm in llms:
+            asked, wording = self._find_asked(llm, test_class)
+            conversation = conversations.get(wording)
+            if conversation is None:
+                request = build_request(llm, test_class, test)
+                conversation = conversations[wording] = encode_conversation(request)
+            found.append(join_request(asked, conversation))
+        return found
+
+    def _find_asked(self, llm: LLM, test_class: TestClass) -> tuple[str, object]:
+        """Encode model and parameters, and say what its words for a test of a class depend on."""
+        known = self._asked.get((llm.id, test_class.id))
+        if known is None:
+            asked = encode_asked(llm, build_parameters(llm, test_class))
+            wording = template_for(test_class, llm), llm.base_system_prompt
+            known = self._asked[llm.id, test_class.id] = asked, wording
+        return known
 
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
-from poor_bench.results.figures import count_stale, find_scored_rows
-from poor_bench.runner.plan import TrialState, find_scored_state
+from poor_bench.results.figures import count_stale
+from poor_bench.runner.plan import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.runner.scorer import WorkspaceFingerprints
-from poor_bench.statistics.summary import Group, StaleCounts
+from poor_bench.statistics.summary import StaleCounts
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from poor_bench.models.llm import LLM
+    from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -67,47 +69,127 @@ class StaleCheck:
             )
         )
 
-    def count(self, table: ResultTable) -> StaleCounts:
-        """Count the stale scores of the models of the workspace, on each class and level.
+    def count(self, table: ResultTable, llm_ids: Collection[str] | None = None) -> StaleCounts:
+        """Count the stale scores of some models, or of all, on each class and level.
 
-        Raises:
-            StoreError: If the index is damaged.
-        """
-        counts: dict[Group, int] = {}
-        for llm_id in table.find_values("llm_id"):
-            if llm_id in self._llms:  # of removed models nothing is known
-                counts |= self.count_model(table, llm_id)
-        return counts
-
-    def count_model(self, table: ResultTable, llm_id: str) -> StaleCounts:
-        """Count those of one model; tests that the workspace does not have are no part of `table`.
-
-        Raises:
-            StoreError: If the index is damaged.
-        """
-        rows, is_stale = self.find_rows(table, llm_id, find_scored_rows(table, llm_id))
-        return count_stale(table, rows, is_stale, self._tests)
-
-    def find_rows(
-        self, table: ResultTable, llm_id: str, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Look at some scored rows of an LLM.
-
-        Returns:
-            Those of them that store a fingerprint, and for each of these whether it is stale.
+        Args:
+            table: Results of tests of the workspace.
+            llm_ids: The models; of removed ones nothing is known.
 
         Raises:
             StoreError: If the index is damaged.
         """
         import numpy as np
 
-        fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
-        test_ids = table.values["test_id"]
-        codes = table.columns["test_id"][rows].tolist()
-        known = [place for place, told in enumerate(fetched) if any(told)]
-        found = [
-            self.is_stale(llm_id, test_ids[codes[place]], asked or "", scored or "")
-            for place in known
-            for asked, scored in (fetched[place],)
-        ]
-        return rows[known], np.array(found, dtype=np.bool_)
+        def is_asked_for(llm_id: str) -> bool:
+            return llm_id in self._llms and (llm_ids is None or llm_id in llm_ids)
+
+        rows = np.flatnonzero(table.is_scored & table.find_entries("llm_id", is_asked_for))
+        fingerprints = fetch_fingerprints(table, rows)
+        is_known = fingerprints.is_known
+        states = fingerprints.find_states(
+            self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
+        )
+        is_stale = states[is_known] != TrialState.DONE
+        return count_stale(table, rows[is_known], is_stale, self._tests)
+
+    def _fingerprint_evaluator(self, test: Test) -> str | None:
+        try:
+            return self._fingerprints.of_evaluator(test)
+        except PoorBenchError:  # such as a judge that is gone: a run will tell
+            return None
+
+
+class StoredFingerprints(NamedTuple):
+    """Fingerprints of scored rows of a table."""
+
+    table: ResultTable
+    rows: NDArray[np.int64]
+    asked: NDArray[np.object_]
+    """Of the request of each row; None or empty where it is not known."""
+    scored: NDArray[np.object_]
+    """Of the evaluator."""
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """True for each row that stores a fingerprint."""
+        known: NDArray[np.bool_] = self.asked.astype(bool) | self.scored.astype(bool)
+        return known
+
+    def find_states(
+        self,
+        llms: Mapping[str, LLM],
+        tests: Mapping[str, Test],
+        fingerprints: Fingerprints,
+        fingerprint_evaluator: Callable[[Test], str | None],
+    ) -> NDArray[np.uint8]:
+        """Find the state that each score gives its trial, as `find_scored_state`.
+
+        Args:
+            llms: By id; all that have such rows.
+            tests: By id; all that have such rows.
+            fingerprints: Of today's requests.
+            fingerprint_evaluator: Gives today's fingerprint; None where it is not known.
+        """
+        import numpy as np
+
+        states = np.full(len(self.rows), TrialState.DONE, dtype=np.uint8)
+        has_asked, has_scored = self.asked.astype(bool), self.scored.astype(bool)
+        llm_of = [llms.get(llm_id) for llm_id in self.table.values["llm_id"]]
+        llm_codes = self.table.columns["llm_id"][self.rows]
+        test_codes = self.table.columns["test_id"][self.rows]
+        order = np.argsort(test_codes, kind="stable")  # one test for all models, then the next
+        ends = np.flatnonzero(np.diff(test_codes[order])) + 1
+        for places in np.split(order, ends) if len(order) else ():
+            test = tests[self.table.values["test_id"][int(test_codes[places[0]])]]
+            scored = places[has_scored[places]]
+            current = fingerprint_evaluator(test) if len(scored) else None
+            if current is not None:
+                states[scored[self.scored[scored] != current]] = TrialState.STALE_SCORE
+            asked = places[has_asked[places]]
+            those = [llm for code in llm_codes[asked].tolist() if (llm := llm_of[code])]
+            now = np.array(fingerprints.of_requests(those, test), dtype=object)
+            states[asked[self.asked[asked] != now]] = TrialState.STALE_REQUEST
+        return states
+
+
+def fetch_fingerprints(table: ResultTable, rows: NDArray[np.int64]) -> StoredFingerprints:
+    """Fetch the fingerprints of scored rows.
+
+    Raises:
+        StoreError: If the index is damaged.
+    """
+    import numpy as np
+
+    fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
+    both = np.array(fetched, dtype=object).reshape(-1, 2)
+    return StoredFingerprints(table, rows, both[:, 0], both[:, 1])
+
+
+def note_table(
+    states: TrialStates,
+    table: ResultTable,
+    fingerprints: Fingerprints,
+    known_tests: Container[str],
+) -> None:
+    """Take the states of all results of a table, as `TrialStates.note_all`.
+
+    Raises:
+        StoreError: If the index is damaged.
+    """
+    import numpy as np
+
+    is_here = states.find_slots(table) >= 0
+    scored = np.flatnonzero(is_here & table.is_scored)
+    found = fetch_fingerprints(table, scored).find_states(
+        {llm.id: llm for llm in states.llms},
+        {test.test_id: test for test in states.tests},
+        fingerprints,
+        fingerprints.of_evaluator,
+    )
+    states.note_columns(table, scored, found)
+    others = ~table.is_scored & is_here
+    others |= table.find_entries("test_id", lambda test_id: test_id not in known_tests)
+    texts = ("request_fingerprint", "evaluator_fingerprint", "response", "thinking")
+    rows = np.flatnonzero(others)
+    states.note_all(table.whole(rows, texts), fingerprints, known_tests)

@@ -20,8 +20,22 @@ def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
 
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
-    conversation = [(message.role, message.content) for message in request.messages]
-    return _digest([*_list_what_is_asked(llm, request.parameters), conversation])
+    return join_request(encode_asked(llm, request.parameters), encode_conversation(request))
+
+
+def encode_asked(llm: LLM, parameters: Mapping[str, Any]) -> str:
+    """Encode model and parameters, the first part of what `join_request` hashes."""
+    return _ENCODER.encode(_list_what_is_asked(llm, parameters))
+
+
+def encode_conversation(request: ChatRequest) -> str:
+    """Encode the prompt, the second part of what `join_request` hashes."""
+    return _ENCODER.encode([(message.role, message.content) for message in request.messages])
+
+
+def join_request(asked: str, conversation: str) -> str:
+    """Hash both parts; who has many requests encodes each part once."""
+    return _hash(f"{asked[:-1]},{conversation}]")
 
 
 def llm_fingerprint(llm: LLM) -> str:
@@ -48,5 +62,8 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=dict)
 
 
 def _digest(value: object) -> str:
-    text = _ENCODER.encode(value)
+    return _hash(_ENCODER.encode(value))
+
+
+def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ TESTS = [Test(test_id=f"t{n}", class_id="c", level=1, text="") for n in range(3)
 class PresentFingerprints:
     def of_request(self, llm: LLM, test: Test) -> str:
         return "asked so"
+
+    def of_requests(self, llms: Sequence[LLM], test: Test) -> list[str]:
+        return [self.of_request(llm, test) for llm in llms]
 
     def of_evaluator(self, test: Test) -> str:
         return "scored so"

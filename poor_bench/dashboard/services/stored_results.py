@@ -129,7 +129,7 @@ class StoredResults:
             version = (table.llm_versions[llm_id], id(workspace))
             known, of_llm = self._stale_of.get(llm_id, (None, {}))
             if known != version:
-                of_llm = check.count_model(table, llm_id)
+                of_llm = check.count(table, {llm_id})
                 self._stale_of[llm_id] = version, of_llm
             counts |= of_llm
         return counts

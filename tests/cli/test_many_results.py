@@ -1,0 +1,78 @@
+"""Commands say the same whether results are many, and come from the index, or few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poor_bench.cli.main import main
+from poor_bench.results import store as result_store
+from poor_bench.runner.selection import Selection
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
+from tests.conftest import WorkspaceFiles
+from tests.test_figures_agree import LATER, RESULTS
+
+
+@pytest.fixture
+def folder(workspace_files: WorkspaceFiles) -> Path:
+    """Results of every kind: fresh, stale, repeated, failed, newer failed, of removed tests."""
+    for test_id in ("one", "two", "three", "four"):
+        workspace_files.add_tests(1, test_id=test_id)
+    workspace_files.add_llm("kept", "4")
+    workspace_files.add_llm("silent", "4")
+    folder = workspace_files.write()
+    runner = WorkspaceRunner(WorkspaceFolder(folder))
+    tests, llms = runner.workspace.tests_by_id, runner.workspace.llms_by_id
+    fresh = [
+        replace(
+            result,
+            request_fingerprint=result.request_fingerprint
+            or runner.fingerprints.of_request(llms[result.llm_id], tests[result.test_id]),
+            evaluator_fingerprint="other" if result.test_id == "three" else "",
+        )
+        if result.test_id in tests and result.llm_id in llms and result.trial == 1
+        else result
+        for result in RESULTS
+    ]
+    store = runner.config.store
+    store.add(fresh, "20260101T000000-a", {})
+    store.add(LATER, "20260102T000000-b", {})
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["status", "--json", "--trials", "2"],
+        ["status", "--llm", "*:gone"],
+        ["report"],
+        ["report", "--by", "both"],
+        ["report", "--format", "times"],
+        ["report", "--stratify", "classes", "--class", "sums"],
+        ["report", "--llm", "*:silent"],
+    ],
+    ids=" ".join,
+)
+def test_many_results_are_shown_as_few_are(
+    folder: Path,
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code = main([*words, "--data", str(folder)])
+    few = capsys.readouterr().out
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
+    assert main([*words, "--data", str(folder)]) == code
+    assert capsys.readouterr().out == few
+    assert few
+
+
+def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:
+    runner = WorkspaceRunner(WorkspaceFolder(folder))
+    llms, now = runner.workspace.llms, runner.fingerprints
+    for test in runner.states(Selection()).tests:
+        assert now.of_requests(llms, test) == [now.of_request(llm, test) for llm in llms]

@@ -82,7 +82,7 @@ def test_openais_wire_brings_a_judgement_of_the_right_form(address: str) -> None
         name="local",
         endpoint=f"{address}/v1",
         api_key_env="LOCAL_KEY",
-        parameters={"temperature": 0, "max_tokens": 220},
+        parameters={"temperature": 0, "max_tokens": 140},
     )
     check(judged(llm, {"LOCAL_KEY": KEY}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from poor_bench.autopsy.findings import (
@@ -161,11 +162,11 @@ class Autopsy:
         plan = case.plan
         header = {"llm": case.llm.id, "n_items": plan.n_calls}
         now = self._manager.clock.now_iso()
-        if not plan.n_calls:
+        if not plan.n_calls:  # nothing to ask, so nothing to store
             return self._conclude(case, {}, [], n_calls=0, stopped="", digests=set())
         with open_reruns(self._config.data_dir, _find_key(case), now, header) as stored:
             asking = _Asking(case, self._runner, self._manager, stored, control, tell)
-            taken_back = asking.take_back_all() if plan.checks_environment else {}
+            taken_back = asking.take_back_all()
             effects = asking.screen()
             return self._conclude(
                 case,
@@ -196,6 +197,8 @@ class Autopsy:
                 "other changes may have effects as large as a fifth of the whole; "
                 f"more re-runs tell, such as --max-calls {2 * plan.n_calls}"
             )
+        if plan.facts.fixed and plan.facts.factors and not taken_back:
+            remarks.append(f"too few re-runs to tell the share of {', '.join(plan.facts.fixed)}")
         environment = measure_environment(plan, taken_back, is_same_model=is_same)
         shares = [environment] if environment else []
         shares += share_evaluators(case.evaluator_changes, len(plan.facts.tests))
@@ -254,12 +257,20 @@ class _Asking:
         self.stopped = ""
 
     def take_back_all(self) -> dict[str, float]:
-        """Ask every test with all changes taken back; return the scores by test."""
+        """Ask every test with all changes taken back; return the mean scores by test."""
         none = (False,) * len(self._facts.factors)
-        reruns = [self._name(test, none) for test in self._facts.tests]
+        reruns = [
+            self._name(test, none)
+            for _ in range(self._case.plan.n_checks)
+            for test in self._facts.tests
+        ]
         self._ask(reruns)
-        scores = {item.test.test.test_id: self._stored.score(item.name) for item in reruns}
-        return {test_id: score for test_id, score in scores.items() if score is not None}
+        scores: dict[str, list[float]] = {}
+        for rerun in reruns:
+            score = self._stored.score(rerun.name)
+            if score is not None:
+                scores.setdefault(rerun.test.test.test_id, []).append(score)
+        return {test_id: fmean(own) for test_id, own in scores.items()}
 
     def screen(self) -> list[Effect]:
         """Ask pairs until the causes are clear or the plan is at its end; return the effects."""

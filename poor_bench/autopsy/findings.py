@@ -15,6 +15,7 @@ from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import sign_flip_p_values
 
 ALPHA = 0.05
+_MOST_CHECKS = 3
 ENVIRONMENT_ALPHA = 0.02
 """What cannot be re-run is tested beside all that can, so it gets less."""
 
@@ -43,13 +44,13 @@ class AutopsyPlan:
     """Trials of the stored runs."""
     n_pairs: int
     """Pairs of re-runs at most."""
-    checks_environment: bool
-    """True if each test is asked once with all changes taken back, to see what is left."""
+    n_checks: int
+    """Re-runs of each test with all changes taken back, to see what is left; mostly 0."""
 
     @property
     def n_calls(self) -> int:
         """Re-runs at most."""
-        return 2 * self.n_pairs + len(self.facts.tests) * self.checks_environment
+        return 2 * self.n_pairs + len(self.facts.tests) * self.n_checks
 
     @property
     def n_full(self) -> int:
@@ -84,18 +85,29 @@ def make_plan(
         moved=tuple(test.before != test.after for test in facts.tests),
         change=change,
     )
-    n_factors = len(facts.factors)
-    checks = bool(facts.fixed) and n_factors > 0
+    n_factors, n_tests = len(facts.factors), len(facts.tests)
+    needs_check = bool(facts.fixed) and n_factors > 0
     budget = find_budget(screening, n_trials) if max_calls is None else max_calls
-    left = budget - len(facts.tests) * checks
-    n_pairs = max(0, left // 2) if n_factors > 1 else 0
+    if needs_check and max_calls is None:
+        budget = max(budget, n_tests * min(n_factors, 2))  # few changes: no quarter would do
+    n_checks = count_checks(budget, n_tests) if needs_check else 0
+    n_pairs = (budget - n_tests * n_checks) // 2 if n_factors > 1 else 0
     return AutopsyPlan(
         facts=facts,
         screening=screening,
         n_trials=n_trials,
         n_pairs=len(screening.list_pairs(n_pairs)),
-        checks_environment=checks and left >= 0,
+        n_checks=n_checks,
     )
+
+
+def count_checks(budget: int, n_tests: int) -> int:
+    """Count how often each test is asked with all changes taken back: 3 times, or for half of all.
+
+    Returns:
+        0 to 3; 0 where the budget does not allow one re-run of each test.
+    """
+    return 0 if budget < n_tests else min(_MOST_CHECKS, max(1, budget // (2 * n_tests)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

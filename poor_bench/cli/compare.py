@@ -111,6 +111,8 @@ def command(
     if why:
         from poor_bench.cli.compare_why import WhyOptions, explain_change
 
+        if chosen[0].name == chosen[1].name:
+            raise _explain_nothing_in_common(*chosen)
         options = WhyOptions(**limits)
         return explain_change(app, chosen[0], chosen[1], options, as_json=as_json)
     if rescore:

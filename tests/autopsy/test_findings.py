@@ -87,9 +87,15 @@ def test_at_most_a_quarter_of_the_full_factorial_is_asked() -> None:
     assert found.n_full == 20 * 16
     assert found.n_calls == found.n_full / 4
     checked = plan(0.0, n_factors=4, fixed=("machine A -> B",))
-    assert checked.checks_environment
+    assert checked.n_checks == 2
     assert checked.n_calls == checked.n_full / 4
     assert plan(0.0, n_factors=4, max_calls=7).n_calls == 6
+
+
+def test_a_moved_model_and_one_change_need_one_rerun_of_each_test() -> None:
+    found = plan(0.0, n_factors=1, fixed=("model digest a -> b",))
+    assert (found.n_checks, found.n_calls) == (1, 20)
+    assert plan(0.0, n_factors=1, fixed=("model digest a -> b",), max_calls=7).n_calls == 0
 
 
 def test_evaluator_takes_what_the_same_answers_gained() -> None:

@@ -51,7 +51,11 @@ class TrialRate:
 
 
 def compute_rate(count: int, total: int) -> Rate | None:
-    """`count` of `total` as a rate; None where `total` is 0."""
+    """`count` of `total` as a rate; None where `total` is 0.
+
+    The interval counts trials, so it says how sure the rate is on these cases. Further trials of
+    the same cases narrow it; for how other cases would do it is too narrow.
+    """
     if total == 0:
         return None
     share = count / total

@@ -23,7 +23,7 @@ from poor_bench.metrics import Metric
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.intervals import wilson_interval
+from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Summary, compute_scored_share
 
@@ -102,8 +102,8 @@ _SLOW_SHARE = 0.05
 def _check_p95(scope: Scope, limit: float) -> Observation:
     """Check within what time 95 % of the trials end.
 
-    It only warns where the number of slower trials may be chance: where Wilson's interval for
-    their share reaches 5 %.
+    It only warns where the number of slower trials may be chance: where the interval of their share
+    reaches 5 %. Trials of one test are alike and count by their tests.
     """
     figure = metrics.P95_TIME.compute(scope.summary) if scope.summary else None
     if figure is None:
@@ -111,12 +111,13 @@ def _check_p95(scope: Scope, limit: float) -> Observation:
     seen = f"95 % end within {figure.value:.0f} ms ({write_count(figure.n, 'trial')})"
     if figure.value <= limit + _ROUNDING:
         return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:.0f} ms")
-    n_slower = sum(
-        result.score is not None and (result.execution_time_ms or 0.0) > limit
+    timed = [
+        (result.test_id, result.execution_time_ms)
         for result in scope.results
-    )
-    low, _ = wilson_interval(n_slower / figure.n, figure.n)
-    if low <= _SLOW_SHARE:
+        if result.score is not None and result.execution_time_ms is not None
+    ]
+    slower = [float(time_ms > limit) for _, time_ms in timed]
+    if mean_score(slower, [test_id for test_id, _ in timed]).low <= _SLOW_SHARE:
         reason = f"{seen}, above {limit:.0f} ms, but too few trials to rule out chance"
         return Observation(GateStatus.WARNING, figure.value, reason)
     return Observation(GateStatus.FAILED, figure.value, f"{seen}, above {limit:.0f} ms")

@@ -144,7 +144,9 @@ def _llm_to_json(comparison: LLMComparison) -> dict[str, Any]:
 
 def _overall_to_json(group: ComparedGroup) -> dict[str, Any]:
     few = len(group.tests) <= _RESAMPLED_UP_TO
-    resampled = bootstrap_interval([test.difference for test in group.tests]) if few else None
+    differences = [test.difference for test in group.tests]
+    groups = [test.group for test in group.tests]
+    resampled = bootstrap_interval(differences, groups) if few else None
     return {**_group_to_json(group), "bootstrap": asdict(resampled) if resampled else None}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.models.test import Test
+from poor_bench.statistics.few_groups import FEW, blend_few_groups, few_groups_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +68,8 @@ class Sums:
     highest: float
     is_whole: bool
     """True if each value is -1, 0 or 1."""
+    groups: Sequence[tuple[int, float]] = ()
+    """Tests and mean of each group, where tests are in a few (`FEW`) groups."""
 
     @property
     def n_tests(self) -> int:
@@ -81,7 +84,12 @@ class Sums:
     def mirror(self) -> Sums:
         """Change the sign of all values."""
         return replace(
-            self, mean=-self.mean, cubes=-self.cubes, lowest=-self.highest, highest=-self.lowest
+            self,
+            mean=-self.mean,
+            cubes=-self.cubes,
+            lowest=-self.highest,
+            highest=-self.lowest,
+            groups=[(size, -mean) for size, mean in self.groups],
         )
 
 
@@ -114,6 +122,7 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
         lowest=min(values),
         highest=max(values),
         is_whole=all(value in {-1.0, 0.0, 1.0} for value in values),
+        groups=_describe_groups(sizes, excesses, mean) if n_groups < n else (),
     )
 
 
@@ -130,12 +139,15 @@ def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = Non
     mean = float(values.mean())
     excesses = values - mean
     squares = float((excesses**2).sum())  # not `@`, whose threads take longer to start than this
-    sizes = {1: len(values)}
+    sizes, groups = {1: len(values)}, []
     if units is not None:
-        excesses = np.bincount(units, excesses).astype(np.float64)
-        found, counts = np.unique(np.bincount(units), return_counts=True)
-        sizes = dict(zip(found.tolist(), counts.tolist(), strict=True))
-        sizes.pop(0, None)
+        counts = np.bincount(units)
+        excesses = np.bincount(units, excesses)[counts > 0].astype(np.float64)
+        counts = counts[counts > 0]
+        found = np.unique(counts, return_counts=True)
+        sizes = dict(zip(*(part.tolist() for part in found), strict=True))
+        if len(counts) < len(values):
+            groups = _describe_groups(counts.tolist(), excesses.tolist(), mean)
     squared = excesses**2
     return Sums(
         sizes=sizes,
@@ -146,7 +158,16 @@ def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = Non
         lowest=float(values.min()),
         highest=float(values.max()),
         is_whole=bool((values == np.rint(values)).all()),
+        groups=groups,
     )
+
+
+def _describe_groups(
+    sizes: Sequence[int], excesses: Sequence[float], mean: float
+) -> list[tuple[int, float]]:
+    if len(sizes) >= FEW:
+        return []
+    return [(size, mean + excess / size) for size, excess in zip(sizes, excesses, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,3 +262,30 @@ def _expect_squares(
     squared = own + 2 * (same * own - 2 * own_once)
     squared += 2 * once**2 + 2 * twice * total - 4 * same * once * total + (same * total) ** 2
     return trace, squared
+
+
+def weigh_few_groups(
+    limits: tuple[float, float], sums: Sums, *, lowest: float = 0.0
+) -> tuple[float, float]:
+    """Replace an interval by that of `few_groups_interval` as far as groups are few.
+
+    Args:
+        limits: Lower and upper limit that rest on the spread seen.
+        sums: Of the values.
+        lowest: Smallest possible value; the greatest is 1.
+
+    Returns:
+        Lower and upper limit; `limits` where tests have no groups, or one, or values are all alike.
+    """
+    if len(sums.groups) < 2 or sums.squares <= 1e-12 * sums.n_tests:
+        return limits
+    between = math.fsum(size * (mean - sums.mean) ** 2 for size, mean in sums.groups)
+    scale = 1 - lowest
+    low, high = few_groups_interval(
+        [size for size, _ in sums.groups],
+        [min(1.0, max(0.0, (mean - lowest) / scale)) for _, mean in sums.groups],
+        sums.squares / scale**2,
+        max(0.0, sums.squares - between) / scale**2,
+    )
+    of_few = lowest + scale * low, lowest + scale * high
+    return blend_few_groups(limits, of_few, sums.n_groups)

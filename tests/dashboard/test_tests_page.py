@@ -87,6 +87,16 @@ def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     assert test.evaluator.parameters == {"expected": "6"}
 
 
+def test_a_changed_test_keeps_its_group(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2, group="sums of two")
+    folder = workspace_files.write()
+    services = services_of(folder)
+    assert callbacks.save_test(services, "sum_001", "3 + 3", 2, "6", "{}").is_saved
+    assert services.files.config().workspace.tests_by_id["sum_001"].group == "sums of two"
+    stored = json.loads((folder / "tests.json").read_text())["tests"]
+    assert [test["group"] for test in stored] == ["sums of two"] * 2
+
+
 def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
     workspace_files: WorkspaceFiles,
 ) -> None:

@@ -65,6 +65,20 @@ def test_p95_fails_only_where_too_many_trials_are_slow(slow: int, expected: str)
     assert status("max_p95_ms", 2000, evidence(results)) == expected
 
 
+def test_trials_of_one_slow_test_do_not_fail_the_p95_gate() -> None:
+    def run(n_slow_tests: int, n_trials: int) -> str:
+        times = [3000.0] * n_slow_tests + [100.0] * (20 - n_slow_tests)
+        results = [
+            scored(f"t{number}", trial=trial, execution_time_ms=time)
+            for number, time in enumerate(times)
+            for trial in range(n_trials)
+        ]
+        return status("max_p95_ms", 2000, evidence(results))
+
+    assert run(2, 10) == "warning"
+    assert run(8, 10) == "failed"
+
+
 def test_cost_is_summed_with_failed_trials_and_warns_where_some_is_unknown() -> None:
     known = evidence(scores([1.0, 1.0], cost_usd=0.01))
     assert status("max_cost_usd", 0.02, known) == "passed"

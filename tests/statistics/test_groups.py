@@ -3,7 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.differences import estimate_difference, estimate_paired_difference
+from poor_bench.statistics.differences import (
+    bootstrap_interval,
+    estimate_difference,
+    estimate_paired_difference,
+)
 from poor_bench.statistics.groups import measure_spread, number_groups, sum_array, sum_values
 from poor_bench.statistics.means import estimate_mean, estimate_stratified_mean, mean_score
 
@@ -79,7 +83,7 @@ def test_interval_covers_with_ten_groups_where_single_tests_would_not() -> None:
     rng = np.random.default_rng(4)
     names = [str(place // 10) for place in range(100)]
     hits = np.zeros(3)
-    for _ in range(500):
+    for _ in range(200):
         ability = np.repeat(rng.beta(1.2, 0.8, 10), 10)
         scores = (rng.random(100) < ability) * 1.0
         other = (rng.random(100) < ability.mean()) * 1.0
@@ -88,9 +92,28 @@ def test_interval_covers_with_ten_groups_where_single_tests_would_not() -> None:
         hits += [estimate.low <= 0.6 <= estimate.high for estimate in estimates] + [
             difference.low <= 0 <= difference.high
         ]
-    assert 0.92 <= hits[0] / 500 <= 0.99
-    assert hits[1] / 500 < 0.8
-    assert hits[2] / 500 > 0.93
+    assert 0.92 <= hits[0] / 200 <= 0.99
+    assert hits[1] / 200 < 0.8
+    assert hits[2] / 200 > 0.93
+
+
+def test_interval_covers_where_ten_groups_may_all_be_good_by_chance() -> None:
+    rng = np.random.default_rng(6)
+    names = [str(place // 20) for place in range(200)]
+    hits = 0
+    for _ in range(150):
+        ability = np.repeat(rng.beta(0.95 * 3 / 7, 0.05 * 3 / 7, 10), 20)
+        estimate = mean_score((rng.binomial(5, ability) / 5).tolist(), names)
+        hits += estimate.low <= 0.95 <= estimate.high
+    assert hits / 150 >= 0.92
+
+
+def test_resampled_groups_are_drawn_as_a_whole() -> None:
+    differences = np.repeat(np.random.default_rng(1).normal(0, 0.2, 12).clip(-1, 1), 5).tolist()
+    alone = bootstrap_interval(differences)
+    grouped = bootstrap_interval(differences, [str(place // 5) for place in range(60)])
+    assert (grouped.n, grouped.n_tests, grouped.value) == (12, 60, alone.value)
+    assert grouped.margin > 1.8 * alone.margin
 
 
 def test_groups_that_span_classes_widen_the_mean_over_classes() -> None:

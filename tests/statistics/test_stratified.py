@@ -41,6 +41,20 @@ def test_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
     assert 0.93 <= covered / 1000 <= 0.98
 
 
+def test_interval_covers_where_groups_span_classes() -> None:
+    rng = np.random.default_rng(5)
+    names = [str(place // 4) for place in range(40)]
+    hits = np.zeros(2)
+    for _ in range(400):
+        ability = np.repeat(rng.beta(1.4, 0.6, 10), 4)
+        scores = {name: (rng.random(40) < ability).astype(float).tolist() for name in ("de", "fr")}
+        together = estimate_stratified_mean(scores, groups_by_class={"de": names, "fr": names})
+        alone = estimate_stratified_mean(scores)
+        hits += [estimate.low <= 0.7 <= estimate.high for estimate in (together, alone)]
+    assert 0.92 <= hits[0] / 400 <= 0.99
+    assert hits[1] / 400 < 0.85
+
+
 @pytest.mark.parametrize(
     ("classes", "weights", "message"),
     [

@@ -154,7 +154,7 @@ def rank_variants(
         variant_id: {item.test_id: item.score for item in own if item.score is not None}
         for variant_id, own in results.items()
     }
-    p_values = _p_values(scores, base_id)
+    p_values = _p_values(scores, base_id, tests or {})
     complete = {variant_id for variant_id, own in scores.items() if len(own) == n_tests}
     frontier = _frontier(
         {variant_id: _speed(results[variant_id], scores[variant_id]) for variant_id in complete}
@@ -211,7 +211,9 @@ def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
     )
 
 
-def _p_values(scores: Mapping[str, Mapping[str, float]], base_id: str) -> dict[str, float]:
+def _p_values(
+    scores: Mapping[str, Mapping[str, float]], base_id: str, tests: Mapping[str, Test]
+) -> dict[str, float]:
     base = scores[base_id]
     others = [name for name in scores if name != base_id and scores[name].keys() & base.keys()]
     if not others:
@@ -223,7 +225,8 @@ def _p_values(scores: Mapping[str, Mapping[str, float]], base_id: str) -> dict[s
         ]
         for test_id in base
     ]
-    return dict(zip(others, holm(sign_flip_p_values(columns).tolist()), strict=True))
+    p_values = sign_flip_p_values(columns, groups=groups_of(base, tests)).tolist()
+    return dict(zip(others, holm(p_values), strict=True))
 
 
 def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:

@@ -18,6 +18,8 @@ class Case:
     id: str
     level: int = 1
     """Declared difficulty; the parts of a split get the same mix of levels."""
+    group: str | None = None
+    """As `Test.group`; cases of one group count together in the final proof."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

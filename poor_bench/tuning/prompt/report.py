@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from poor_bench.messages import write_count
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.tuning.prompt.search import Candidate, SearchEnd
@@ -56,7 +57,10 @@ class Proof:
     def sentence(self) -> str:
         """The finding in words."""
         span = f"{self.gain.low:+.3f} to {self.gain.high:+.3f}"
-        figures = f"{self.gain.value:+.3f} ({span}) on {self.gain.n} held-out tests"
+        basis = f"{self.gain.n_all} held-out tests"
+        if self.gain.n_tests is not None:
+            basis += f" in {write_count(self.gain.n, 'group')}"
+        figures = f"{self.gain.value:+.3f} ({span}) on {basis}"
         if self.is_proven:
             return f"Significant gain: {figures}."
         if self.gain.high < 0:
@@ -66,12 +70,18 @@ class Proof:
         return f"No significant difference: {figures}."
 
 
-def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:
+_NO_GROUPS: Mapping[str, str] = {}
+
+
+def prove(
+    base: Mapping[str, float], new: Mapping[str, float], groups: Mapping[str, str] = _NO_GROUPS
+) -> Proof:
     """Compare two prompts on the cases that both were tried on.
 
     Args:
         base: Case id to score, 0.0 to 1.0, with the old prompt.
         new: The same with the new one.
+        groups: Case id to its group, of cases that have one.
 
     Raises:
         ValueError: If they have no case in common.
@@ -86,7 +96,8 @@ def prove(base: Mapping[str, float], new: Mapping[str, float]) -> Proof:
     """
     common = [case_id for case_id in base if case_id in new]
     differences = [new[case_id] - base[case_id] for case_id in common]
-    gain = estimate_paired_difference(differences)
+    named = [groups.get(case_id) for case_id in common] if groups else None
+    gain = estimate_paired_difference(differences, named)
     return Proof(
         mean_base=math.fsum(base[case_id] for case_id in common) / len(common),
         mean_new=math.fsum(new[case_id] for case_id in common) / len(common),
@@ -167,7 +178,7 @@ def read_report(search: KeptSearch) -> PromptReport:
             reason=StopReason(end.get("reason", StopReason.CANCELLED)),
             message=str(end.get("message", "" if end else "The process did not finish.")),
         ),
-        proof=prove(proof["base"], proof["new"]) if proof else None,
+        proof=prove(proof["base"], proof["new"], proof.get("groups", {})) if proof else None,
         accepted=str(accepted.get("key", "")),
         n_calls=spent.n_calls,
         cost_usd=spent.spent_usd,

@@ -83,7 +83,7 @@ class ClassPromptSubject:
             test.test_id: test for test in config.workspace.tests if test.class_id == class_id
         }
         self.cases: Sequence[Case] = [
-            Case(test.test_id, test.level) for test in self._tests.values()
+            Case(test.test_id, test.level, test.group) for test in self._tests.values()
         ]
         scorer = self._runner_with(self.base_text).scorer
         judged = [test for test in self._tests.values() if scorer.is_judged(test)]

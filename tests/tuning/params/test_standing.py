@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.tuning.params.ranking import rank_variants, state_verdict
 
 BASE = "base"
@@ -43,6 +44,19 @@ def test_many_variants_make_it_harder_to_claim_a_gain() -> None:
     among = table(20, base=([0.0] * 20, 100), new=(gain, 100), **others)
     assert alone[0].is_better
     assert not among[0].is_better
+
+
+def test_a_gain_in_one_group_is_not_called_better() -> None:
+    gains = {"new": results("new", [1.0] * 8 + [0.0] * 12), BASE: results(BASE, [0.0] * 20)}
+    tests = {
+        str(number): Test(
+            test_id=str(number), class_id="c", level=1, texts=("a",), group=f"g{number // 8}"
+        )
+        for number in range(20)
+    }
+    alone, grouped = rank_variants(gains, BASE, 20), rank_variants(gains, BASE, 20, tests)
+    assert alone[0].is_better
+    assert not grouped[0].is_better
 
 
 def test_failures_are_no_zeros() -> None:

@@ -43,6 +43,18 @@ def test_no_gain_is_proven_on_fewer_tests(pairs: list[tuple[int, int]]) -> None:
     assert not proof_of([(old / 100, new / 100) for old, new in pairs]).is_proven
 
 
+def test_cases_of_one_group_prove_as_much_as_their_group() -> None:
+    pairs = [(0.0, 1.0)] * 6 + [(0.5, 0.5)] * 6
+    base = {str(number): old for number, (old, _) in enumerate(pairs)}
+    new = {str(number): score for number, (_, score) in enumerate(pairs)}
+    assert prove(base, new).is_proven
+    grouped = prove(base, new, {case_id: str(int(case_id) // 3) for case_id in base})
+    assert not grouped.is_proven
+    assert grouped.sentence.endswith(
+        "on 12 held-out tests in 4 groups. The held-out tests are too few."
+    )
+
+
 def test_a_loss_is_called_a_loss() -> None:
     sentence = proof_of([(1.0, 0.0)] * 12).sentence
     assert sentence.startswith("The new prompt is significantly worse: -1.000")

@@ -111,6 +111,16 @@ DIFFERENCES: Mapping[str, Chances] = {
 }
 """Of differences from -1 to 1, written as 0 to 1."""
 
+RARE: Mapping[str, float] = {
+    **dict.fromkeys(("95 % 0.9, 5 % 0", "95 % beta 1, 30, 5 % 1", "95 % beta 20, 2, 5 % 0"), 0.05),
+    **dict.fromkeys(("90 % 0.3, 10 % 1", "90 % 0, 10 % 0.2", "90 % beta 1, 30, 10 % 1"), 0.1),
+    **dict.fromkeys(("90 % 0, else beta 2, 2", "90 % 1, else beta 2, 2"), 0.1),
+    "95 % small, 5 % -1": 0.05,
+    **dict.fromkeys(("90 % small, 10 % +1", "90 % small, 10 % +0.8", "90 % +0.1, 10 % -0.9"), 0.1),
+}
+"""Share of the values that are far from all others. A sample without any of them looks like one of
+the others alone; no method can tell the two apart, so an interval that fits the others misses."""
+
 
 def make_random(rng: np.random.Generator) -> Chances:
     """Make a mixture of one or two beta laws and of the points 0 and 1, all at random."""

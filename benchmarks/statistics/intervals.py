@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 from distributions import (
     DIFFERENCES,
+    RARE,
     SCORES,
     VALUES,
     Chances,
@@ -51,7 +52,10 @@ def _simulate(
             found = [estimate(sample) for sample in samples.tolist()]
             hits = sum(item.low - 1e-9 <= truth <= item.high + 1e-9 for item in found)
             goal = 0.93 if n >= _FROM else None
-            coverage.append(measure_share(f"{name}; {n} tests", hits, runs, at_least=goal))
+            label = f"{name}; {n} tests"
+            if name in RARE:
+                label += f" ({(1 - RARE[name]) ** n:.1%} of samples have no rare value)"
+            coverage.append(measure_share(label, hits, runs, at_least=goal))
             if n in _WIDTHS:
                 needed = scale * compute_needed_width(chances, n)
                 widths.append(_measure_width(f"{name}; {n} tests", found, needed))

@@ -247,7 +247,7 @@ class PromptSession:
         base_scores = self._attempts.scores(base.text, held_out)
         new_scores = self._attempts.scores(best.text, held_out)
         if base_scores.keys() & new_scores.keys():
-            groups = {case.id: case.group for case in held_out if case.group}
+            groups = {case.id: case.group for case in self._task.subject.cases if case.group}
             record = {"base": base_scores, "new": new_scores, "key": best.key, "groups": groups}
             self._tools.file.append("proof", record)
         return problem

@@ -224,15 +224,6 @@ def list_left_over(journals: Sequence[Path]) -> list[Path]:
     return [path for path in journals if not is_owned(path)]
 
 
-def newest_owned(journals: Sequence[Path]) -> Path | None:
-    """Return the newest journal that a running process writes to; None where there is none.
-
-    Args:
-        journals: Oldest first.
-    """
-    return next((path for path in reversed(journals) if is_owned(path)), None)
-
-
 def owner_lock_path(path: Path) -> Path:
     """Return the file whose lock the writer of a journal holds."""
     return path.with_suffix(".lock")
@@ -256,17 +247,6 @@ def _cannot_write(path: Path, error: Exception) -> StoreError:
         f"{path}: results cannot be written: {reason}",
         hint="Stored results are intact. Fix this and run again; the rest is pending.",
     )
-
-
-def dump_result(result: Result) -> bytes:
-    """Return a result as one line of JSON, as `dump_record` does; for reading it back only.
-
-    Fields at their defaults may be there.
-    """
-    try:
-        return orjson.dumps(result)
-    except TypeError:
-        return dump_record(result_to_record(result))
 
 
 def dump_record(record: dict[str, Any]) -> bytes:

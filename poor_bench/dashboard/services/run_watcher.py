@@ -35,7 +35,7 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
-from poor_bench.runs.journal import JournalFollower, list_left_over, newest_owned, read_header
+from poor_bench.runs.journal import JournalFollower, list_left_over, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -203,17 +203,17 @@ class ForeignRuns:
         self._killed: _Followed | None = None
 
     def state(self, paths: StorePaths) -> RunState | None:
-        """Return the newest run that some process is writing; None where there is none.
+        """Describe the newest run that some process is writing; None if there is none.
 
         Ask only while no run of this process is under way: its journal looks the same.
         """
-        path = newest_owned(paths.journals())
+        run = paths.history.running()
         with self._lock:
-            if path is None:
+            if run is None:
                 self._followed = None
                 return None
-            if self._followed is None or self._followed.path != path:
-                self._followed = _Followed(path)
+            if self._followed is None or self._followed.path != run.path:
+                self._followed = _Followed(run.path)
             return self._followed.state()
 
     def find_interrupted(self, paths: StorePaths) -> RunState | None:

@@ -157,7 +157,7 @@ def measure(runs: int) -> Iterator[Figure]:
 
 def main() -> None:
     """Print all figures."""
-    runs = read_runs(__doc__ or "", 60)
+    runs = read_runs(__doc__ or "", 40)
     print_figures(
         "Causes found by compare --why (6 factors, 60 tests, 1 trial)", list(measure(runs))
     )

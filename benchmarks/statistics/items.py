@@ -130,7 +130,7 @@ def measure_recovery(n_models: int, n_tests: int, runs: int) -> list[Figure]:
 
 def main() -> None:
     """Print the figures of every kind of answer with 1 and 3 trials, and of the 2PL fit."""
-    runs = read_runs(__doc__ or "", 50)
+    runs = read_runs(__doc__ or "", 25)
     for draw_ability, has_goals in ((spread_evenly, True), (spread_normally, False)):
         for kind in KINDS:
             for n_trials in (1, 3):

@@ -1,14 +1,17 @@
-"""A synthetic workspace of any size for `benchmarks/dashboard.py`: results of LLMs x tests."""
+"""A synthetic workspace of any size, for `dashboard.py` and `scale.py`: results of LLMs x tests."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
 from poor_bench.models.result import Result
 from poor_bench.results.store import open_store
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
 
 CLASSES = ("arithmetic", "extraction", "sentiment", "python_functions", "translation")
 EVALUATOR = '''"""Right where the response is the expected text."""
@@ -23,10 +26,19 @@ def build_workspace(folder: Path, n_llms: int, n_tests: int) -> None:
     """Write a valid workspace with a result for every LLM and test."""
     _write_files(folder, n_llms, n_tests)
     store = open_store(folder)
-    for llm in range(n_llms):
-        rng = random.Random(llm)
-        results = (_result(rng, llm, n_llms, test) for test in range(n_tests))
-        store.add(results, f"20261121T0000{llm:02}-bench", {})
+    runner = WorkspaceRunner(WorkspaceFolder(folder))
+    now, tests = runner.fingerprints, runner.workspace.tests
+    for number, llm in enumerate(runner.workspace.llms):
+        rng = random.Random(number)
+        results = (
+            replace(
+                _result(rng, number, n_llms, place),
+                request_fingerprint=now.of_request(llm, test),
+                evaluator_fingerprint=now.of_evaluator(test),
+            )
+            for place, test in enumerate(tests)
+        )
+        store.add(results, f"20261121T0000{number:02}-bench", {})
 
 
 def _write_files(folder: Path, n_llms: int, n_tests: int) -> None:

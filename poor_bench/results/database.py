@@ -256,13 +256,17 @@ class Database:
         with self._lock, self.connection.cursor() as cursor:
             for start, some in self._by_start(places).items():
                 rows = [place & _ROWS for place in some]
+                first, last = min(rows), max(rows)
                 query = (
-                    f"SELECT row, {', '.join(expressions)} "
-                    f"FROM {_relation(start, self._texts_of[start])} "
-                    "WHERE row BETWEEN $2 AND $3 AND row IN (SELECT unnest($1::BIGINT[]))"
+                    f"SELECT {start & ~_ROWS}::BIGINT + row, {', '.join(expressions)} "
+                    f"FROM {_relation(start, self._texts_of[start])} WHERE row BETWEEN $1 AND $2"
                 )
-                for row, *values in cursor.execute(query, [rows, min(rows), max(rows)]).fetchall():
-                    found[start & ~_ROWS | row] = tuple(values)
+                given: list[object] = [first, last]
+                if len(rows) <= last - first:  # not all that stand between them
+                    query += " AND row IN (SELECT unnest($3::BIGINT[]))"
+                    given.append(rows)
+                for place, *values in cursor.execute(query, given).fetchall():
+                    found[place] = tuple(values)
         return [found[place] for place in places]
 
     def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:

@@ -1,0 +1,106 @@
+"""What `status` and `report` cost with up to a million results, beside DuckDB's bare query.
+
+    python benchmarks/scale.py [FOLDER] [LLMS TESTS]
+
+Builds workspaces of 100, 10,000 and 100,000 results (or one of LLMS x TESTS; 50 20000 is a million
+and takes some minutes) in FOLDER, or in a temporary one; those that stand in FOLDER already are
+used as they are. Prints wall time, CPU time and peak memory of each command, with an index that is
+there, and of a process that does nothing but one query over the same Parquet parts: mean score and
+time by model. The goal of a million results is 3 s, and at most 3 times the bare query.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT))
+
+from benchmarks.dashboard_workspace import build_workspace
+
+COMMANDS = ("status", "report", "report --by class", "report --format times")
+BARE = """
+import sys, duckdb
+duckdb.sql(f\"\"\"SELECT llm_id, avg(score), avg(execution_time_ms)
+FROM read_parquet('{sys.argv[1]}/index/*/*.numbers.parquet') GROUP BY llm_id\"\"\").fetchall()
+"""
+REPEATS = 3
+
+
+class Cost(NamedTuple):
+    """Least of each figure over some repeats."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    folder = words.pop(0) if len(words) % 2 else ""
+    sizes = [(int(words[0]), int(words[1]))] if words else [(5, 20), (10, 1_000), (10, 10_000)]
+    with tempfile.TemporaryDirectory() as temporary:
+        for n_llms, n_tests in sizes:
+            workspace = Path(folder or temporary) / f"{n_llms}x{n_tests}"
+            if not workspace.exists():
+                workspace.mkdir(parents=True)
+                build_workspace(workspace, n_llms, n_tests)
+            report(workspace, n_llms * n_tests)
+
+
+def report(workspace: Path, n_results: int) -> None:
+    """Print what each command costs."""
+    run([sys.executable, "-c", _BUILD_INDEX, str(workspace)])
+    has_parts = any((workspace / "index").rglob("*.numbers.parquet"))
+    bare = measure([sys.executable, "-c", BARE, str(workspace)]) if has_parts else None
+    print(f"{n_results:,} results")
+    if bare:
+        print_cost("DuckDB alone, one query", bare, None)
+    for words in COMMANDS:
+        command = [sys.executable, "main.py", *words.split(), "--data", str(workspace)]
+        print_cost(words, measure(command), bare)
+
+
+_BUILD_INDEX = f"""
+import sys; from pathlib import Path
+sys.path.insert(0, {str(PROJECT)!r})
+from poor_bench.results.store import open_store
+open_store(Path(sys.argv[1])).table()
+"""
+
+
+def measure(command: list[str]) -> Cost:
+    """Run a command a few times."""
+    costs = [run(command) for _ in range(REPEATS)]
+    return Cost(*(min(figures) for figures in zip(*costs, strict=True)))
+
+
+def run(command: list[str]) -> Cost:
+    """Run a command without its output; the kernel counts its CPU time and memory."""
+    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    start = time.perf_counter()
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=quiet)
+    _, status, usage = os.wait4(process, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed")
+    used = usage.ru_utime + usage.ru_stime
+    return Cost(time.perf_counter() - start, used, usage.ru_maxrss / 1024)
+
+
+def print_cost(name: str, cost: Cost, bare: Cost | None) -> None:
+    ratio = f"{cost.cpu_s / bare.cpu_s:6.1f} x the query" if bare else ""
+    print(
+        f"  {name:26} {cost.wall_s:6.2f} s wall {cost.cpu_s:6.2f} s CPU {cost.peak_mb:6.0f} MB "
+        f"{ratio}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    os.chdir(PROJECT)
+    main()

@@ -225,7 +225,7 @@ def _p_values(
         ]
         for test_id in base
     ]
-    p_values = sign_flip_p_values(columns, groups=groups_of(base, tests)).tolist()
+    p_values = sign_flip_p_values(columns, groups=find_groups(base, tests)).tolist()
     return dict(zip(others, holm(p_values), strict=True))
 
 

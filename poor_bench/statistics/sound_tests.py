@@ -170,12 +170,14 @@ def _draw_answers(
     total = space.tempting * (space.n_answers - 1)
     answers = rng.integers(1, space.n_answers, size=fails.shape)
     first = answers[:, :, 0]
+    by_chance = min(0.99, (1 + space.tempting) / (1 + total))  # two draws of the urn agree
+    on_purpose = max(0.0, (space.repeating - by_chance) / (1 - by_chance))
     for model in range(1, n_models):
         repeats = rng.random(size) < model / (total + model)
         earlier = first[np.arange(size), rng.integers(model, size=size)]
         first[:, model] = np.where(repeats, earlier, first[:, model])
     for trial in range(1, n_trials):
-        own = is_stuck | (rng.random((size, n_models)) < space.repeating)
+        own = is_stuck | (rng.random((size, n_models)) < on_purpose)
         others = rng.random((size, n_models)) < n_models / (total + n_models)
         of_others = first[np.arange(size)[:, None], rng.integers(n_models, size=(size, n_models))]
         again = np.where(others, of_others, answers[:, :, trial])

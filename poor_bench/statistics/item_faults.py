@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-_LEVEL_OF_SINGLE, _LEVEL_OF_SEVERAL = 0.1, 0.05
+_LEVEL_OF_SINGLE, _LEVEL_OF_SEVERAL = 0.1, 0.07
 """Levels of Benjamini-Hochberg with one and more trials per model.
 
-Set by `benchmarks/statistics/items.py`: p-values of single trials are cautious, those of several
-are not. The precision on planted faults is above 90 % where abilities spread wider than
+Set by `benchmarks/statistics/items.py`: p-values of single trials are more cautious than those of
+several. The precision on planted faults is above 90 % where abilities spread wider than
 difficulties. Elsewhere it is lower with four choices: about two in three with three trials.
 """
 _DRAWN_PER_TEST, _LEAST_DRAWN, _MOST_DRAWN = 20, 2_000, 40_000

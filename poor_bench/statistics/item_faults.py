@@ -201,7 +201,7 @@ def _weigh_answers(
     import numpy as np
 
     soundness = np.ones(len(trials))
-    for _ in range(_PASSES):  # later ones without the influence of what earlier ones found
+    for turn in range(_PASSES):  # later ones without the influence of what earlier ones found
         sound = fit_sound_tests(trials, soundness, prior, 1.0)
         found: list[Any] = [None] * len(trials)
         ratios, p_values = np.zeros(len(trials)), np.ones(len(trials))
@@ -209,7 +209,8 @@ def _weigh_answers(
             rows = np.flatnonzero(n_answers == n)
             space = estimate_answer_space(trials[rows][soundness[rows] > 0.5], int(n))
             ratios[rows], faults, shared = _weigh(trials[rows], sound, space)
-            p_values[rows] = _simulate_p(ratios[rows], trials[rows], sound, space, seed)
+            if turn == _PASSES - 1:
+                p_values[rows] = _simulate_p(ratios[rows], trials[rows], sound, space, seed)
             for row, fault, code in zip(rows, faults, shared, strict=True):
                 found[row] = fault, int(code)
         soundness = _estimate_soundness(ratios)

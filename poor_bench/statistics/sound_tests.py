@@ -107,6 +107,8 @@ def _estimate_sticky(right: Array, n_trials: Codes, chances: Array, by_test: Arr
     """
     import numpy as np
 
+    if n_trials.max(initial=0) <= 1:
+        return 0.0
     several = by_test * (n_trials > 1)
     mixed = (several * ((right > 0) & (right < 1))).sum()
     alike = (chances**n_trials + (1 - chances) ** n_trials).mean(axis=0)

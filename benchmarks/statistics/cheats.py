@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from simulation import measure_share, print_figures, read_runs
@@ -181,7 +182,7 @@ def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[Subject]:
 
 def count_flagged(makers: Mapping[str, Maker], n_tests: int, seed: int) -> list[str]:
     """Name the classes in which a cheat is found to pass."""
-    judges = WorkspaceJudges("", ())  # type: ignore[arg-type]
+    judges = WorkspaceJudges(Path(), ())
     facts = RegistryFacts(load_evaluators([project_evaluators_folder()]), judges)
     flagged = []
     for name, maker in makers.items():

@@ -13,7 +13,7 @@ from poor_bench.config.llm_names import ids_named
 from poor_bench.gates.check import Evidence
 from poor_bench.gates.gate import Gate
 from poor_bench.resolver import NOW, ResultSetResolver
-from poor_bench.runner.rescore import rescore, to_rescore
+from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -102,21 +102,10 @@ def _compare_baseline(
 
 
 def rescore_result_set(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
-    """Score stored responses with today's evaluators; nothing is stored, no request is sent.
-
-    Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
-    stay as they are.
-    """
+    """Score stored responses with today's evaluators, see `score_with_evaluators`."""
     runner = WorkspaceRunner(config)
     try:
-        tests = {
-            test.test_id: test
-            for test in config.workspace.tests
-            if not runner.scorer.is_judged(test)
-        }
-        items = to_rescore(side.results, lambda result: tests.get(result.test_id), runner.scorer)
-        rescored = rescore(items, runner.scorer)
-        newer = {item.old.key: item.new for item in rescored if item.new is not None}
+        tests = config.workspace.tests
+        return replace(side, results=score_with_evaluators(side.results, tests, runner.scorer))
     finally:
         runner.close()
-    return replace(side, results=tuple(newer.get(r.key, r) for r in side.results))

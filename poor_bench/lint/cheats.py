@@ -17,7 +17,7 @@ from enum import StrEnum
 from statistics import fmean, stdev
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.lint.subject import EvaluatorFacts, Subject
+from poor_bench.lint.subject import EvaluatorFacts, Subject, find_right_answer
 from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text
 from poor_bench.scoring.verdict import AnswerFormat
@@ -119,7 +119,7 @@ def score_cheats(
     for subject in subjects:
         of_class[subject.test.class_id].append(subject)
     for members in of_class.values():
-        keys = [_reference(subject, facts) for subject in members]
+        keys = [find_right_answer(subject, facts) for subject in members]
         for place, subject in enumerate(members):
             others = [key for key in (*keys[:place], *keys[place + 1 :]) if key]
             if not facts.is_judged(subject.spec):
@@ -134,13 +134,6 @@ def _score_test(
         scores = [_score(subject, answer, facts) for answer in answers]
         known = [score for score in scores if score is not None]
         yield CheatScore(subject.test.test_id, cheat, fmean(known) if known else None)
-
-
-def _reference(subject: Subject, facts: EvaluatorFacts) -> str | None:
-    try:
-        return subject.test.reference_response or facts.reference(subject.spec)
-    except PoorBenchError:
-        return None
 
 
 def _score(subject: Subject, answer: str, facts: EvaluatorFacts) -> float | None:
@@ -161,10 +154,8 @@ def build_answers(
         facts: Says the wanted format.
         seed: Of the random answers.
     """
-    labels = [str(label) for label in subject.parameters.get("labels") or ()]
+    labels = subject.labels
     texts = [str(text) for text in subject.parameters.get("choices") or ()]
-    if texts and not labels:
-        labels = [chr(ord("A") + place) for place in range(len(texts))]
     options = list(dict.fromkeys(labels or others))[:_MOST_OPTIONS]
     prompt = subject.prompts[0].text if subject.prompts else subject.content
     numbers = _NUMBER.findall(subject.content)

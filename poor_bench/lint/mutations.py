@@ -18,7 +18,7 @@ from typing import Any
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.extraction.fences import find_fenced_blocks
-from poor_bench.lint.subject import EvaluatorFacts, Subject
+from poor_bench.lint.subject import EvaluatorFacts, Subject, find_right_answer
 from poor_bench.safe_files import load_json_text
 
 
@@ -42,7 +42,7 @@ DRESSED = (Mutation.ANNOUNCED, Mutation.DENIED)
 """Wrong answers that look like right ones; the others are right answers that were broken."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_OPERATORS: Mapping[type[ast.AST], type[ast.AST]] = {
+_OPERATORS: Mapping[type[ast.AST], Callable[[], Any]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult, ast.Mod: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
     ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.And: ast.Or, ast.Or: ast.And,
@@ -110,7 +110,7 @@ def score_mutants(
         seed: Of the draws of words and of other tests.
         on_test: Called after each test.
     """
-    right = {subject.test.test_id: _reference(subject, facts) for subject in subjects}
+    right = {subject.test.test_id: find_right_answer(subject, facts) for subject in subjects}
     by_class: dict[str, list[str]] = defaultdict(list)
     for subject in subjects:
         if answer := right[subject.test.test_id]:
@@ -150,14 +150,6 @@ def _score_all(
         return
 
 
-def _reference(subject: Subject, facts: EvaluatorFacts) -> str | None:
-    """Find a right answer; that of the evaluator comes first, as all of it counts."""
-    try:
-        return facts.reference(subject.spec) or subject.test.reference_response
-    except PoorBenchError:
-        return None
-
-
 def build_mutants(
     subject: Subject, answer: str, others: Sequence[str], rng: random.Random
 ) -> list[Mutant]:
@@ -169,10 +161,7 @@ def build_mutants(
         others: Right answers of other tests of the class that differ from it.
         rng: Draws words and other tests.
     """
-    labels = [str(label) for label in subject.parameters.get("labels") or ()]
-    choices = subject.parameters.get("choices") or ()
-    labels = labels or [chr(ord("A") + place) for place in range(len(choices))]
-    broken = list(_break(answer, labels, rng))
+    broken = list(_break(answer, subject.labels, rng))
     if subject.parameters.get("compare") == "set":
         broken = [mutant for mutant in broken if mutant.mutation is not Mutation.ORDER]
     if others:
@@ -293,7 +282,7 @@ def _is_breakable(node: ast.AST) -> bool:
 
 def _break_node(node: Any) -> None:
     if isinstance(node, ast.Compare):
-        node.ops[0] = _OPERATORS[type(node.ops[0])]()  # type: ignore[call-overload]
+        node.ops[0] = _OPERATORS[type(node.ops[0])]()
     elif isinstance(node, ast.Return):
         node.value = ast.Constant(None)
     else:

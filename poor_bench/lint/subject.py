@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 
 from poor_bench.config.load import TESTS_FILE, Workspace
 from poor_bench.config.report import Place, place_to_text
+from poor_bench.errors import PoorBenchError
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
@@ -105,6 +107,12 @@ class Subject:
         test = self.test
         return test.text if test.text is not None else "\n".join(test.texts or ())
 
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the choices that the parameters name; empty where they name none."""
+        labels = [str(label) for label in self.parameters.get("labels") or ()]
+        return labels or list(string.ascii_uppercase[: len(self.parameters.get("choices") or ())])
+
     def finding(
         self,
         code: str,
@@ -138,6 +146,14 @@ class Subject:
     def fix(self, place: Place, value: Any) -> Fix:
         """Return the fix that puts `value` at `place` within the entry of this test."""
         return Fix(test_id=self.test.test_id, place=place, value=value)
+
+
+def find_right_answer(subject: Subject, facts: EvaluatorFacts) -> str | None:
+    """Find a right answer; that of the evaluator comes first, as all of it counts."""
+    try:
+        return facts.reference(subject.spec) or subject.test.reference_response
+    except PoorBenchError:
+        return None
 
 
 def list_subjects(workspace: Workspace) -> Iterator[Subject]:

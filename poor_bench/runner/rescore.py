@@ -252,6 +252,25 @@ def rescore(items: Iterable[JudgeItem], scorer: Scorer) -> Iterator[Rescored]:
         yield _score(item, scorer, lambda: False)
 
 
+def score_with_evaluators(
+    results: Sequence[Result], tests: Iterable[Test], scorer: Scorer
+) -> tuple[Result, ...]:
+    """Score stored responses with today's evaluators; nothing is stored, no request is sent.
+
+    Results without a response, of tests that are gone or judged by an LLM, or that cannot be scored
+    stay as they are.
+
+    Args:
+        results: Stored results.
+        tests: The tests of the workspace.
+        scorer: Scores responses.
+    """
+    unjudged = {test.test_id: test for test in tests if not scorer.is_judged(test)}
+    items = to_rescore(results, lambda result: unjudged.get(result.test_id), scorer)
+    newer = {item.old.key: item.new for item in rescore(items, scorer) if item.new is not None}
+    return tuple(newer.get(result.key, result) for result in results)
+
+
 def rescore_by_judges(
     waiting: Sequence[JudgeItem], scorer: Scorer, manager: LLMManager
 ) -> Iterator[Rescored]:

@@ -295,22 +295,28 @@ class _Units:
         """Draw units at random: each class and level has its share of the tests."""
         import numpy as np
 
-        order = rng.permutation(len(self.sizes))
-        n_of = np.bincount(self._strata, weights=self.sizes)
-        # Each unit stands at the share of its stratum that is drawn before it.
-        before = np.zeros(len(order))
-        drawn = np.zeros(len(n_of))
-        for unit in order.tolist():
-            stratum = self._strata[unit]
-            before[unit] = (drawn[stratum] + self.sizes[unit] / 2) / n_of[stratum]
-            drawn[stratum] += self.sizes[unit]
-        ranked = np.argsort(before, kind="stable")
+        by_level = self._spread(rng.permutation(len(self.sizes)), self._strata)
+        ranked = self._spread(by_level, self._classes)
         chosen, missing = [], n
         for unit in ranked.tolist():
             if missing >= self.sizes[unit] / 2:
                 chosen.append(unit)
                 missing -= int(self.sizes[unit])
         return np.array(chosen or ranked[:1].tolist(), dtype=np.int64)
+
+    def _spread(self, order: Places, parts: Places) -> Places:
+        """Order units so that each part has its share of every beginning; else in `order`."""
+        import numpy as np
+
+        n_of = np.bincount(parts, weights=self.sizes)
+        drawn = np.zeros(len(n_of))
+        position = np.zeros(len(order))
+        for place, unit in enumerate(order.tolist()):
+            part = parts[unit]
+            position[place] = (drawn[part] + self.sizes[unit] / 2) / n_of[part]
+            drawn[part] += self.sizes[unit]
+        spread: Places = order[np.argsort(position, kind="stable")]
+        return spread
 
     def improve(self, chosen: Places, scores: Numbers) -> None:
         """Swap units for others of the same stratum and size while the prediction gets better."""

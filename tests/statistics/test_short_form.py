@@ -94,6 +94,18 @@ def test_each_class_has_its_share() -> None:
     assert Counter(int(key[1:]) % 4 for key in form.test_ids) == {0: 3, 1: 3, 2: 3, 3: 3}
 
 
+def test_few_tests_of_many_levels_are_spread_over_all_classes() -> None:
+    tests = {
+        f"t{n}": Test(test_id=f"t{n}", class_id=f"c{n % 4}", level=1 + n // 4 % 5, text="?")
+        for n in range(64)
+    }
+    table = make_table(draw(np.random.default_rng(3), 64, 1))
+    form = select_short_form(FullScores(table, tests), 0.25)
+    assert Counter(tests[name].class_id for name in form.test_ids) == dict.fromkeys(
+        ("c0", "c1", "c2", "c3"), 4
+    )
+
+
 def test_a_model_much_weaker_than_all_known_ones_is_not_drawn_towards_them() -> None:
     rng = np.random.default_rng(3)
     known = (rng.random((60, 9)) < 0.95).astype(float)

@@ -151,6 +151,34 @@ def model_link(
     return f"/model{write_query([*query, *further.items()])}"
 
 
+def run_link(
+    *,
+    llm_ids: Iterable[str] = (),
+    classes: Iterable[str] = (),
+    tests: Iterable[str] = (),
+    levels: Iterable[int] = (),
+    redo: bool = False,
+) -> str:
+    """Write the address of the page Run with a selection; an empty filter selects everything.
+
+    Args:
+        llm_ids: Models.
+        classes: Ids of classes.
+        tests: Ids of tests, or globs.
+        levels: Numbers.
+        redo: True to re-run completed tests.
+
+    Example:
+        >>> run_link(llm_ids=["ollama:gemma3:1b"], tests=["math_001"], redo=True)
+        '/run?llm=ollama%3Agemma3%3A1b&test=math_001&redo=yes'
+    """
+    query = [("llm", llm_id) for llm_id in llm_ids]
+    query += [("class", name) for name in classes]
+    query += [("level", str(level)) for level in levels]
+    query += [("test", test_id) for test_id in tests]
+    return f"/run{write_query([*query, ('redo', _YES if redo else '')])}"
+
+
 def _name(each: Field[Any]) -> str:
     return str(each.metadata.get("name", each.name))
 

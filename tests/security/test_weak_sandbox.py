@@ -13,8 +13,8 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.callbacks import show_panel
-from poor_bench.dashboard.pages.model.details import details_body
 from poor_bench.dashboard.pages.run import callbacks as run_page
+from poor_bench.dashboard.result_panel.panel import build_panel
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.services.trial_search import build_details
@@ -262,5 +262,5 @@ def test_panels_tell_the_level_of_a_result_where_it_is_weak(
     compared = show_panel(services, "?test=sum_001")
     [result] = WorkspaceFolder(folder).store.results()
     details = build_details(result, WorkspaceFolder(folder).workspace)
-    for shown in (compared, details_body(details)):
+    for shown in (compared, build_panel(details)):
         assert (f"sandbox: {level}" in text_of(shown)) is is_told

@@ -1,16 +1,11 @@
-"""The panel beside the table: everything about one trial, previous and next."""
+"""The result panel beside the table: which result is open, previous and next."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, no_update
 
-from poor_bench import metrics
-from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
-from poor_bench.dashboard.components.blocks import figures_list
-from poor_bench.dashboard.components.texts import build_folded, difference, plain_text
 from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import (
     ModelIds,
@@ -18,133 +13,14 @@ from poor_bench.dashboard.pages.model.layout import (
     read_selected_key,
     sort_query,
 )
-from poor_bench.dashboard.text.differences import compare_texts
-from poor_bench.dashboard.text.safe_markdown import safe_markdown
-from poor_bench.messages import write_count
-from poor_bench.results.query import think_to_text
-from poor_bench.scoring.verdict import MAX_DETAILS
+from poor_bench.dashboard.result_panel.frame import PanelIds
+from poor_bench.dashboard.result_panel.panel import build_panel, build_title
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.services.trial_search import ResultDetails
-    from poor_bench.models.result import Result
     from poor_bench.results.table import TrialKey
-
-
-def details_title(details: ResultDetails) -> list[Component]:
-    """Return which trial is open."""
-    result = details.result
-    level = f" · level {details.level}" if details.level is not None else ""
-    trial = f" · trial {result.trial}" if result.trial > 1 else ""
-    return [
-        html.H2(result.test_id),
-        html.P(f"{details.class_id or 'removed test'}{level}{trial}"),
-    ]
-
-
-def details_body(details: ResultDetails) -> list[Component | None]:
-    """Return everything about a trial."""
-    return [
-        _verdict(details),
-        _difference(details),
-        _section("Response", plain_text(details.answer, details.answer_span)),
-        _thinking(details),
-        _prompt(details),
-        _section("Figures", _figures(details.result)),
-    ]
-
-
-def _verdict(details: ResultDetails) -> Component:
-    result = details.result
-    if result.failure is not None:
-        kind = result.failure.kind.value.replace("_", " ")
-        return html.Div(
-            [
-                html.Strong(f"Failed to run: {kind}"),
-                html.P(result.failure.message),
-                html.P("This is not a score; the test stays pending.", className="quiet"),
-            ],
-            className="failure-box",
-        )
-    strict = result.strict_score
-    issues = [html.Li(f"{title}: {evidence}") for title, evidence in details.issues]
-    return html.Div(
-        [
-            html.Div(
-                [
-                    score_badge(result.score),
-                    html.Span(
-                        f"strict {strict:.2f}: the answer is not in the required format",
-                        className="quiet",
-                    )
-                    if strict is not None and strict != result.score
-                    else None,
-                    *(
-                        dmc.Badge(mark.replace("_", " "), color="orange", variant="light")
-                        for mark in result.marks
-                    ),
-                    weak_sandbox_badge(result.weak_sandbox),
-                ],
-                className="verdict-line",
-            ),
-            dcc.Markdown(safe_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
-            html.Ul(issues, className="details-issues") if issues else None,
-        ]
-    )
-
-
-def _difference(details: ResultDetails) -> Component | None:
-    if not details.expected or details.result.score is None:
-        return None
-    if details.result.score >= 1.0:
-        return _section("Expected", plain_text(details.expected))
-    if not details.got:
-        return _section("Expected; no answer found", plain_text(details.expected))
-    return _section(
-        "Expected and actual",
-        html.P([html.Del("expected"), " ", html.Ins("actual")], className="difference-key"),
-        difference(compare_texts(details.expected, details.got)),
-    )
-
-
-def _thinking(details: ResultDetails) -> Component | None:
-    if not details.thinking:
-        return None
-    n_words = len(details.thinking.split())
-    return build_folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
-
-
-def _prompt(details: ResultDetails) -> Component | None:
-    if not details.prompt:
-        return None
-    as_today = "" if details.is_prompt_stored else " (rendered from the current files)"
-    system = plain_text(details.system_prompt) if details.system_prompt else None
-    return build_folded(
-        f"Prompt{as_today}",
-        html.H4("System") if system else None,
-        system,
-        html.H4("User") if system else None,
-        plain_text(details.prompt),
-    )
-
-
-def _figures(result: Result) -> Component:
-    figures = {
-        **{metric.label: metric.show_trial(result) for metric in metrics.TRIAL},
-        "Finish reason": result.finish_reason or "-",
-        "Answer format": result.found or "-",
-        "Sandbox": result.sandbox or "-",
-        "Think": think_to_text(result.think),
-        "Time of request": result.timestamp[:19].replace("T", " "),
-        "Run": result.run_id or "-",
-    }
-    return figures_list(figures)
-
-
-def _section(title: str, *children: Component) -> Component:
-    return html.Section([html.H3(title), *children])
 
 
 SortModel = list[dict[str, Any]] | None
@@ -186,7 +62,7 @@ def shown_details(services: Services, search: str, sort: SortModel, selected: ob
         return [], "", True, True, [], None
     found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key)
-    title, body = details_title(details), details_body(details)
+    title, body = build_title(details), build_panel(details)
     if place is None:
         return title, "", True, True, body, [*key, None]
     position = f"{place + 1:,} of {len(found):,}"
@@ -224,18 +100,18 @@ def register_details(app: Dash, services: Services) -> None:
 
     @on_click(
         app,
-        (ModelIds.PREVIOUS, ModelIds.NEXT),
+        (PanelIds.PREVIOUS, PanelIds.NEXT),
         Output(ModelIds.SELECTED, "data", allow_duplicate=True),
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
         State(ModelIds.SELECTED, "data"),
     )
     def _step(search: str, sort: SortModel, selected: object) -> Any:
-        step = -1 if ctx.triggered_id == ModelIds.PREVIOUS else 1
+        step = -1 if ctx.triggered_id == PanelIds.PREVIOUS else 1
         key = neighbour(services, search, sort, selected, step)
         return no_update if key is None else list(key)
 
-    @on_click(app, ModelIds.CLOSE, Output(ModelIds.SELECTED, "data", allow_duplicate=True))
+    @on_click(app, PanelIds.CLOSE, Output(ModelIds.SELECTED, "data", allow_duplicate=True))
     def _close() -> Any:
         return None
 
@@ -249,11 +125,11 @@ def _register_panel(app: Dash, services: Services) -> None:
 
     @on_data(
         app,
-        Output(ModelIds.DETAILS_TITLE, "children"),
-        Output(ModelIds.DETAILS_POSITION, "children"),
-        Output(ModelIds.PREVIOUS, "disabled"),
-        Output(ModelIds.NEXT, "disabled"),
-        Output(ModelIds.DETAILS, "children"),
+        Output(PanelIds.TITLE, "children"),
+        Output(PanelIds.POSITION, "children"),
+        Output(PanelIds.PREVIOUS, "disabled"),
+        Output(PanelIds.NEXT, "disabled"),
+        Output(PanelIds.BODY, "children"),
         Output(ModelIds.OPEN, "data"),
         Input(ModelIds.SELECTED, "data"),
         Input(ModelIds.QUERY, "data"),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import aria, card, data, icon, loading_state, page_head
+from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
 from poor_bench.dashboard.components.controls import csv_button, image_buttons, search_box
 from poor_bench.dashboard.components.tables import build_paged_table
+from poor_bench.dashboard.result_panel.frame import build_frame
 from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.results.query import Outcome, ResultQuery, SortKey
 from poor_bench.results.table import TrialKey
@@ -56,12 +57,6 @@ class ModelIds(StrEnum):
     """The trial that is asked for: `[test id, trial, is failure]`."""
     OPEN = "model-open-store"
     """The trial that the panel shows: the same, and its place in the table or None."""
-    DETAILS_TITLE = "model-details-title"
-    DETAILS_POSITION = "model-details-position"
-    DETAILS = "model-details-body"
-    PREVIOUS = "model-previous-button"
-    NEXT = "model-next-button"
-    CLOSE = "model-close-button"
     DOWNLOAD = "model-file-download"
     EMPTY = "model-empty-body"
     BODY = "model-body-container"
@@ -315,36 +310,7 @@ def _results() -> Component:
                 note=html.Span(id=ModelIds.COUNT),
                 tools=csv_button(ModelIds.RESULTS_CSV, "these results"),
             ),
-            _panel(),
+            build_frame(),
         ],
         className="results-and-details",
     )
-
-
-def _panel() -> Component:
-    """Return the panel while no trial is open: it is hidden until it has a title."""
-    return html.Aside(
-        [
-            html.Div(
-                [
-                    html.Div(id=ModelIds.DETAILS_TITLE, className="details-title"),
-                    html.Span(id=ModelIds.DETAILS_POSITION, className="details-position"),
-                    _button(ModelIds.PREVIOUS, "previous", "Previous result (K)"),
-                    _button(ModelIds.NEXT, "next", "Next result (J)"),
-                    _button(ModelIds.CLOSE, "close", "Close (Escape)"),
-                ],
-                className="details-head",
-            ),
-            html.Div(id=ModelIds.DETAILS, className="details-body"),
-        ],
-        className="details",
-        **aria(label="Result"),
-        **data(keys="on"),
-    )
-
-
-def _button(button_id: ModelIds, name: str, label: str) -> Component:
-    button: Component = dmc.ActionIcon(
-        icon(name), id=button_id, variant="subtle", color="gray", n_clicks=0, **aria(label=label)
-    )
-    return button

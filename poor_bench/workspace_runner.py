@@ -118,7 +118,7 @@ class WorkspaceRunner:
         self.config.store.merge()
         states = self.states(selection)
         _require_something(states)
-        return make_plan(states, force=selection.force, only=selection.only)
+        return selection.plan(states)
 
     def estimate_costs(self, item: WorkItem) -> Iterator[tuple[LLM, float | None]]:
         """Yield the LLM of a trial, then its judges, with about what each will cost.

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlencode
 
+from poor_bench.dashboard.packed_values import pack_values, unpack_values
+
 if TYPE_CHECKING:
     from dataclasses import Field
     from typing import Self
@@ -17,15 +19,18 @@ _MOST_DIGITS = 9
 _YES = "yes"
 
 
-def query_field(name: str, default: Any = "", *, kind: type | None = None) -> Any:
+def query_field(
+    name: str, default: Any = "", *, kind: type | None = None, is_packed: bool = False
+) -> Any:
     """Declare a field of `UrlState` whose name in the query differs, or whose values are parsed.
 
     Args:
         name: Name in the query.
         default: Its value where the query does not name it; a tuple takes several values.
         kind: Type of a value, if the default does not tell.
+        is_packed: Write many values as one short text; for tuples of texts.
     """
-    return field(default=default, metadata={"name": name, "kind": kind})
+    return field(default=default, metadata={"name": name, "kind": kind, "is_packed": is_packed})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +75,7 @@ class UrlState:
             (_name(each), value)
             for each in fields(self)
             if getattr(self, each.name) != each.default
-            for value in _values(getattr(self, each.name))
+            for value in _values(getattr(self, each.name), each)
         )
 
     def change(self, **changes: Any) -> Self:
@@ -151,41 +156,74 @@ def model_link(
     return f"/model{write_query([*query, *further.items()])}"
 
 
+class Redo(StrEnum):
+    """Which trials of a selection a run asks."""
+
+    PENDING = "pending"
+    """Those without a current score: new, failed and stale ones."""
+    FAILED = "failed"
+    STALE = "stale"
+    ALL = "all"
+    """Completed ones, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunUrl(UrlState):
+    """The state of page Run: what its controls choose. Empty filters choose everything."""
+
+    llm_ids: tuple[str, ...] = query_field("llm", ())
+    classes: tuple[str, ...] = query_field("class", ())
+    levels: tuple[str, ...] = query_field("level", ())
+    tests: tuple[str, ...] = query_field("test", (), is_packed=True)
+    """Ids or globs."""
+    trials: int = 1
+    redo: Redo = Redo.PENDING
+
+
 def run_link(
     *,
     llm_ids: Iterable[str] = (),
     classes: Iterable[str] = (),
+    levels: Iterable[int | str] = (),
     tests: Iterable[str] = (),
-    levels: Iterable[int] = (),
-    redo: bool = False,
+    trials: int = 1,
+    redo: Redo | bool = Redo.PENDING,
 ) -> str:
-    """Write the address of the page Run with a selection; an empty filter selects everything.
+    """Write the address of page Run with a selection; empty filters choose everything.
+
+    Choose by filters where they say the same as a list of tests; a list of any length works.
 
     Args:
-        llm_ids: Models.
-        classes: Ids of classes.
+        llm_ids: Ids of models.
+        classes: Ids of test classes.
+        levels: Numbers of levels.
         tests: Ids of tests, or globs.
-        levels: Numbers.
-        redo: True to re-run completed tests.
+        trials: Trials of every test.
+        redo: Which trials of the selection are asked; True stands for all.
 
     Example:
-        >>> run_link(llm_ids=["ollama:gemma3:1b"], tests=["math_001"], redo=True)
-        '/run?llm=ollama%3Agemma3%3A1b&test=math_001&redo=yes'
+        >>> run_link(llm_ids=["ollama:gemma3:1b"], tests=["sum_001"], redo=Redo.ALL)
+        '/run?llm=ollama%3Agemma3%3A1b&test=sum_001&redo=all'
     """
-    query = [("llm", llm_id) for llm_id in llm_ids]
-    query += [("class", name) for name in classes]
-    query += [("level", str(level)) for level in levels]
-    query += [("test", test_id) for test_id in tests]
-    return f"/run{write_query([*query, ('redo', _YES if redo else '')])}"
+    url = RunUrl(
+        llm_ids=tuple(llm_ids),
+        classes=tuple(classes),
+        levels=tuple(map(str, levels)),
+        tests=tuple(tests),
+        trials=trials,
+        redo=(Redo.ALL if redo else Redo.PENDING) if isinstance(redo, bool) else redo,
+    )
+    return f"/run{url.search}"
 
 
 def _name(each: Field[Any]) -> str:
     return str(each.metadata.get("name", each.name))
 
 
-def _values(value: Any) -> Iterable[str]:
+def _values(value: Any, each: Field[Any]) -> Iterable[str]:
     if isinstance(value, tuple):
-        return map(str, value)
+        texts = tuple(map(str, value))
+        return pack_values(texts) if each.metadata.get("is_packed") else texts
     return [_YES if value is True else str(value or "")]
 
 
@@ -193,6 +231,7 @@ def _parse(texts: list[str], each: Field[Any]) -> Any:
     default: Any = each.default
     kind = each.metadata.get("kind")
     if isinstance(default, tuple):
+        texts = list(unpack_values(texts)) if each.metadata.get("is_packed") else texts
         parsed = (_parse_one(text, kind or str) for text in texts)
         return tuple(value for value in parsed if value is not None)
     value = _parse_one(texts[0], kind or type(default))

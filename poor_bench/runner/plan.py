@@ -323,7 +323,11 @@ class Plan:
 
 
 def make_plan(
-    states: TrialStates, *, force: bool = False, only: Collection[TrialName] | None = None
+    states: TrialStates,
+    *,
+    force: bool = False,
+    only: Collection[TrialName] | None = None,
+    among: Collection[TrialState] = (),
 ) -> Plan:
     """Plan what brings all trials up to date.
 
@@ -331,22 +335,30 @@ def make_plan(
         states: How far each trial is.
         force: Run completed trials again.
         only: Ask these trials and no others, also where they are done; None for no such limit.
+        among: States that pending trials are limited to; empty for no such limit.
     """
     works = []
     for index, llm in enumerate(states.llms):
         pending = (
-            _pending(states, index, force=force)
+            _pending(states, index, among, force=force)
             if only is None
             else _list_numbers(states, index, only)
         )
         by_trial = sorted(pending, key=lambda number: number % states.trials)
         if by_trial:
             works.append(LLMWork(llm, states.tests, states.trials, array("L", by_trial)))
-    return Plan(works=tuple(works), states=states, rescore=not force)
+    is_rescored = not force and (not among or TrialState.STALE_SCORE in among)
+    return Plan(works=tuple(works), states=states, rescore=is_rescored)
 
 
-def _pending(states: TrialStates, llm_index: int, *, force: bool) -> Iterator[int]:
-    return (number for number, state in states.of_llm(llm_index) if force or state.must_be_asked)
+def _pending(
+    states: TrialStates, llm_index: int, among: Collection[TrialState], *, force: bool
+) -> Iterator[int]:
+    return (
+        number
+        for number, state in states.of_llm(llm_index)
+        if force or (state.must_be_asked and (not among or state in among))
+    )
 
 
 def _list_numbers(

@@ -13,7 +13,7 @@ from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import TrialName
+from poor_bench.runner.plan import Plan, TrialName, TrialState, TrialStates, make_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,16 @@ class Selection:
     """Run also what has a result already."""
     only: frozenset[TrialName] | None = None
     """Run these trials and no others, whatever is stored of them; None for no such limit."""
+    among: frozenset[TrialState] = frozenset()
+    """States that pending trials are limited to; empty for no such limit."""
+
+    def plan(self, states: TrialStates) -> Plan:
+        """Plan what a run of the selected trials does.
+
+        Args:
+            states: How far each of them is.
+        """
+        return make_plan(states, force=self.force, only=self.only, among=self.among)
 
 
 class Selected(NamedTuple):
@@ -69,11 +79,12 @@ def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str
         "--tag", selection.tags, {tag for test in workspace.tests for tag in tags_of(test)}
     )
     _require_level(selection.levels, {test.level for test in workspace.tests})
+    test_ids = _choose_names([test.test_id for test in workspace.tests], selection.tests)
     tests = [
         test
         for test in workspace.tests
         if _matches(test.class_id, selection.classes)
-        and _matches(test.test_id, selection.tests)
+        and test.test_id in test_ids
         and (not selection.levels or test.level in selection.levels)
         and (not selection.tags or any(_matches(tag, selection.tags) for tag in tags_of(test)))
     ]
@@ -117,9 +128,19 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(is_match(name, glob) for glob in patterns)
 
 
+def _choose_names(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
+    """Choose the names that patterns mean; thousands of full names are looked up, not compared."""
+    if not patterns:
+        return set(names)
+    chosen = set(names).intersection(patterns)
+    globs = [pattern for pattern in patterns if pattern not in chosen]
+    return chosen | {name for name in names if any(is_match(name, glob) for glob in globs)}
+
+
 def _require_match(option: str, patterns: Iterable[str], names: Collection[str]) -> None:
+    known = set(names)
     for pattern in patterns:
-        if any(_matches(name, (pattern,)) for name in names):
+        if pattern in known or any(is_match(name, pattern) for name in known):
             continue
         hint = names_hint(pattern, names) or "this workspace has none"
         raise ConfigError(f"{option} {pattern!r} matches nothing", hint=hint)

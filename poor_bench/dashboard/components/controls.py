@@ -63,18 +63,19 @@ def multi_choice(
     return html.Div(box, className="multi-choice")
 
 
-def count_choice(choice_id: str, label: str, *, most: int) -> Component:
+def count_choice(choice_id: str, label: str, *, most: int, value: int = 1) -> Component:
     """Return a box that takes a number from 1 to `most`, once typing pauses.
 
     Args:
         choice_id: Its id.
         label: What it counts.
         most: The largest number.
+        value: Its number at first.
     """
     box: Component = dmc.NumberInput(
         id=choice_id,
         label=label,
-        value=1,
+        value=value,
         min=1,
         max=most,
         clampBehavior="strict",

@@ -21,7 +21,6 @@ from poor_bench.dashboard.pages.model.layout import layout as model_layout
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
-from poor_bench.dashboard.pages.run.layout import RunUrl
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
 from poor_bench.dashboard.pages.suites.layout import SuiteUrl
@@ -30,6 +29,7 @@ from poor_bench.dashboard.pages.tests.callbacks import register as register_test
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
+from poor_bench.dashboard.url_state import RunUrl
 
 PAGES: tuple[Page, ...] = (
     Page(path="/", title="Overview", layout=overview_layout, register=register_overview),

@@ -13,7 +13,7 @@ from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans
-from poor_bench.runner.plan import TrialState, WorkItem, make_plan
+from poor_bench.runner.plan import TrialState, WorkItem
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -94,7 +94,7 @@ class RunPlans:
         """
         with closing(self._runner()) as runner:
             states = runner.states(selection)
-            plan = make_plan(states, force=selection.force, only=selection.only)
+            plan = selection.plan(states)
             means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
             return preview_run(plan, runner.manager, means, runner.estimate_costs)
 

@@ -8,7 +8,7 @@ from dash import html
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.pages.run.layout import RunIds as Ids
-from poor_bench.dashboard.pages.run.layout import RunUrl, layout, read_selection, select_failed
+from poor_bench.dashboard.pages.run.layout import chosen, layout, read_selection, select_failed
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -19,6 +19,7 @@ from poor_bench.dashboard.services.run_state import (
 )
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import run_status
+from poor_bench.dashboard.url_state import Redo, RunUrl, run_link
 from poor_bench.errors import ConfigError
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
@@ -45,12 +46,12 @@ def offered(state: RunState) -> set[str]:
 
 
 def test_empty_controls_choose_everything_that_is_pending() -> None:
-    assert read_selection(None, [], None, "", None, force=False) == Selection()
+    assert chosen([None, [], None, "", None, None]) == Selection()
 
 
 def test_controls_become_a_selection() -> None:
-    chosen = read_selection(["a:b"], ["sums"], ["1", "x"], "sum_1*, sum_2\nsum_3", "3", force=True)
-    assert chosen == Selection(
+    values = [["a:b"], ["sums"], ["1", "x"], "sum_1*, sum_2\nsum_3", "3", "all"]
+    assert chosen(values) == Selection(
         llms=("a:b",),
         classes=("sums",),
         levels=frozenset({1}),
@@ -62,7 +63,49 @@ def test_controls_become_a_selection() -> None:
 
 @pytest.mark.parametrize(("given", "trials"), [("", 1), (0, 1), (-3, 1), ("x", 1), (10**9, 100)])
 def test_trials_stay_in_their_range(given: str | int, trials: int) -> None:
-    assert read_selection([], [], [], "", given, force=False).trials == trials
+    assert chosen([[], [], [], "", given, "pending"]).trials == trials
+
+
+def test_a_link_opens_the_selection_that_it_was_made_of() -> None:
+    link = run_link(
+        llm_ids=["a:b"], classes=["c"], levels=[2], tests=["t*"], trials=3, redo=Redo.ALL
+    )
+    page = layout(RunUrl.read(link.removeprefix("/run")))
+    assert [of_type(page, "MultiSelect")[at].value for at in range(3)] == [["a:b"], ["c"], ["2"]]
+    assert of_type(page, "TextInput")[0].value == "t*"
+    assert of_type(page, "NumberInput")[0].value == 3
+    assert of_type(page, "Select")[0].value == "all"
+
+
+def test_two_thousand_tests_fit_into_an_address_and_are_planned(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2_000)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    tests = [test.test_id for test in services.files.workspace().tests][:1_999]
+    link = run_link(tests=tests)
+    assert len(link) < 8_000
+    selection = read_selection(RunUrl.read(link.removeprefix("/run")))
+    assert services.plans.preview(selection).n_items == 1_999
+
+
+def test_stale_and_failed_trials_can_be_chosen_alone(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(4)
+    workspace_files.add_llm("one", "4")
+    folder = workspace_files.write()
+    services = services_of(folder)
+    services.runs.start(Selection(tests=("sum_001",)))
+    services.runs.wait(PATIENCE_S)
+    workspace_files.tests[0]["text"] = "2 + 2"
+    workspace_files.write()
+    refused = Failure(kind=FailureKind.CONNECTION, message="refused")
+    failed = Result(llm_id="scripted:one", test_id="sum_002", failure=refused)
+    WorkspaceFolder(folder).store.add([failed], "20991231T000000-abcdef", {})
+    planned = {
+        redo: services.plans.preview(read_selection(RunUrl(redo=redo))).n_items for redo in Redo
+    }
+    assert planned == {Redo.PENDING: 4, Redo.FAILED: 1, Redo.STALE: 1, Redo.ALL: 4}
 
 
 def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: WorkspaceFiles) -> None:
@@ -307,12 +350,6 @@ def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -
     workspace_files.add_llm("off", "4", enabled=False)
     llms, _, _ = callbacks.options(services_of(workspace_files.write()))
     assert llms == [{"value": "scripted:off", "label": "scripted:off (not enabled)"}]
-
-
-def test_the_page_opens_with_the_choice_of_its_address() -> None:
-    page = layout(RunUrl(llm_ids=("a:b",), tests=("x", "y")))
-    assert of_type(page, "MultiSelect")[0].value == ["a:b"]
-    assert of_type(page, "TextInput")[0].value == "x y"
 
 
 def test_runs_of_other_kinds_are_shown_while_they_are_running(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from poor_bench.dashboard.components.blocks import ABSENT, error_banner
 from poor_bench.dashboard.components.controls import test_options
 from poor_bench.dashboard.page import (
     ShellIds,
+    bind_address,
     bind_files,
     clock_ms,
     csv_file,
@@ -17,7 +18,13 @@ from poor_bench.dashboard.page import (
     on_data,
     show_error,
 )
-from poor_bench.dashboard.pages.run.layout import RunIds, chosen, controls, select_failed
+from poor_bench.dashboard.pages.run.layout import (
+    RunIds,
+    chosen,
+    controls,
+    read_controls,
+    select_failed,
+)
 from poor_bench.dashboard.pages.run.plan import (
     failure_rows,
     failures_head,
@@ -36,6 +43,7 @@ from poor_bench.dashboard.pages.run.progress import (
     run_head,
 )
 from poor_bench.dashboard.text.formatting import error_text
+from poor_bench.dashboard.url_state import Redo
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 
 if TYPE_CHECKING:
@@ -121,10 +129,16 @@ def _register_choice(app: Dash, services: Services) -> None:
         Output(RunIds.CLASSES, "value"),
         Output(RunIds.LEVELS, "value"),
         Output(RunIds.TESTS, "value"),
-        Output(RunIds.FORCE, "checked"),
+        Output(RunIds.REDO, "value"),
     )
     def _choose_all() -> Any:
-        return [], [], [], "", False
+        return [], [], [], "", Redo.PENDING
+
+    bind_address(app, RunIds.SEARCH)
+
+    @app.callback(Output(RunIds.SEARCH, "data"), *controls(Input), prevent_initial_call=True)
+    def _note_choice(*values: Any) -> str:
+        return read_controls(values).search
 
     @on_data(
         app,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,15 @@ from dash import Input, State, dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, live_card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
+    build_options,
     count_choice,
     csv_button,
     small_button,
     start_button,
 )
-from poor_bench.dashboard.url_state import UrlState, query_field
+from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError
+from poor_bench.runner.plan import TrialState
 from poor_bench.runner.selection import Selection
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class RunIds(StrEnum):
     LEVELS = "run-levels-select"
     TESTS = "run-tests-input"
     TRIALS = "run-trials-input"
-    FORCE = "run-force-switch"
+    REDO = "run-redo-select"
+    SEARCH = "run-search-store"
     ALL = "run-all-button"
     PREVIEW = "run-preview-body"
     START = "run-start-button"
@@ -65,42 +67,28 @@ class RunIds(StrEnum):
 MOST_TRIALS = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunUrl(UrlState):
-    """What the controls choose when the page opens."""
+AMONG = {
+    Redo.FAILED: frozenset({TrialState.FAILED}),
+    Redo.STALE: frozenset({TrialState.STALE_REQUEST, TrialState.STALE_SCORE}),
+}
+REDO_LABELS = {
+    Redo.PENDING: "Pending trials",
+    Redo.FAILED: "Failed trials only",
+    Redo.STALE: "Stale trials only",
+    Redo.ALL: "All trials, completed too",
+}
 
-    llm_ids: tuple[str, ...] = query_field("llm", ())
-    classes: tuple[str, ...] = query_field("class", ())
-    levels: tuple[str, ...] = query_field("level", ())
-    tests: tuple[str, ...] = query_field("test", ())
 
-
-def read_selection(
-    llms: Sequence[str] | None,
-    classes: Sequence[str] | None,
-    levels: Sequence[str] | None,
-    tests: str | None,
-    trials: float | str | None,
-    *,
-    force: bool,
-) -> Selection:
-    """Read the selection from the controls; an empty control selects everything.
-
-    Args:
-        llms: Ids; none stands for all that are enabled.
-        classes: Ids.
-        levels: Numbers as text.
-        tests: Ids or globs, separated by white space or commas.
-        trials: Trials of every test; 1 where it is empty or no number.
-        force: Re-run completed tests.
-    """
+def read_selection(url: RunUrl) -> Selection:
+    """Read the selection of an address; an empty filter selects everything."""
     return Selection(
-        llms=tuple(llms or ()),
-        classes=tuple(classes or ()),
-        levels=frozenset(int(level) for level in levels or () if level.isdecimal()),
-        tests=tuple(name for name in re.split(r"[\s,]+", tests or "") if name),
-        trials=_trials(trials),
-        force=force,
+        llms=url.llm_ids,
+        classes=url.classes,
+        levels=frozenset(int(level) for level in url.levels if level.isdecimal()),
+        tests=url.tests,
+        trials=_trials(url.trials),
+        force=url.redo is Redo.ALL,
+        among=AMONG.get(url.redo, frozenset()),
     )
 
 
@@ -140,21 +128,31 @@ def _trials(value: float | str | None) -> int:
 
 def controls(kind: type[Input | State]) -> list[Any]:
     """Return the controls of the choice, as inputs or states of a callback."""
-    fields = (
-        (RunIds.LLMS, "value"),
-        (RunIds.CLASSES, "value"),
-        (RunIds.LEVELS, "value"),
-        (RunIds.TESTS, "value"),
-        (RunIds.TRIALS, "value"),
-        (RunIds.FORCE, "checked"),
+    fields = ("LLMS", "CLASSES", "LEVELS", "TESTS", "TRIALS", "REDO")
+    return [kind(RunIds[name], "value") for name in fields]
+
+
+def read_controls(values: Sequence[Any]) -> RunUrl:
+    """Read the choice from the values of `controls`.
+
+    Args:
+        values: Ids of models; ids of classes; numbers of levels as text; ids or globs of tests,
+            separated by white space or commas; trials; which trials.
+    """
+    llm_ids, classes, levels, tests, trials, redo = values
+    return RunUrl(
+        llm_ids=tuple(llm_ids or ()),
+        classes=tuple(classes or ()),
+        levels=tuple(levels or ()),
+        tests=tuple(name for name in re.split(r"[\s,]+", tests or "") if name),
+        trials=_trials(trials),
+        redo=Redo(redo or Redo.PENDING),
     )
-    return [kind(control, name) for control, name in fields]
 
 
-def chosen(values: tuple[Any, ...]) -> Selection:
+def chosen(values: Sequence[Any]) -> Selection:
     """Return the selection that the values of `controls` describe."""
-    llms, classes, levels, tests, trials, force = values
-    return read_selection(llms, classes, levels, tests, trials, force=bool(force))
+    return read_selection(read_controls(values))
 
 
 CLOCK_MS = 1000
@@ -182,6 +180,7 @@ def layout(url: RunUrl) -> Component:
                 tools=[csv_button(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
             ),
             _failures_frame(),
+            dcc.Store(id=RunIds.SEARCH, data=url.search),
             dcc.Download(id=RunIds.DOWNLOAD),
             dcc.Interval(id=RunIds.CLOCK, interval=CLOCK_MS, disabled=True),
         ],
@@ -202,8 +201,16 @@ def _choice(url: RunUrl) -> Component:
                 value=" ".join(url.tests),
                 debounce=400,
             ),
-            count_choice(RunIds.TRIALS, "Trials per test", most=MOST_TRIALS),
-            dmc.Switch(id=RunIds.FORCE, label="Re-run completed tests", checked=False, mt=30),
+            count_choice(
+                RunIds.TRIALS, "Trials per test", most=MOST_TRIALS, value=_trials(url.trials)
+            ),
+            dmc.Select(
+                id=RunIds.REDO,
+                label="Trials to run",
+                data=build_options((redo.value, REDO_LABELS[redo]) for redo in Redo),
+                value=url.redo.value,
+                allowDeselect=False,
+            ),
         ],
         className="choice",
         role="form",

@@ -285,7 +285,7 @@ def test_the_heat_map_marks_what_is_stale(bench: Bench) -> None:
     services = services_of(bench.folder)
     cells = str(scores_by_class(services, "").to_plotly_json())
     assert cells.count("is-stale") == 1
-    table = csv.DictReader(io.StringIO(heat_map_csv(services, "levels")["content"]))
+    table = csv.DictReader(io.StringIO(heat_map_csv(services, "levels").csv))
     rows = [row for row in table if row["model"] == KEPT]
     assert sum(int(row["stale"] or 0) for row in rows) == EXPECTED["n_stale"]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,7 +12,6 @@ from dash import Input, Output, State, no_update
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.url_state import UrlState
-from poor_bench.reports.csv_table import csv_text, table_csv
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -204,27 +202,6 @@ def bind_computed_view(
         return note, *shown, is_current
 
 
-def bind_files(
-    app: Dash,
-    services: Services,
-    download_id: str,
-    files: Mapping[Any, Callable[..., Any]],
-    *states: State,
-) -> None:
-    """Let buttons download files.
-
-    Args:
-        app: The application.
-        services: Passed on to the functions.
-        download_id: The `dcc.Download` that saves them.
-        files: Id of a button to the function that builds its file, see `csv_file`.
-        states: Passed on to the functions, too.
-    """
-    for button_id, build in files.items():
-        output = Output(download_id, "data", allow_duplicate=True)
-        on_click(app, button_id, output, *states)(partial(build, services))
-
-
 CLOCK_BUSY_MS = 1500
 CLOCK_IDLE_MS = 4000
 
@@ -252,22 +229,3 @@ def show_error(text: str) -> None:
 
     message = notice("Action failed", text, is_error=True)
     set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
-
-
-def csv_file(
-    name: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str | tuple[str, str]] = ()
-) -> dict[str, Any]:
-    """Write rows as a file for `dcc.Download`.
-
-    Args:
-        name: File name that the browser proposes.
-        rows: One mapping for each row.
-        columns: Keys, or keys with their headings; all keys of the first row by default.
-    """
-    if columns:
-        content = csv_text(
-            [(each, each) if isinstance(each, str) else each for each in columns], rows
-        )
-    else:
-        content = table_csv(list(rows))
-    return {"filename": name, "content": content, "base64": False, "type": "text/csv"}

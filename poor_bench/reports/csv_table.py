@@ -35,12 +35,6 @@ def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any
     return stream.getvalue()
 
 
-def table_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write rows as CSV, with the fields of the first one as its heading."""
-    columns = [(field, field) for field in rows[0]] if rows else []
-    return csv_text(columns, rows)
-
-
 def plain_cell(value: object) -> object:
     """Make a CSV cell that no spreadsheet takes for a formula; numbers stay numbers.
 

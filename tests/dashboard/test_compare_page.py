@@ -173,9 +173,9 @@ def test_without_results_the_page_leads_to_the_first_run(workspace_files: Worksp
 def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     wait_for(lambda: callbacks.show_strip(services, "")[2])
-    assert f"{GOOD},1.0" in callbacks.strip_csv(services, "")["content"]
+    assert f"{GOOD},1.0" in callbacks.strip_csv(services, "").csv
     tests = callbacks.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
-    assert tests["content"].splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]
+    assert tests.csv.splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]
 
 
 def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:

@@ -90,10 +90,10 @@ def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: Workspace
     write_results(folder, {"old:llm": [scored("sum_001", 0.0, "=1+1", details="=cmd()")]})
     services = services_of(folder)
     finished(services)
-    content = callbacks.issues_csv(services, "")["content"]
+    content = callbacks.issues_csv(services, "").csv
     assert "sum_001" in content
     assert ",=" not in content
-    assert "sum_001" not in callbacks.issues_csv(services, "?class=other")["content"]
+    assert "sum_001" not in callbacks.issues_csv(services, "?class=other").csv
 
 
 def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) -> None:

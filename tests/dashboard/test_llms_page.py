@@ -176,7 +176,7 @@ def test_llms_become_a_file_that_carries_no_key(
     monkeypatch.setenv("SOME_KEY", "hidden")
     workspace_files.add_llm("a", ["4"], api_key_env="SOME_KEY")
     services = services_of(workspace_files.write())
-    content = callbacks.llms_csv(services, 0)["content"]
+    content = callbacks.llms_csv(services, 0).csv
     assert "scripted:a" in content
     assert "SOME_KEY" in content
     assert "hidden" not in content

@@ -187,20 +187,35 @@ def start_button(button_id: str) -> Component:
     return button
 
 
-def csv_button(button_id: str, what: str) -> Component:
-    """Return the button that downloads a table.
+def file_buttons(csv_id: str, what: str) -> Component:
+    """Return the buttons that download a table as CSV and as Parquet.
 
     Args:
-        button_id: Its id.
+        csv_id: Id of the one for CSV; `parquet_id` names the other.
         what: What is in the file, for screen readers.
     """
+    forms = ((csv_id, "CSV"), (parquet_id(csv_id), "Parquet"))
+    return html.Span([_file_button(*form, what) for form in forms], className="file-buttons")
+
+
+def parquet_id(csv_id: str) -> str:
+    """Name the button for Parquet beside the one for CSV.
+
+    Example:
+        >>> parquet_id("tests-csv-button")
+        'tests-parquet-button'
+    """
+    return csv_id.replace("csv", "parquet")
+
+
+def _file_button(button_id: str, form: str, what: str) -> Component:
     button: Component = dmc.Button(
-        "CSV",
+        form,
         id=button_id,
         leftSection=icon("download"),
         variant="default",
         size="compact-sm",
-        **aria(label=f"Download {what} as CSV"),
+        **aria(label=f"Download {what} as {form}"),
     )
     return button
 

@@ -11,6 +11,7 @@ from poor_bench.dashboard.pages.judge import callbacks, files
 from poor_bench.dashboard.pages.judge.layout import THIS_CASE, parse_order
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
+from poor_bench.dashboard.table_files import TableFile
 from poor_bench.judge.labels import read_labels
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
@@ -252,8 +253,8 @@ def test_run_is_followed_from_start_to_end(services: Services) -> None:
     assert "7.00" in seen(services)
 
 
-def lines(file: dict[str, Any]) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(file["content"])))
+def lines(file: TableFile) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file.csv)))
 
 
 def test_all_tables_are_files(services: Services) -> None:

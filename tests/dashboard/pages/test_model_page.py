@@ -305,7 +305,7 @@ def test_what_a_model_said_becomes_no_markup_link_or_formula(
     assert "<img" not in markdown.children
     assert not getattr(markdown, "dangerously_allow_html", False)
     assert not of_type(body, "Link")
-    content = results.results_csv(services, SEARCH, None)["content"]
+    content = results.results_csv(services, SEARCH, None).csv
     [line] = csv.DictReader(io.StringIO(content))
     assert line["Response"] == ATTACK
 
@@ -313,7 +313,7 @@ def test_what_a_model_said_becomes_no_markup_link_or_formula(
 def test_the_file_holds_all_rows_that_the_filters_find(services: Services) -> None:
     content = results.results_csv(
         services, f"{SEARCH}&outcome=passed", [{"colId": "test_id", "sort": "desc"}]
-    )["content"]
+    ).csv
     lines = list(csv.DictReader(io.StringIO(content)))
     assert [line["Test ID"] for line in lines] == ["sum_004", "sum_001"]
     assert lines[0]["Level"] == "5"

@@ -112,10 +112,10 @@ def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
 
 def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"=weak": [0, 1], "strong": [1, 1]})
-    rows = list(csv.DictReader(io.StringIO(callbacks.leaderboard_csv(services)["content"])))
+    rows = list(csv.DictReader(io.StringIO(callbacks.leaderboard_csv(services).csv)))
     assert [row["Id"] for row in rows] == ["scripted:strong", "scripted:=weak"]
     assert rows[1]["Average Score"] == "0.5"
-    rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services, "")["content"])))
+    rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services, "").csv)))
     assert {row["class"] for row in rows} == {"sums"}
 
 

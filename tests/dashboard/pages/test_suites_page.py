@@ -14,6 +14,7 @@ from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
 from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.web.access import Access
 from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
@@ -219,8 +220,8 @@ def test_screenshots_are_for_nobody_else(folder: Path, client: FlaskClient) -> N
     assert client.get(address, headers={"Host": "evil.example"}).status_code == 421
 
 
-def lines(file: dict[str, Any]) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(file["content"])))
+def lines(file: TableFile) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file.csv)))
 
 
 def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:

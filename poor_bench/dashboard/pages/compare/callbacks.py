@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Output, State, no_update
+from dash import Dash, Output, State
 
 from poor_bench.dashboard.components.controls import llm_options
 from poor_bench.dashboard.components.tables import still
@@ -14,9 +14,7 @@ from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
     bind_controls,
-    bind_files,
     bind_view,
-    csv_file,
     on_data,
 )
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
@@ -34,6 +32,7 @@ from poor_bench.dashboard.services.compare_service import (
     class_scores,
     read_compared_tests,
 )
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.messages import write_count
 from poor_bench.results.grid import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
@@ -192,31 +191,31 @@ def show_panel(services: Services, search: str | None) -> Any:
     return view.panel() if view.columns and view.url.test else None
 
 
-def strip_csv(services: Services, search: str | None) -> Any:
+def strip_csv(services: Services, search: str | None) -> TableFile | None:
     """Return the comparison of the LLMs as a file."""
     view = open_view(services, search)
     if not view.columns:
-        return no_update
+        return None
     lines = view.strip_lines(services.compare.comparison(view.columns).value)
-    return csv_file("comparison.csv", strip_rows(lines), STRIP_COLUMNS)
+    return table_file("comparison", strip_rows(lines), STRIP_COLUMNS)
 
 
-def classes_csv(services: Services, search: str | None) -> Any:
+def classes_csv(services: Services, search: str | None) -> TableFile | None:
     """Return the scores by class as a file."""
     view = open_view(services, search)
     if not view.columns:
-        return no_update
+        return None
     columns = [(name, name) for name in _CLASS_COLUMNS]
-    return csv_file("compared_classes.csv", view.class_rows(), columns)
+    return table_file("compared_classes", view.class_rows(), columns)
 
 
-def tests_csv(services: Services, search: str | None) -> Any:
+def tests_csv(services: Services, search: str | None) -> TableFile | None:
     """Return the scores of all tests that the filters find as a file."""
     view = open_view(services, search)
     if not view.columns:
-        return no_update
+        return None
     columns = [(name, name) for name in ("test_id", *view.columns)]
-    return csv_file("compared_tests.csv", view.score_rows(), columns)
+    return table_file("compared_tests", view.score_rows(), columns)
 
 
 def register(app: Dash, services: Services) -> None:

@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.blocks import aria, card, empty_state, load
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     chip_row,
-    csv_button,
+    file_buttons,
     multi_choice,
     search_box,
 )
@@ -124,13 +124,13 @@ def layout(url: CompareUrl) -> Component:
                 html.Div(loading_state(3), id=CompareIds.STRIP),
                 note="Differences use tests both models completed. Significance is corrected for "
                 "all pairs shown.",
-                tools=csv_button(CompareIds.STRIP_CSV, "the comparison"),
+                tools=file_buttons(CompareIds.STRIP_CSV, "the comparison"),
             ),
             card(
                 "By test class",
                 html.Div(loading_state(3), id=CompareIds.CLASSES),
                 note="Score and difference from the baseline; bold is significant, not corrected.",
-                tools=csv_button(CompareIds.CLASSES_CSV, "the scores by class"),
+                tools=file_buttons(CompareIds.CLASSES_CSV, "the scores by class"),
                 class_name="if-filled",
             ),
             _tests_card(url),
@@ -153,7 +153,7 @@ def _tests_card(url: CompareUrl) -> Component:
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
                 note="Choose a test to read and compare the answers.",
-                tools=[words, csv_button(CompareIds.TESTS_CSV, "these tests")],
+                tools=[words, file_buttons(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),
             html.Aside(id=CompareIds.DETAILS, className="details", **aria(label="Test")),

@@ -12,8 +12,6 @@ from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
     bind_controls,
-    bind_files,
-    csv_file,
     on_data,
 )
 from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
@@ -24,6 +22,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     chosen_tax,
     severity_chips,
 )
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.issues.detect import group_issues
 from poor_bench.messages import write_count
 
@@ -73,24 +72,24 @@ def note(report: IssueReport, url: IssueUrl) -> str:
     return f"{found} · {lost:,.1f} points lost"
 
 
-def issues_csv(services: Services, search: str | None) -> Any:
+def issues_csv(services: Services, search: str | None) -> TableFile | None:
     """Export the selected issues."""
     report = services.issues.report().value
     if report is None:
-        return no_update
+        return None
     issues = chosen_issues(report.issues, IssueUrl.read(search), report.class_of)
     rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
-    return csv_file("issues.csv", rows, _COLUMNS)
+    return table_file("issues", rows, _COLUMNS)
 
 
-def tax_csv(services: Services, search: str | None) -> Any:
+def tax_csv(services: Services, search: str | None) -> TableFile | None:
     """Export the selected rows of the format tax."""
     report = services.issues.report().value
     if report is None:
-        return no_update
+        return None
     taxed = chosen_tax(report.tax, IssueUrl.read(search))
     rows = [{name: getattr(row, name) for name in _TAX_COLUMNS} for row in taxed]
-    return csv_file("format_tax.csv", rows, _TAX_COLUMNS)
+    return table_file("format_tax", rows, _TAX_COLUMNS)
 
 
 def register(app: Dash, services: Services) -> None:

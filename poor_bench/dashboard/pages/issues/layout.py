@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button, multi_choice
+from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons, multi_choice
 from poor_bench.dashboard.url_state import UrlState, query_field
 from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
 
@@ -97,13 +97,13 @@ def layout(url: IssueUrl) -> Component:
                 "By cause",
                 html.Div(loading_state(8), id=IssuesIds.GROUPS),
                 note="Sorted by lost score. Each loss is charged to one cause only.",
-                tools=csv_button(IssuesIds.CSV, "the issues"),
+                tools=file_buttons(IssuesIds.CSV, "the issues"),
             ),
             card(
                 "Format tax",
                 html.Div(loading_state(3), id=IssuesIds.TAX),
                 note="Score lost by correct answers in the wrong format.",
-                tools=csv_button(IssuesIds.TAX_CSV, "the format tax"),
+                tools=file_buttons(IssuesIds.TAX_CSV, "the format tax"),
             ),
             dcc.Store(id=IssuesIds.SEARCH, data=url.search),
             dcc.Interval(id=IssuesIds.WAIT, interval=WAIT_MS, disabled=True),

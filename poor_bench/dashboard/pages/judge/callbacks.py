@@ -13,7 +13,6 @@ from poor_bench.dashboard.figures.history import judge_history, judge_radar
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
-    bind_files,
     bind_view,
     on_click,
     on_data,
@@ -50,6 +49,7 @@ from poor_bench.dashboard.pages.judge.sheets import (
     run_tiles,
     trust_sheet,
 )
+from poor_bench.dashboard.table_files import bind_files
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.judge.judged_run import OVERALL, RunSummary

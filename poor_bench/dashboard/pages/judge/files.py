@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.dashboard.page import csv_file
 from poor_bench.dashboard.pages.judge.layout import JudgeUrl, chosen_run, run_with_id
+from poor_bench.dashboard.table_files import TableFile, table_file
 from poor_bench.judge.report_text import change_text, verdict_text
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.judged_run import CaseSummary, RunSummary
 
 
-def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
+def scores_csv(services: Services, search: str | None) -> TableFile:
     """Export the scores of the open run and its baseline."""
     summaries, url = services.judged.summaries(), JudgeUrl.read(search)
     summary, base = chosen_run(summaries, url), run_with_id(summaries, url.base)
@@ -34,23 +34,23 @@ def scores_csv(services: Services, search: str | None) -> dict[str, Any]:
         ]
     elif summary is not None:
         rows = [_dimension_row(summary, name) for name in summary.panel.scores]
-    return csv_file("judge_scores.csv", rows)
+    return table_file("judge_scores", rows)
 
 
-def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
+def cases_csv(services: Services, search: str | None) -> TableFile:
     """Export the cases of the open run, with feedback."""
     summary = chosen_run(services.judged.summaries(), JudgeUrl.read(search))
     rows = [_case_row(case) for case in summary.cases] if summary else []
-    return csv_file("judge_cases.csv", rows)
+    return table_file("judge_cases", rows)
 
 
-def runs_csv(services: Services, _search: str | None) -> dict[str, Any]:
+def runs_csv(services: Services, _search: str | None) -> TableFile:
     """Export all runs, oldest first."""
     rows = [_run_csv_row(summary) for summary in services.judged.summaries()]
-    return csv_file("judge_runs.csv", rows)
+    return table_file("judge_runs", rows)
 
 
-def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
+def trust_csv(services: Services, _search: str | None) -> TableFile:
     """Write a CSV file with the agreement of each judge with people."""
     rows = []
     for judge, agreement in services.judged.agreement().items():
@@ -63,7 +63,7 @@ def trust_csv(services: Services, _search: str | None) -> dict[str, Any]:
             )
         rows.append(row)
     columns = dict.fromkeys(name for row in rows for name in row)
-    return csv_file("judge_trust.csv", [{name: row.get(name) for name in columns} for row in rows])
+    return table_file("judge_trust", [{name: row.get(name) for name in columns} for row in rows])
 
 
 def _dimension_row(summary: RunSummary, name: str) -> dict[str, Any]:

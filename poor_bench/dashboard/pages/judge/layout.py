@@ -27,7 +27,7 @@ from poor_bench.dashboard.components.blocks import (
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     count_choice,
-    csv_button,
+    file_buttons,
     small_button,
     start_button,
 )
@@ -315,14 +315,14 @@ def layout(url: JudgeUrl) -> Component:
                 "Scores by dimension",
                 html.Div(loading_state(6), id=JudgeIds.SCORES),
                 note="Scores from 0 to 10. Differences within the judges' noise are grey.",
-                tools=csv_button(JudgeIds.SCORES_CSV, "the scores"),
+                tools=file_buttons(JudgeIds.SCORES_CSV, "the scores"),
                 class_name="if-filled",
             ),
             card(
                 "Cases",
                 html.Div(loading_state(4), id=JudgeIds.CASES),
                 note="Choose a case to read the conversation and each judge's feedback.",
-                tools=csv_button(JudgeIds.CASES_CSV, "the cases"),
+                tools=file_buttons(JudgeIds.CASES_CSV, "the cases"),
                 class_name="if-filled",
             ),
             html.Div(loading_state(6), id=JudgeIds.CASE),
@@ -331,7 +331,7 @@ def layout(url: JudgeUrl) -> Component:
                 "History",
                 html.Div(loading_state(4), id=JudgeIds.HISTORY),
                 note="Runs of this agent, newest first, then runs of other agents.",
-                tools=csv_button(JudgeIds.RUNS_CSV, "the runs"),
+                tools=file_buttons(JudgeIds.RUNS_CSV, "the runs"),
                 class_name="if-filled",
             ),
             card(
@@ -339,7 +339,7 @@ def layout(url: JudgeUrl) -> Component:
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
                 note="Based on single conversations. Kappa and alpha: 1 is full agreement, "
                 "0 is chance. Corrected: the mean score that people would give all answers.",
-                tools=csv_button(JudgeIds.TRUST_CSV, "the agreement"),
+                tools=file_buttons(JudgeIds.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
             ),
             start_form(),

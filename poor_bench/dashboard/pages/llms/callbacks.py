@@ -11,7 +11,7 @@ from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
-from poor_bench.dashboard.page import ShellIds, bind_files, csv_file, notice, on_click, on_data
+from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
     form_to_changes,
@@ -21,6 +21,7 @@ from poor_bench.dashboard.pages.llms.entry import (
 )
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
 from poor_bench.dashboard.pages.llms.tables import build_llm_table, build_tried_answer, found_models
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 
@@ -105,7 +106,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     return report_saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
 
-def llms_csv(services: Services, look: int) -> dict[str, Any]:
+def llms_csv(services: Services, look: int) -> TableFile:
     """Return the configured LLMs as a file, with whether they can be asked as far as known."""
     checks = services.llms.checks(look).value or {}
     rows = []
@@ -115,7 +116,7 @@ def llms_csv(services: Services, look: int) -> dict[str, Any]:
         if (check := checks.get(llm.id)) is not None:
             row |= {"reachable": check.reachable, "message": check.message}
         rows.append(row)
-    return csv_file("llms.csv", rows, _COLUMNS)
+    return table_file("llms", rows, _COLUMNS)
 
 
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:

@@ -11,7 +11,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     build_options,
-    csv_button,
+    file_buttons,
     single_choice,
     small_button,
 )
@@ -93,7 +93,7 @@ def layout(_url: UrlState) -> Component:
                 "Configured",
                 html.Div(loading_state(4), id=LLMsIds.LISTED),
                 note="Entries of llms.json. Runs use the enabled ones.",
-                tools=[check, csv_button(LLMsIds.CSV, "the models")],
+                tools=[check, file_buttons(LLMsIds.CSV, "the models")],
             ),
             html.Div(
                 [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],

@@ -10,7 +10,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
-from poor_bench.dashboard.components.controls import csv_button, image_buttons, search_box
+from poor_bench.dashboard.components.controls import file_buttons, image_buttons, search_box
 from poor_bench.dashboard.components.tables import build_paged_table
 from poor_bench.dashboard.result_panel.frame import build_frame
 from poor_bench.dashboard.url_state import UrlState, query_field
@@ -308,7 +308,7 @@ def _results() -> Component:
                 "Results",
                 build_paged_table(ModelIds.RESULTS, "Results", COLUMNS),
                 note=html.Span(id=ModelIds.COUNT),
-                tools=csv_button(ModelIds.RESULTS_CSV, "these results"),
+                tools=file_buttons(ModelIds.RESULTS_CSV, "these results"),
             ),
             build_frame(),
         ],

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.page import ShellIds, bind_files, bind_script, csv_file, on_data
+from poor_bench.dashboard.page import ShellIds, bind_script, on_data
 from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sort_query
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.query import think_to_text
@@ -110,11 +111,13 @@ def count_note(services: Services, search: str) -> str:
     return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{removed}"
 
 
-def results_csv(services: Services, search: str | None, sort: list[dict[str, Any]] | None) -> Any:
+def results_csv(
+    services: Services, search: str | None, sort: list[dict[str, Any]] | None
+) -> TableFile:
     """Return all results that the filters find as a file."""
     found = services.trials.find(sort_query(ModelUrl.read(search).query, sort))
     rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
-    return csv_file("results.csv", rows, CSV_COLUMNS)
+    return table_file("results", rows, CSV_COLUMNS)
 
 
 def register_results(app: Dash, services: Services) -> None:

@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, State, no_update
 from poor_bench.dashboard.components.blocks import no_results
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
-from poor_bench.dashboard.page import bind_files, csv_file, on_data
+from poor_bench.dashboard.page import on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.layout import changes_card
@@ -20,6 +20,7 @@ from poor_bench.dashboard.pages.overview.tables import (
     columns_for,
     heat_map,
 )
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
@@ -110,14 +111,14 @@ def changes(services: Services) -> Component | None:
     return None if last_run is None else changes_card(last_run, services.llms.name)
 
 
-def leaderboard_csv(services: Services) -> dict[str, Any]:
+def leaderboard_csv(services: Services) -> TableFile:
     """Return the model comparison as a file."""
     columns = [(column["field"], column["headerName"]) for column in COLUMNS]
     columns[1:1] = [("id", "Id")]
-    return csv_file("models.csv", leaderboard_rows(services), columns)
+    return table_file("models", leaderboard_rows(services), columns)
 
 
-def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
+def heat_map_csv(services: Services, detail: str) -> TableFile:
     """Return the scores by class as a file."""
     by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
     rows = [
@@ -135,7 +136,7 @@ def heat_map_csv(services: Services, detail: str) -> dict[str, Any]:
         }
         for summary in services.results.summaries(by)
     ]
-    return csv_file("scores_by_class.csv", rows)
+    return table_file("scores_by_class", rows)
 
 
 def nothing_yet(services: Services) -> tuple[Component | None, bool]:

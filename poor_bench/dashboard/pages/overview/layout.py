@@ -18,7 +18,7 @@ from poor_bench.dashboard.components.blocks import (
     loading_state,
     page_head,
 )
-from poor_bench.dashboard.components.controls import csv_button, image_buttons
+from poor_bench.dashboard.components.controls import file_buttons, image_buttons
 from poor_bench.dashboard.components.tables import small_table
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
@@ -83,13 +83,13 @@ def _cards() -> list[Component]:
                 id=OverviewIds.LEADERBOARD_BODY,
             ),
             note="Sorted by score, with 95 % confidence intervals.",
-            tools=csv_button(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
+            tools=file_buttons(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
         ),
         card(
             "Score by test class",
             html.Div(loading_state(6), id=OverviewIds.HEAT_MAP),
             note="Choose a cell to see the results behind it.",
-            tools=[levels, csv_button(OverviewIds.HEAT_MAP_CSV, "the scores by class")],
+            tools=[levels, file_buttons(OverviewIds.HEAT_MAP_CSV, "the scores by class")],
         ),
         html.Div(id=OverviewIds.CHANGES),
         html.Div(

@@ -11,9 +11,7 @@ from poor_bench.dashboard.components.controls import test_options
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
-    bind_files,
     clock_ms,
-    csv_file,
     on_click,
     on_data,
     show_error,
@@ -42,6 +40,7 @@ from poor_bench.dashboard.pages.run.progress import (
     run_class,
     run_head,
 )
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import Redo
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
@@ -89,14 +88,14 @@ def sandbox(services: Services) -> Component | None:
     return sandbox_warning(terms) if terms is not None else None
 
 
-def plan_csv(services: Services, selection: Selection) -> dict[str, Any]:
+def plan_csv(services: Services, selection: Selection) -> TableFile:
     """Return the plan of a choice as a file."""
-    return csv_file("plan.csv", preview_rows(services.plans.preview(selection)))
+    return table_file("plan", preview_rows(services.plans.preview(selection)))
 
 
-def failures_csv(services: Services) -> dict[str, Any]:
+def failures_csv(services: Services) -> TableFile:
     """Return every trial that failed to run as a file."""
-    return csv_file("failures.csv", failure_rows(services.results.failures()))
+    return table_file("failures", failure_rows(services.results.failures()))
 
 
 def register(app: Dash, services: Services) -> None:

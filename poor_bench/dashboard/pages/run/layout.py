@@ -13,7 +13,7 @@ from poor_bench.dashboard.components.blocks import aria, card, live_card, loadin
 from poor_bench.dashboard.components.controls import (
     build_options,
     count_choice,
-    csv_button,
+    file_buttons,
     small_button,
     start_button,
 )
@@ -177,7 +177,7 @@ def layout(url: RunUrl) -> Component:
             card(
                 "Plan",
                 html.Div(loading_state(3), id=RunIds.PREVIEW),
-                tools=[csv_button(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
+                tools=[file_buttons(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
             ),
             _failures_frame(),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
@@ -268,5 +268,5 @@ def _failures_frame() -> Component:
         frame_id=RunIds.FAILURES_FRAME,
         head_id=RunIds.FAILURES_HEAD,
         body_id=RunIds.FAILURES,
-        tools=[retry, csv_button(RunIds.FAILURES_CSV, "the failures")],
+        tools=[retry, file_buttons(RunIds.FAILURES_CSV, "the failures")],
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import State
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import bind_address, bind_files, bind_view, csv_file
+from poor_bench.dashboard.page import bind_address, bind_view
 from poor_bench.dashboard.pages.suites.layout import (
     SuitesIds,
     SuiteUrl,
@@ -26,6 +26,7 @@ from poor_bench.dashboard.pages.suites.tables import (
     tag_card,
     trend_card,
 )
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.messages import write_count
 
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
 
 
-def cases_csv(services: Services, search: str | None) -> dict[str, Any]:
+def cases_csv(services: Services, search: str | None) -> TableFile:
     """Cases of the run that is shown."""
     report = chosen_run(services.suites.reports(), SuiteUrl.read(search))
     rows = [_case_csv_row(case) for case in report.case_results] if report else []
-    return csv_file("suite_cases.csv", rows)
+    return table_file("suite_cases", rows)
 
 
-def runs_csv(services: Services, search: str | None) -> dict[str, Any]:
+def runs_csv(services: Services, search: str | None) -> TableFile:
     """Runs of the suite that is shown, oldest first."""
     reports = services.suites.reports()
     report = chosen_run(reports, SuiteUrl.read(search))
     rows = [_run_csv_row(each) for each in of_the_same_suite(reports, report)] if report else []
-    return csv_file("suite_runs.csv", rows)
+    return table_file("suite_runs", rows)
 
 
 def _case_csv_row(case: EvalCaseResult) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, chip_row, csv_button
+from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons
 from poor_bench.dashboard.url_state import UrlState
 from poor_bench.evaluation.models import (
     CaseStatus,
@@ -97,7 +97,7 @@ def layout(url: SuiteUrl) -> Component:
                 "Cases",
                 html.Div(loading_state(6), id=SuitesIds.CASES),
                 note="Choose a case to replay it. Rates exclude cases that could not be run.",
-                tools=csv_button(SuitesIds.CASES_CSV, "the cases"),
+                tools=file_buttons(SuitesIds.CASES_CSV, "the cases"),
             ),
             html.Div(id=SuitesIds.TAGS),
             html.Div(id=SuitesIds.TRENDS),
@@ -105,7 +105,7 @@ def layout(url: SuiteUrl) -> Component:
                 "Runs",
                 html.Div(loading_state(3), id=SuitesIds.RUNS),
                 note="Choose a run to show its cases. The newest comes first.",
-                tools=csv_button(SuitesIds.RUNS_CSV, "the runs"),
+                tools=file_buttons(SuitesIds.RUNS_CSV, "the runs"),
                 class_name="suite-runs if-filled",
             ),
             html.Div(loading_state(6), id=SuitesIds.REPLAY),

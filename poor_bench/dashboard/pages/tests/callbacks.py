@@ -16,14 +16,13 @@ from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
     bind_controls,
-    bind_files,
-    csv_file,
     on_data,
 )
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl, chosen_tests
 from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import build_class_table, build_test_table
 from poor_bench.dashboard.services.test_reports import prompt_variants
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
@@ -53,7 +52,7 @@ def found_tests(services: Services, search: str | None) -> list[Test]:
 _COLUMNS = ("test_id", "class_id", "level", "mean_score", "pass_rate", "text", "suspicion")
 
 
-def tests_csv(services: Services, search: str | None) -> dict[str, Any]:
+def tests_csv(services: Services, search: str | None) -> TableFile:
     """Return the tests that the filters find as a file."""
     answer = services.tests.items().value
     items = answer.items if answer else {}
@@ -66,10 +65,10 @@ def tests_csv(services: Services, search: str | None) -> dict[str, Any]:
             row |= {"mean_score": item.mean_score, "pass_rate": item.pass_rate}
             row["suspicion"] = item.suspicion
         rows.append(row)
-    return csv_file("tests.csv", rows, _COLUMNS)
+    return table_file("tests", rows, _COLUMNS)
 
 
-def classes_csv(services: Services) -> dict[str, Any]:
+def classes_csv(services: Services) -> TableFile:
     """Return the test classes as a file; difficulty is 1 minus the mean score."""
     workspace, answer = services.files.workspace(), services.tests.items().value
     orders = answer.orders if answer else {}
@@ -86,7 +85,7 @@ def classes_csv(services: Services) -> dict[str, Any]:
             }
         rows.append(row)
     columns = ["class_id", "tests", "evaluator", "order", *(f"difficulty_{n}" for n in levels)]
-    return csv_file("test_classes.csv", rows, columns)
+    return table_file("test_classes", rows, columns)
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:

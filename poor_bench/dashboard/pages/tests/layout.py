@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, csv_button, search_box
+from poor_bench.dashboard.components.controls import StayLinks, file_buttons, search_box
 from poor_bench.dashboard.url_state import ListUrl, query_field
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def layout(url: TestUrl) -> Component:
                 "Classes",
                 html.Div(loading_state(3), id=TestsIds.CLASSES),
                 note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
-                tools=csv_button(TestsIds.CLASSES_CSV, "the classes"),
+                tools=file_buttons(TestsIds.CLASSES_CSV, "the classes"),
             ),
             html.Div(id=TestsIds.PICTURE),
             html.Div(
@@ -110,7 +110,7 @@ def layout(url: TestUrl) -> Component:
                         html.Div(id=TestsIds.CHIPS, className="chip-rows"),
                         html.Div(loading_state(6), id=TestsIds.LISTED),
                         note="Choose a test to read its prompt or edit it.",
-                        tools=[words, csv_button(TestsIds.CSV, "these tests")],
+                        tools=[words, file_buttons(TestsIds.CSV, "these tests")],
                     ),
                     html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
                 ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_FIELDS = 500
 _MOST_DIGITS = 9
 _YES = "yes"
+_DECIMAL = re.compile(rf"[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{0,{_MOST_DIGITS}}})?")
 
 
 def query_field(
@@ -224,7 +226,9 @@ def _values(value: Any, each: Field[Any]) -> Iterable[str]:
     if isinstance(value, tuple):
         texts = tuple(map(str, value))
         return pack_values(texts) if each.metadata.get("is_packed") else texts
-    return [_YES if value is True else str(value or "")]
+    if isinstance(value, bool):
+        return [_YES if value else ""]
+    return ["" if value is None else str(value)]
 
 
 def _parse(texts: list[str], each: Field[Any]) -> Any:
@@ -244,6 +248,9 @@ def _parse_one(text: str, kind: type) -> Any:
     """Parse one value; None if it makes no sense."""
     if kind is bool:
         return text in {_YES, "1"}
+    if kind is float:
+        is_number = _DECIMAL.fullmatch(text) is not None
+        return float(text) if is_number else None
     if kind is int:
         is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
         return int(text) if is_number else None

@@ -10,7 +10,8 @@ from poor_bench.statistics.ranking import Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import score_table
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
-from poor_bench.statistics.summary import Group
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import Group, GroupBy
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
+    from poor_bench.results.query import FoundTrials
     from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.summary import StaleCounts
+    from poor_bench.statistics.summary import StaleCounts, Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +136,43 @@ def _identify_models(table: ResultTable) -> dict[str, str]:
     digests = table.text_columns(list(rows.values()), ["model_digest"])
     found = zip(rows, digests, strict=True)
     return {table.values["llm_id"][code]: digest for code, (digest,) in found if digest}
+
+
+def summarise_found(
+    found: FoundTrials,
+    tests: Mapping[str, Test],
+    *,
+    by: GroupBy,
+    stale_places: NDArray[np.int64] | None = None,
+) -> list[Summary]:
+    """Summarise the results of one LLM that a query finds; those of removed tests do not count.
+
+    Args:
+        found: Results of one LLM.
+        tests: Tests of the workspace by id.
+        by: What one row stands for; newer failures and stale scores are counted by LLM only.
+        stale_places: Column `place` of its stale scores, where they are known.
+    """
+    import numpy as np
+
+    table = found.table
+    rows = found.rows[table.find_entries("test_id", tests.__contains__)[found.rows]]
+    # Of all its trials: the score that a failure is newer than may not be among those found.
+    of_llm = table.find_rows(table.value("llm_id", int(rows[0]))) if len(rows) else rows
+    newer = of_llm[find_newer_failures(table.pick(of_llm))]
+    is_newer = np.isin(rows, newer)
+    summaries = summarise(table.pick(rows[~is_newer]), tests=tests, by=by)
+    if by is not GroupBy.LLM:
+        return summaries
+    is_stale = None if stale_places is None else np.isin(table.columns["place"][rows], stale_places)
+    return [
+        replace(
+            summary,
+            n_newer_failed=int(is_newer.sum()),
+            n_stale=None if is_stale is None else int(is_stale.sum()),
+        )
+        for summary in summaries
+    ]
 
 
 class FailedRows(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -110,6 +110,25 @@ class Outcome(StrEnum):
     FAILED_TO_RUN = "failed_to_run"
 
 
+class Range(NamedTuple):
+    """Limits of a figure, both included; results without the figure are outside."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def contains(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mark the values between the limits."""
+        import numpy as np
+
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        is_inside: NDArray[np.bool_] = (values >= low) & (values <= high)
+        return is_inside
+
+
+NO_LIMITS = Range()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultQuery:
     """Filters of one LLM's results; an empty filter lets everything through."""
@@ -124,8 +143,20 @@ class ResultQuery:
     """Id of the detector that found something; empty for all."""
     text: str = ""
     """Looked for in test ids, details, responses and thinking, in any case."""
+    causes: frozenset[str] = frozenset()
+    """Why score was lost, as evaluators state it."""
+    scores: Range = NO_LIMITS
+    seconds: Range = NO_LIMITS
+    """Execution time."""
+    is_stale: bool = False
+    """True for stale scores only."""
     sort: SortKey = SortKey.FILE
     descending: bool = False
+
+    @property
+    def is_filtered(self) -> bool:
+        """True if some filter is set."""
+        return replace(self, sort=SortKey.FILE, descending=False) != ResultQuery(llm_id=self.llm_id)
 
 
 def find_rows(
@@ -133,6 +164,7 @@ def find_rows(
     tests: Mapping[str, Test],
     query: ResultQuery,
     concerned: Collection[tuple[str, int]] | None = None,
+    stale_places: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Find the rows that match a query, in its order; stable if values are equal.
 
@@ -141,7 +173,10 @@ def find_rows(
         tests: Test id to test of the workspace.
         query: What is looked for.
         concerned: Test ids and trial numbers that have the issue of the query.
+        stale_places: Column `place` of the stale scores, where the query is for these.
     """
+    import numpy as np
+
     rows = table.find_rows(query.llm_id)
     places = TestPlaces(table, tests)
     if query.classes:
@@ -153,11 +188,38 @@ def find_rows(
         rows = _with_codes(table, "think", kept, rows)
     if concerned is not None:
         rows = rows[_are_among(table, rows, concerned)]
-    if query.outcomes:
-        rows = rows[_has_outcome(table, rows, query.outcomes)]
+    if stale_places is not None:
+        rows = rows[np.isin(table.columns["place"][rows], stale_places)]
+    rows = _find_by_figures(table, rows, query)
     if query.text:
         rows = rows[table.holding(query.text, rows)]
     return order_rows(table, places, rows, query.sort, descending=query.descending)
+
+
+def _find_by_figures(
+    table: ResultTable, rows: NDArray[np.int64], query: ResultQuery
+) -> NDArray[np.int64]:
+    import numpy as np
+
+    if query.scores != NO_LIMITS:
+        rows = rows[query.scores.contains(table.columns["score"][rows])]
+    if query.seconds != NO_LIMITS:
+        rows = rows[query.seconds.contains(table.columns["execution_time_ms"][rows] / 1000)]
+    if query.outcomes:
+        rows = rows[_has_outcome(table, rows, query.outcomes)]
+    if query.causes:
+        causes = read_causes(table, rows)
+        rows = rows[np.array([cause in query.causes for cause in causes], dtype=np.bool_)]
+    return rows
+
+
+def read_causes(table: ResultTable, rows: NDArray[np.int64]) -> list[str]:
+    """Read why each row lost score; empty where its evaluator does not state it.
+
+    Raises:
+        StoreError: If the index is damaged.
+    """
+    return [cause or "" for (cause,) in table.text_columns(rows, ["cause"])]
 
 
 def _is_in(values: NDArray[Any], wanted: frozenset[Any]) -> NDArray[np.bool_]:

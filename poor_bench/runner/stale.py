@@ -79,6 +79,20 @@ class StaleCheck:
         Raises:
             StoreError: If the index is damaged.
         """
+        return count_stale(table, *self.find_rows(table, llm_ids), self._tests)
+
+    def find_rows(
+        self, table: ResultTable, llm_ids: Collection[str] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Find the scored rows that store fingerprints, and mark the stale ones among them.
+
+        Args:
+            table: Results of tests of the workspace.
+            llm_ids: The models, or None for all; of removed ones nothing is known.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
         import numpy as np
 
         def is_asked_for(llm_id: str) -> bool:
@@ -90,8 +104,7 @@ class StaleCheck:
         states = fingerprints.find_states(
             self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
         )
-        is_stale = states[is_known] != TrialState.DONE
-        return count_stale(table, rows[is_known], is_stale, self._tests)
+        return rows[is_known], states[is_known] != TrialState.DONE
 
     def _fingerprint_evaluator(self, test: Test) -> str | None:
         try:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ from poor_bench.dashboard.services.services import Services
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.results.figures import ClassMeans
+from poor_bench.results.query import Outcome, ResultQuery
 from poor_bench.statistics.summary import GroupBy, Summary
 from poor_bench.statistics.trials import find_newer_failures
 from tests.conftest import WorkspaceFiles
@@ -93,3 +95,21 @@ def test_times_of_failed_attempts_are_in_no_mean(workspace_files: WorkspaceFiles
     services = services_over(workspace_files, result("one", execution_time_ms=2000.0), failed)
     means = ClassMeans(services.results.table(), services.files.workspace().tests_by_id)
     assert means.of("a:b", "sums").seconds == 2.0
+
+
+def test_a_newer_failure_is_not_a_failed_trial_even_where_its_score_is_filtered_out(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    failure = Failure(kind=FailureKind.TIMEOUT, message="")
+    services = services_over(
+        workspace_files,
+        result("one"),
+        result("two"),
+        Result(llm_id="a:b", test_id="two", failure=failure),
+        Result(llm_id="a:b", test_id="three", failure=failure),
+    )
+    failed = ResultQuery(llm_id="a:b", outcomes=frozenset({Outcome.FAILED_TO_RUN}))
+    [row] = services.trials.summaries(failed, GroupBy.LLM)
+    assert (row.n_scored, row.n_failed, row.n_newer_failed) == (0, 1, 1)
+    [row] = services.trials.summaries(replace(failed, outcomes=frozenset()), GroupBy.LLM)
+    assert (row.n_scored, row.n_failed, row.n_newer_failed) == (2, 1, 1)

@@ -8,7 +8,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results.paths import StorePaths
-from poor_bench.results.query import Outcome, ResultQuery, SortKey, find_rows
+from poor_bench.results.query import Outcome, Range, ResultQuery, SortKey, find_rows
 from poor_bench.results.store import ResultStore
 from poor_bench.results.table import ResultTable
 
@@ -27,7 +27,14 @@ FAILURE = Failure(kind=FailureKind.TIMEOUT, message="no Answer in time")
 def table(tmp_path: Path) -> ResultTable:
     results = [
         Result(llm_id="x:y", test_id="b_sum", score=1.0, execution_time_ms=20, think=True),
-        Result(llm_id="x:y", test_id="a_sum", score=0.0, execution_time_ms=10, details="Off by 1"),
+        Result(
+            llm_id="x:y",
+            test_id="a_sum",
+            score=0.0,
+            execution_time_ms=10,
+            details="Off by 1",
+            cause="wrong_answer",
+        ),
         Result(llm_id="x:y", test_id="c_mood", score=0.5, response="Ärger"),
         Result(llm_id="x:y", test_id="gone", score=0.5),
         Result(llm_id="x:y", test_id="c_mood", trial=2, failure=FAILURE),
@@ -62,6 +69,11 @@ def test_without_filters_all_results_of_the_llm_are_found(table: ResultTable) ->
         ({"text": "answer in time"}, ["c_mood"]),
         ({"text": "nowhere"}, []),
         ({"classes": frozenset({"no such class"})}, []),
+        ({"causes": frozenset({"wrong_answer"})}, ["a_sum"]),
+        ({"scores": Range(high=0.5)}, ["a_sum", "c_mood", "gone"]),
+        ({"scores": Range(0.5, 0.5)}, ["c_mood", "gone"]),
+        ({"seconds": Range(low=0.01)}, ["b_sum", "a_sum"]),
+        ({"seconds": Range(0.011, 0.02)}, ["b_sum"]),
     ],
 )
 def test_filters_keep_what_fits(
@@ -94,6 +106,17 @@ def test_sorting_is_stable_and_puts_the_unknown_last(
 def test_descending_keeps_the_unknown_last(table: ResultTable) -> None:
     ordered = found(table, sort=SortKey.SCORE, descending=True)
     assert ordered == ["b_sum", "c_mood", "gone", "a_sum", "c_mood"]
+
+
+def test_only_stale_scores_are_found(table: ResultTable) -> None:
+    stale = table.columns["place"][[1, 2]]
+    rows = find_rows(table, TESTS, ResultQuery(llm_id="x:y"), stale_places=stale)
+    assert [int(row) for row in rows] == [1, 2]
+
+
+def test_a_query_knows_if_it_filters() -> None:
+    assert not ResultQuery(llm_id="x:y", sort=SortKey.SCORE, descending=True).is_filtered
+    assert ResultQuery(llm_id="x:y", scores=Range(high=1.0)).is_filtered
 
 
 def test_only_concerned_trials_are_found(table: ResultTable) -> None:

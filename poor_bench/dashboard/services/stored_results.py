@@ -11,6 +11,7 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import ConfigError
 from poor_bench.results.figures import (
     compute_reliability,
+    count_stale,
     group_failures,
     rank_results,
     without_removed,
@@ -28,6 +29,9 @@ from poor_bench.statistics.summary import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.failure import FailureKind
@@ -51,6 +55,14 @@ class FailureGroup:
     """True if these are newer attempts at trials that have a score."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _StaleScores:
+    """Stale scores of one LLM."""
+
+    counts: StaleCounts
+    places: NDArray[np.int64]
+
+
 _PATIENCE_S = 0.1
 
 
@@ -68,7 +80,7 @@ class StoredResults:
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: tuple[int, Ranking] | None = None
         self._summaries: dict[tuple[str, GroupBy], tuple[int, list[Summary]]] = {}
-        self._stale_of: dict[str, tuple[object, StaleCounts]] = {}
+        self._stale_of: dict[str, tuple[object, _StaleScores]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
     def table(self) -> ResultTable:
@@ -126,13 +138,27 @@ class StoredResults:
         for llm_id in table.llm_ids:
             if llm_id not in workspace.llms_by_id or llm_id not in table.llm_versions:
                 continue  # of removed models nothing is known
-            version = (table.llm_versions[llm_id], id(workspace))
-            known, of_llm = self._stale_of.get(llm_id, (None, {}))
-            if known != version:
-                of_llm = check.count(table, {llm_id})
-                self._stale_of[llm_id] = version, of_llm
-            counts |= of_llm
+            counts |= self._stale_scores(table, folder, check, llm_id).counts
         return counts
+
+    def _stale_scores(
+        self, table: ResultTable, folder: WorkspaceFolder, check: StaleCheck, llm_id: str
+    ) -> _StaleScores:
+        version = (table.llm_versions.get(llm_id), id(folder.workspace))
+        known, found = self._stale_of.get(llm_id, (None, None))
+        if known != version or found is None:
+            rows, is_stale = check.find_rows(table, {llm_id})
+            found = _StaleScores(
+                counts=count_stale(table, rows, is_stale, folder.workspace.tests_by_id),
+                places=table.columns["place"][rows[is_stale]],
+            )
+            self._stale_of[llm_id] = version, found
+        return found
+
+    def stale_places(self, llm_id: str) -> NDArray[np.int64]:
+        """Find the column `place` of the stale scores of an LLM; of a removed one none is known."""
+        folder = self._files.config()
+        return self._stale_scores(self.table(), folder, StaleCheck(folder), llm_id).places
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""

@@ -19,9 +19,11 @@ from poor_bench.issues.detector import Issue
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
-from poor_bench.results.query import FoundTrials, ResultQuery, find_rows
+from poor_bench.results.figures import summarise_found
+from poor_bench.results.query import FoundTrials, ResultQuery, find_rows, read_causes
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.scorer import resolve_spec
+from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -151,11 +153,27 @@ class TrialSearch:
         with self._lock:
             found = self._found.get(key)
         if found is None:
-            with_issue = self._issues.trials(query.llm_id, query.issue) if query.issue else None
-            found = FoundTrials(table, find_rows(table, workspace.tests_by_id, query, with_issue))
+            llm_id, tests = query.llm_id, workspace.tests_by_id
+            with_issue = self._issues.trials(llm_id, query.issue) if query.issue else None
+            stale = self._results.stale_places(llm_id) if query.is_stale else None
+            found = FoundTrials(table, find_rows(table, tests, query, with_issue, stale))
             with self._lock:
                 self._found[key] = found
         return found
+
+    def summaries(self, query: ResultQuery, by: GroupBy) -> list[Summary]:
+        """Summarise the results that a query finds; those of removed tests do not count."""
+        if not query.is_filtered:
+            return self._results.summaries(by, [query.llm_id])
+        tests = self._files.workspace().tests_by_id
+        is_known = by is GroupBy.LLM and self._results.stale().is_current
+        stale = self._results.stale_places(query.llm_id) if is_known else None
+        return summarise_found(self.find(query), tests, by=by, stale_places=stale)
+
+    def causes(self, llm_id: str) -> list[str]:
+        """List why results of an LLM lost score, as their evaluators state it."""
+        table = self._results.read_stored()
+        return sorted({*read_causes(table, table.find_rows(llm_id))} - {""})
 
     def details(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
         """Read everything about one trial; None if no such result is stored."""

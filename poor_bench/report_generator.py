@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,7 @@ from poor_bench.reports.exports import render_report
 from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
-from poor_bench.statistics.summary import GroupBy, StaleCounts, Summary
+from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
 from poor_bench.statistics.trials import TrialColumns
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _Read:
     n_removed: int
     """Results of removed tests, not among them."""
     run_ids: Collection[str]
-    stale: Collection[TrialKey] | None = None
+    stale: Mapping[TrialKey, StaleReason] | None = None
     stale_counts: StaleCounts | None = None
 
 

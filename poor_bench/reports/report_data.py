@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +18,12 @@ from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.coverage import (
+    TestCounts,
+    add_coverage,
+    count_tests,
+    find_scored_tests,
+)
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.purchase import Budget
@@ -31,6 +37,7 @@ from poor_bench.statistics.summary import (
     Group,
     GroupBy,
     StaleCounts,
+    StaleReason,
     Summary,
     add_stale_counts,
 )
@@ -77,8 +84,8 @@ class ReportData:
     """Built-in detectors of issues, and those of the workspace."""
     columns: TrialColumns | None = None
     """The same results, where they were read as columns: `results` are read when first needed."""
-    stale: Collection[tuple[str, str, int]] | None = None
-    """Keys of the trials with a stale score; None if not known."""
+    stale: Mapping[tuple[str, str, int], StaleReason] | None = None
+    """Key of each trial with a stale score to what changed since; None if not known."""
     known_stale_counts: StaleCounts | None = None
     """What `stale` would give, where results were read as columns; None to count them."""
     dropped: Mapping[str, str] = field(default_factory=dict)
@@ -106,8 +113,12 @@ class ReportData:
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group, in the order in which the groups first appear."""
         rows = summarise(self._trials, tests=self.tests, by=by, pass_score=self.pass_score)
-        rows = self.order.adjust(rows)
+        rows = add_coverage(self.order.adjust(rows), self._test_counts, self.llms)
         return rows if self._stale_counts is None else add_stale_counts(rows, self._stale_counts)
+
+    @cached_property
+    def _test_counts(self) -> TestCounts:
+        return count_tests(self.tests, find_scored_tests(self._trials))
 
     @cached_property
     def _trials(self) -> TrialColumns:
@@ -120,19 +131,22 @@ class ReportData:
     @property
     def n_stale(self) -> int | None:
         """Scored trials whose prompt, parameters or evaluator changed since; None if not known."""
-        return sum(self._stale_counts.values()) if self._stale_counts else None
+        counts = self._stale_counts
+        return sum(found.total() for found in counts.values()) if counts else None
 
     @cached_property
     def _stale_counts(self) -> StaleCounts | None:
         if self.stale is None:
             return self.known_stale_counts
-        counts: Counter[Group] = Counter()
+        counts: dict[Group, Counter[StaleReason]] = {}
         for result in self.results:
             is_known = result.request_fingerprint or result.evaluator_fingerprint
             if is_known and result.score is not None and result.llm_id in self.llms:
                 test = self.tests[result.test_id]
                 group = Group(llm_id=result.llm_id, class_id=test.class_id, level=test.level)
-                counts[group] += result.key in self.stale
+                found = counts.setdefault(group, Counter())
+                if (reason := self.stale.get(result.key)) is not None:
+                    found[reason] += 1
         return counts
 
     @cached_property

@@ -11,7 +11,7 @@ from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import score_table
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import Group, GroupBy
+from poor_bench.statistics.summary import Group, GroupBy, StaleReason
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def find_scored_rows(table: ResultTable, llm_id: str) -> NDArray[np.int64]:
 def count_stale(
     table: ResultTable,
     rows: NDArray[np.int64],
-    is_stale: NDArray[np.bool_],
+    reasons: NDArray[np.uint8],
     tests: Mapping[str, Test],
 ) -> StaleCounts:
     """Count the stale scores of each LLM on each class and level.
@@ -218,19 +218,24 @@ def count_stale(
     Args:
         table: Results of tests of the workspace.
         rows: Scored rows of which that is known.
-        is_stale: True for each of them that is stale.
+        reasons: Place of each one's reason in `StaleReason`, from 1; 0 where it is not stale.
         tests: Tests of the workspace by id.
     """
     import numpy as np
 
     n_tests = len(table.values["test_id"])
-    keys = table.columns["llm_id"][rows].astype(np.int64) * n_tests + table.columns["test_id"][rows]
-    codes, places = np.unique(keys, return_inverse=True)
-    n_stale = np.bincount(places, weights=is_stale, minlength=len(codes))
-    counts: Counter[Group] = Counter()
-    for code, n in zip(codes.tolist(), n_stale.tolist(), strict=True):
-        llm, test_code = divmod(code, n_tests)
+    pairs = table.columns["llm_id"][rows].astype(np.int64) * n_tests
+    pairs += table.columns["test_id"][rows]
+    known = (None, *StaleReason)
+    codes, numbers = np.unique(pairs * len(known) + reasons, return_counts=True)
+    counts: dict[Group, Counter[StaleReason]] = {}
+    for code, n in zip(codes.tolist(), numbers.tolist(), strict=True):
+        pair, place = divmod(code, len(known))
+        llm, test_code = divmod(pair, n_tests)
         test = tests[table.values["test_id"][test_code]]
         llm_id = table.values["llm_id"][llm]
-        counts[Group(llm_id=llm_id, class_id=test.class_id, level=test.level)] += int(n)
+        group = Group(llm_id=llm_id, class_id=test.class_id, level=test.level)
+        of_group = counts.setdefault(group, Counter())
+        if (reason := known[place]) is not None:
+            of_group[reason] += n
     return counts

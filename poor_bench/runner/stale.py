@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
+from poor_bench.prompts.request import build_messages
 from poor_bench.results.figures import count_stale
 from poor_bench.runner.plan import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.runner.scorer import WorkspaceFingerprints
-from poor_bench.statistics.summary import StaleCounts
+from poor_bench.statistics.summary import StaleCounts, StaleReason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,32 +43,27 @@ class StaleCheck:
         workspace = config.workspace
         judges = WorkspaceJudges(config.data_dir, workspace.llms)
         self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judges)
+        self._classes = workspace.test_classes
         self._llms, self._tests = workspace.llms_by_id, workspace.tests_by_id
 
-    def is_stale(self, llm_id: str, test_id: str, asked: str, scored: str) -> bool:
-        """True if a score with these fingerprints of request and evaluator is stale."""
-        llm, test = self._llms.get(llm_id), self._tests.get(test_id)
-        if llm is None or test is None:
-            return False
+    def find_reason(self, result: Result) -> StaleReason | None:
+        """Find what changed since a score was stored; None if nothing did, or it is not known."""
+        llm, test = self._llms.get(result.llm_id), self._tests.get(result.test_id)
+        if llm is None or test is None or result.score is None:
+            return None
+        asked, scored = result.request_fingerprint, result.evaluator_fingerprint
         try:
             state = find_scored_state(asked, scored, llm, test, self._fingerprints)
         except PoorBenchError:  # such as a judge that is gone: a run will tell
-            return False
-        return state is not TrialState.DONE
+            return None
+        if state is TrialState.STALE_REQUEST:
+            return self._compare_prompt(llm, test, result.prompt, result.system_prompt)
+        return StaleReason.EVALUATOR if state is TrialState.STALE_SCORE else None
 
-    def find(self, results: Iterable[Result]) -> Collection[TrialKey]:
-        """Find the trials whose scores are stale."""
-        return frozenset(
-            result.key
-            for result in results
-            if result.score is not None
-            and self.is_stale(
-                result.llm_id,
-                result.test_id,
-                result.request_fingerprint,
-                result.evaluator_fingerprint,
-            )
-        )
+    def find(self, results: Iterable[Result]) -> Mapping[TrialKey, StaleReason]:
+        """Find the trials whose scores are stale, and what changed since."""
+        found = ((result.key, self.find_reason(result)) for result in results)
+        return {key: reason for key, reason in found if reason is not None}
 
     def count(self, table: ResultTable, llm_ids: Collection[str] | None = None) -> StaleCounts:
         """Count the stale scores of some models, or of all, on each class and level.
@@ -83,8 +79,11 @@ class StaleCheck:
 
     def find_rows(
         self, table: ResultTable, llm_ids: Collection[str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Find the scored rows that store fingerprints, and mark the stale ones among them.
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Find the scored rows that store fingerprints, and what changed since they were scored.
+
+        The second array holds the place of each row's reason in `StaleReason`, from 1; 0 where it
+        is not stale.
 
         Args:
             table: Results of tests of the workspace.
@@ -104,7 +103,37 @@ class StaleCheck:
         states = fingerprints.find_states(
             self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
         )
-        return rows[is_known], states[is_known] != TrialState.DONE
+        return rows[is_known], self._find_reasons(table, rows[is_known], states[is_known])
+
+    def _find_reasons(
+        self, table: ResultTable, rows: NDArray[np.int64], states: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """Find the place of each row's reason in `StaleReason`, from 1; 0 where it is not stale."""
+        import numpy as np
+
+        places = {reason: place for place, reason in enumerate(StaleReason, start=1)}
+        reasons = np.zeros(len(rows), dtype=np.uint8)
+        reasons[states == TrialState.STALE_SCORE] = places[StaleReason.EVALUATOR]
+        asked = np.flatnonzero(states == TrialState.STALE_REQUEST)
+        prompts = table.text_columns(rows[asked], ["prompt", "system_prompt"])
+        for place, (prompt, system_prompt) in zip(asked.tolist(), prompts, strict=True):
+            row = int(rows[place])
+            llm, test = (table.value(name, row) for name in ("llm_id", "test_id"))
+            reasons[place] = places[
+                self._compare_prompt(
+                    self._llms[llm], self._tests[test], prompt or "", system_prompt or ""
+                )
+            ]
+        return reasons
+
+    def _compare_prompt(self, llm: LLM, test: Test, prompt: str, system_prompt: str) -> StaleReason:
+        """Say if it was the prompt that changed, or model and parameters."""
+        if not prompt:
+            return StaleReason.REQUEST
+        messages = build_messages(llm, self._classes[test.class_id], test)
+        now = {message.role: message.content for message in messages}
+        is_same = prompt == now["user"] and system_prompt == now.get("system", "")
+        return StaleReason.MODEL if is_same else StaleReason.PROMPT
 
     def _fingerprint_evaluator(self, test: Test) -> str | None:
         try:

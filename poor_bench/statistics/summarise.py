@@ -203,6 +203,9 @@ class _TrialCounts:
         is_scored, is_newer = table.is_scored, find_newer_failures(table)
         is_failed = ~is_scored & ~is_newer
         self._n_scored = grouped.count(is_scored)
+        pairs = grouped.numbers * len(table.values["test_id"]) + table.columns["test_id"]
+        groups_asked = np.unique(pairs) // max(1, len(table.values["test_id"]))
+        self._n_asked = np.bincount(groups_asked, minlength=len(grouped)).tolist()
         self._n_failed = grouped.count(is_failed)
         self._n_newer = grouped.count(is_newer)
         self._failures: list[Counter[FailureKind]] = _tally(
@@ -221,6 +224,7 @@ class _TrialCounts:
         """Compute the fields of a summary."""
         return {
             "n_scored": self._n_scored[number],
+            "n_asked": self._n_asked[number],
             "n_failed": self._n_failed[number],
             "n_newer_failed": self._n_newer[number],
             "failures": dict(self._failures[number].most_common()),

@@ -32,6 +32,16 @@ class Group:
     """0 where the test is not known any more."""
 
 
+class StaleReason(StrEnum):
+    """What changed since a score was stored, as screens say it."""
+
+    PROMPT = "prompt"
+    MODEL = "model or parameters"
+    REQUEST = "prompt, model or parameters"
+    """The score stores no prompt, so that these cannot be told apart."""
+    EVALUATOR = "evaluator"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSummary:
     """Execution times of scored trials in milliseconds, without model load."""
@@ -86,6 +96,12 @@ class Summary:
     """Tests with at least one scored trial."""
     n_scored: int
     """Scored trials."""
+    n_asked: int = 0
+    """Tests with any result, scored or failed."""
+    n_all: int | None = None
+    """Tests of this row that any model was scored on; None if not known."""
+    n_pending: int | None = None
+    """Tests of this row without any result; None if not known, or no run can ask the model."""
     n_failed: int
     """Trials that failed to run and have no score."""
     n_passed: int
@@ -135,6 +151,8 @@ class Summary:
     """Scored trials whose newer attempt failed; not in `n_failed`."""
     n_stale: int | None = None
     """Scored trials whose prompt, parameters or evaluator changed since; None if not known."""
+    stale_reasons: Mapping[StaleReason, int] = field(default_factory=dict)
+    """What changed since the trials of `n_stale`."""
     n_told: Mapping[str, int] = field(default_factory=dict)
     """Name of a figure to the number of trials that report it."""
 
@@ -144,8 +162,8 @@ class Summary:
         return compute_scored_share(self.n_scored, self.n_failed)
 
 
-StaleCounts = Mapping[Group, int]
-"""Stale scores of each LLM on each class and level; only where that is known."""
+StaleCounts = Mapping[Group, Counter[StaleReason]]
+"""Stale scores of each LLM on each class and level, by reason; only where that is known."""
 
 
 def add_stale_counts(summaries: Iterable[Summary], counts: StaleCounts) -> list[Summary]:
@@ -154,16 +172,22 @@ def add_stale_counts(summaries: Iterable[Summary], counts: StaleCounts) -> list[
     Example:
         >>> row = Summary(group=Group(llm_id="a"), n_tests=1, n_scored=3, n_failed=0, n_passed=1,
         ...               score=None, strict_score=None, pass_rate=None)
-        >>> counts = {Group(llm_id="a", class_id="c", level=1): 2}
+        >>> counts = {Group(llm_id="a", class_id="c", level=1): Counter({StaleReason.PROMPT: 2})}
         >>> [row.n_stale for row in add_stale_counts([row], counts)]
         [2]
     """
-    totals: Counter[Group] = Counter()
-    for group, count in counts.items():
+    totals: dict[Group, Counter[StaleReason]] = {}
+    for group, found in counts.items():
         for class_id in (None, group.class_id):
             for level in (None, group.level):
-                totals[Group(llm_id=group.llm_id, class_id=class_id, level=level)] += count
-    return [replace(summary, n_stale=totals.get(summary.group)) for summary in summaries]
+                whole = Group(llm_id=group.llm_id, class_id=class_id, level=level)
+                totals.setdefault(whole, Counter()).update(found)
+    return [
+        summary
+        if (reasons := totals.get(summary.group)) is None
+        else replace(summary, n_stale=reasons.total(), stale_reasons=reasons)
+        for summary in summaries
+    ]
 
 
 class FloorRow(NamedTuple):

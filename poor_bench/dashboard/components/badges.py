@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
-from dash import html
+from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, data, empty_state
 from poor_bench.dashboard.theme import ink_on_series, series_style
+from poor_bench.dashboard.url_state import run_link
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.issues.detector import IssueGroup
+    from poor_bench.metrics.trust import TrustNote
+    from poor_bench.statistics.summary import Summary
 
 
 def weak_sandbox_badge(level: str) -> Component | None:
@@ -34,6 +37,37 @@ def settings_badges(notes: Sequence[str]) -> Component | None:
     badges = [html.Span(note, className="settings-badge") for note in notes]
     title = "Found by `llms probe`: the server does not obey these settings."
     return html.Span(badges, className="settings-badges", title=title)
+
+
+def trust_badges(notes: Sequence[TrustNote], rerun: str = "") -> Component | None:
+    """Show what lessens the trust in figures; None where nothing does.
+
+    Args:
+        notes: From `list_trust_notes` (of a row) or `list_trial_notes` (of a trial).
+        rerun: Address of the page Run with these trials, see `rerun_link`; empty for no link.
+    """
+    if not notes:
+        return None
+    badges: list[Component] = [
+        html.Span(note.text, className=f"trust-badge is-{note.kind.value}", title=note.meaning)
+        for note in notes
+    ]
+    if rerun:
+        title = "Opens the page Run with this selection; nothing starts yet."
+        badges.append(dcc.Link("Re-run these", href=rerun, className="trust-rerun", title=title))
+    return html.Span(badges, className="trust-badges")
+
+
+def rerun_link(row: Summary) -> str:
+    """Write the address of the page Run for what a row lacks; empty if no run can ask its model."""
+    group = row.group
+    if row.n_pending is None:
+        return ""
+    return run_link(
+        llm_ids=[group.llm_id],
+        classes=[group.class_id] if group.class_id else [],
+        levels=[group.level] if group.level else [],
+    )
 
 
 def score_badge(score: float | None) -> Component:

@@ -18,16 +18,19 @@ from poor_bench.results.figures import (
 )
 from poor_bench.runner.plan import TrialName
 from poor_bench.runner.stale import StaleCheck
+from poor_bench.statistics.coverage import add_coverage, count_tests, find_scored_tests
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     Group,
     GroupBy,
     StaleCounts,
+    StaleReason,
     Summary,
     add_stale_counts,
 )
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Mapping, Sequence
 
     import numpy as np
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.coverage import TestCounts
     from poor_bench.statistics.ranking import Ranking
     from poor_bench.statistics.repeats import Reliability
     from poor_bench.workspace_folder import WorkspaceFolder
@@ -79,6 +83,7 @@ class StoredResults:
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: tuple[int, Ranking] | None = None
+        self._test_counts: tuple[int, TestCounts] | None = None
         self._summaries: dict[tuple[str, GroupBy], tuple[int, list[Summary]]] = {}
         self._stale_of: dict[str, tuple[object, _StaleScores]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
@@ -121,7 +126,17 @@ class StoredResults:
                 if llm_id in table.llm_versions
                 for summary in self._of_llm(table, tests, llm_id, by)
             ]
-        return found if stale.value is None else add_stale_counts(found, stale.value)
+        configured = self._files.workspace().llms_by_id
+        covered = add_coverage(found, self._count_tests(table, tests), configured)
+        return covered if stale.value is None else add_stale_counts(covered, stale.value)
+
+    def _count_tests(self, table: ResultTable, tests: Mapping[str, Test]) -> TestCounts:
+        with self._lock:
+            self._note(tests)
+            if self._test_counts is None or self._test_counts[0] != table.version:
+                counts = count_tests(tests, find_scored_tests(table))
+                self._test_counts = table.version, counts
+            return self._test_counts[1]
 
     def stale(self) -> Computed[StaleCounts]:
         """Count the stale scores of each LLM, class and level, as far as they are known by now."""
@@ -134,7 +149,7 @@ class StoredResults:
         """Count anew what is not known; runs in one thread at a time."""
         workspace = folder.workspace
         check = StaleCheck(folder)
-        counts: dict[Group, int] = {}
+        counts: dict[Group, Counter[StaleReason]] = {}
         for llm_id in table.llm_ids:
             if llm_id not in workspace.llms_by_id or llm_id not in table.llm_versions:
                 continue  # of removed models nothing is known
@@ -147,10 +162,10 @@ class StoredResults:
         version = (table.llm_versions.get(llm_id), id(folder.workspace))
         known, found = self._stale_of.get(llm_id, (None, None))
         if known != version or found is None:
-            rows, is_stale = check.find_rows(table, {llm_id})
+            rows, reasons = check.find_rows(table, {llm_id})
             found = _StaleScores(
-                counts=count_stale(table, rows, is_stale, folder.workspace.tests_by_id),
-                places=table.columns["place"][rows[is_stale]],
+                counts=count_stale(table, rows, reasons, folder.workspace.tests_by_id),
+                places=table.columns["place"][rows[reasons > 0]],
             )
             self._stale_of[llm_id] = version, found
         return found
@@ -192,7 +207,7 @@ class StoredResults:
         if tests is not self._tests:
             self._tests = tests
             self._n_changes += 1
-            self._counted = None
+            self._counted = self._test_counts = None
             self._summaries.clear()
 
     def _of_llm(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from functools import lru_cache
 
 
 def write_count(number: int, noun: str) -> str:
@@ -66,20 +68,87 @@ def stale_text(n_stale: int, n_scored: int) -> str:
     )
 
 
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0"
+"""Drawn as nothing or as a line break, though Unicode calls them letters, marks or separators."""
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufe00-\ufe0f\ufeff\ufff0-\ufffb\U00013430-\U0001343f"
+    f"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff{_BLANK}]"
+)
+_ZWNJ, _ZWJ, _AS_TEXT, _AS_EMOJI = "\u200c\u200d\ufe0e\ufe0f"
+_EMOJI = frozenset({"So", "Sk", "Sm", "Po"})
+_JOINED_SCRIPTS = frozenset(
+    [
+        "ARABIC",
+        "SYRIAC",
+        "MONGOLIAN",
+        "DEVANAGARI",
+        "BENGALI",
+        "GURMUKHI",
+        "GUJARATI",
+        "ORIYA",
+        "TAMIL",
+        "TELUGU",
+        "KANNADA",
+        "MALAYALAM",
+        "SINHALA",
+        "TIBETAN",
+        "MYANMAR",
+        "KHMER",
+    ]
+)
+"""Scripts whose spelling needs joiners within words."""
+
+
 def harmless(text: str) -> str:
-    """Replace what could command a terminal: escapes and other control characters.
+    r"""Replace each character that commands a terminal, reorders text or cannot be seen.
 
-    Newlines and tabs stay; every other control character becomes its visible picture or U+FFFD.
+    Control characters become their pictures, the others a name such as `⟨U+202E⟩`. Newlines and
+    tabs stay, and so do joiners within emoji and within words of scripts that need them. Applying
+    it twice changes nothing.
+
+    Example:
+        >>> harmless("a\x1b[1m\u202eb")
+        'a␛[1m⟨U+202E⟩b'
     """
-    return "".join(_show_character(character) for character in text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    return _UNSEEN.sub(_name_unless_needed, text)
 
 
-def _show_character(character: str) -> str:
-    if character in "\n\t":
-        return character
+def _name_unless_needed(match: re.Match[str]) -> str:
+    character, text = match[0], match.string
+    before, behind = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    if before and character in {_AS_TEXT, _AS_EMOJI}:
+        is_keycap = before in "0123456789#*" and behind == "\u20e3"
+        is_needed = is_keycap or (not before.isascii() and _category(before) in _EMOJI)
+    elif before and behind and character in {_ZWNJ, _ZWJ}:
+        is_needed = _joins_emoji(character, before, behind) or _joins_word(before, behind)
+    else:
+        is_needed = False
+    return character if is_needed else _name_unseen(character)
+
+
+def _joins_emoji(joiner: str, before: str, behind: str) -> bool:
+    is_behind_emoji = before == _AS_EMOJI or _category(before) in {"So", "Sk"}
+    return joiner == _ZWJ and is_behind_emoji and _category(behind) == "So"
+
+
+def _joins_word(before: str, behind: str) -> bool:
+    return {_script(before), _script(behind)} <= _JOINED_SCRIPTS
+
+
+def _category(character: str) -> str:
+    return unicodedata.category(character)
+
+
+def _script(character: str) -> str:
+    return unicodedata.name(character, "").partition(" ")[0]
+
+
+@lru_cache(maxsize=4096)
+def _name_unseen(character: str) -> str:
     code = ord(character)
     if code < 0x20:
         return chr(0x2400 + code)
-    if unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
-        return "\ufffd"
-    return character
+    return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"

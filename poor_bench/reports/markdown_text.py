@@ -10,8 +10,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from poor_bench.messages import harmless
+
 _BACKTICKS = re.compile(r"`+")
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_INVISIBLE = {"Cc", "Co", "Cn"}
 
 
 def code_span(text: str, limit: int = 200) -> str:
@@ -32,7 +34,7 @@ def code_span(text: str, limit: int = 200) -> str:
         >>> code_span("@everyone <img src=x>"), code_span("a `b` c")
         ('`@everyone <img src=x>`', '`` a `b` c ``')
     """
-    line = " ".join("".join(map(_visible, text[: 4 * limit])).split()).replace("|", "¦")
+    line = " ".join("".join(map(_visible, harmless(text[: 4 * limit]))).split()).replace("|", "¦")
     if len(line) > limit:
         line = f"{line[: limit - 1]}…"
     if not line:

@@ -35,7 +35,7 @@ def test_figures_and_names_are_never_cut(width: int) -> None:
 
 
 def test_control_characters_become_visible() -> None:
-    assert harmless("a\x1b[31mb\x07\u202ec\n\td") == "a\u241b[31mb\u2407\ufffdc\n\td"
+    assert harmless("a\x1b[31mb\x07\u202ec\n\td") == "a\u241b[31mb\u2407⟨U+202E⟩c\n\td"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from poor_bench.reports.markdown_text import code_span, details, table
         ("ends `", "`` ends ` ``"),
         ("``two`` and ```three```", "```` ``two`` and ```three``` ````"),
         ("cell | cell", "`cell ¦ cell`"),
-        ("\x1b[2J\u202eright", "`\ufffd[2J\ufffdright`"),
+        ("\x1b[2J\u202eright", "`\u241b[2J⟨U+202E⟩right`"),
         ("   ", ""),
     ],
 )

@@ -15,6 +15,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,6 +128,8 @@ Tree = list[Any]
 def still(content: Any, *, search: str = "") -> Any:
     """Return elements that look the same and cost as much as one component.
 
+    Characters that cannot be seen, or that reorder a text, are named in it; see `harmless`.
+
     Args:
         content: Components of `dash.html` and links to pages, one or a list; None stays None.
         search: The query of the address that `content` was made for: its links change only what
@@ -152,7 +155,7 @@ def _children(content: Any) -> Iterator[Tree | str | None]:
     elif isinstance(content, Component):
         yield _tree(content)
     else:
-        yield None if content is None else str(content)
+        yield None if content is None else harmless(str(content))
 
 
 def _tree(component: Any) -> Tree:

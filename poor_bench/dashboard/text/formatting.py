@@ -6,6 +6,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING
 
+from poor_bench.messages import harmless
 from poor_bench.metrics import cost_text, time_text
 
 if TYPE_CHECKING:
@@ -112,6 +113,6 @@ def plot_text(text: str, limit: int = 60) -> str:
         >>> plot_text("<b>a & b</b>")
         '&lt;b&gt;a &amp; b&lt;/b&gt;'
     """
-    line = " ".join(text.split())
+    line = " ".join(harmless(text).split())
     shown = line if len(line) <= limit else f"{line[: limit - 1]}…"
     return escape(shown, quote=False)

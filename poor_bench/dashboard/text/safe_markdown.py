@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from poor_bench.messages import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -43,7 +45,7 @@ def safe_markdown(text: str) -> str:
         **Got** ` [1, 2] `, see \[this\](` javascript:alert(1)) ` &lt;b>
     """
     pieces, end = [], 0
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = harmless(text.replace("\r\n", "\n").replace("\r", "\n"))
     for match in _CODE.finditer(text):
         pieces.append(_prose(text[end : match.start()]))
         pieces.append(_code(match))

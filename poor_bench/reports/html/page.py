@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench import __version__, metrics
 from poor_bench.comparison.times import machine_problem, machine_text
-from poor_bench.messages import write_count
+from poor_bench.messages import harmless, write_count
 from poor_bench.reports.findings import findings
 from poor_bench.reports.html.answers import answers
 from poor_bench.reports.html.charts import HEAT_STEPS, heat_map, scatter, time_bars
@@ -66,12 +66,19 @@ def _load_templates(package: str, filters: Mapping[str, Callable[..., str]]) -> 
     environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
+        finalize=_make_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"counted": write_count, **filters}
     return environment
+
+
+def _make_visible(value: Any) -> Any:
+    """Name the characters of a foreign text that cannot be seen; markup of ours stays."""
+    is_foreign = isinstance(value, str) and not hasattr(value, "__html__")
+    return harmless(value) if is_foreign else value
 
 
 def report_to_html(data: ReportData, _by: object = None) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poor_bench.models.failure import Failure
+    from poor_bench.statistics.ranking import Coverage
     from poor_bench.statistics.summary import StaleReason, Summary
 
 
@@ -41,6 +42,14 @@ def list_trust_notes(row: Summary) -> tuple[TrustNote, ...]:
     What is not known gives no note.
     """
     return tuple(_list_notes(row))
+
+
+def list_model_notes(row: Summary, coverage: Coverage) -> tuple[TrustNote, ...]:
+    """List the notes of a row of a model; a note of coverage says what it does to the rank."""
+    return tuple(
+        note._replace(text=coverage.text) if note.kind is TrustKind.COVERAGE else note
+        for note in _list_notes(row)
+    )
 
 
 def write_trust(row: Summary) -> str:

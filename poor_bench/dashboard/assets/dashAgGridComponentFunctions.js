@@ -43,6 +43,17 @@
     return element("span", { className: "score-badge", style }, value.toFixed(2));
   };
 
+  cells.TrustBadges = function ({ data }) {
+    const badges = (data.notes || []).map(([kind, text, meaning]) =>
+      element("span", { key: kind, className: `trust-badge is-${kind}`, title: meaning }, text)
+    );
+    if (badges.length && data.rerun) {
+      const rerun = { key: "rerun", className: "trust-rerun", href: data.rerun, "data-page-link": "" };
+      badges.push(element("a", rerun, "Re-run these"));
+    }
+    return element("span", { className: "trust-badges" }, badges);
+  };
+
   cells.ModelLink = function ({ value, data }) {
     if (data.tip) {
       return element("span", { title: data.tip }, value);

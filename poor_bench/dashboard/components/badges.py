@@ -53,9 +53,14 @@ def trust_badges(notes: Sequence[TrustNote], rerun: str = "") -> Component | Non
         for note in notes
     ]
     if rerun:
-        title = "Opens the page Run with this selection; nothing starts yet."
-        badges.append(dcc.Link("Re-run these", href=rerun, className="trust-rerun", title=title))
+        badges.append(rerun_button(rerun))
     return html.Span(badges, className="trust-badges")
+
+
+def rerun_button(href: str) -> Component:
+    """Link to the page Run with a selection, see `rerun_link`."""
+    title = "Opens page Run with this selection. Nothing starts yet."
+    return dcc.Link("Re-run these", href=href, className="trust-rerun", title=title)
 
 
 def rerun_link(row: Summary) -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
+from poor_bench.dashboard.components.badges import rerun_button, rerun_link
 from poor_bench.dashboard.components.tables import row, sheet
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import model_link, run_link
+from poor_bench.metrics.trust import list_model_notes, list_trust_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.metrics import Metric
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.ranking import Coverage, Ranking
     from poor_bench.statistics.summary import FloorRow, Group, Summary
@@ -97,13 +100,14 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 1,
     },
     {
-        "field": "coverage",
-        "headerName": "Coverage",
+        "field": "status",
+        "headerName": "Status",
+        "cellRenderer": "TrustBadges",
         "autoHeight": True,
         "minWidth": 150,
         "flex": 2,
-        "headerTooltip": "Tests with a score, of all tests scored for any model",
-        "cellClass": "whole-text is-warning",
+        "headerTooltip": "Missing, stale, pending and failed results, with a link to re-run them",
+        "cellClass": "whole-text",
     },
     _COLUMN_OF.pop("adjusted_score"),
     _COLUMN_OF.pop("predicted_score"),
@@ -125,7 +129,7 @@ _LETTER = 7.2
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset(
-    {"coverage", "latency_ms", *(name for name, m in FIGURES.items() if m.is_optional)}
+    {"status", "latency_ms", *(name for name, m in FIGURES.items() if m.is_optional)}
 )
 
 
@@ -138,7 +142,7 @@ def build_rows(
     """Return a row for each LLM in order; figures that are not known are None."""
     return [
         _row(summary, llms.get(summary.group.llm_id), name_of)
-        | _coverage(ranking.coverage[summary.group.llm_id])
+        | _trust(summary, ranking.coverage[summary.group.llm_id])
         | _latency(summary)
         for summary in ranking.sort(ranking.adjust(summaries))
     ]
@@ -172,7 +176,7 @@ def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]
-    if any(row["coverage"] for row in rows):
+    if not all(row["is_complete"] for row in rows):
         # The rows come in their order: sorted by the score alone, a model with the easy tests
         # could stand first.
         shown = [{name: column[name] for name in column if name != "sort"} for column in shown]
@@ -203,9 +207,14 @@ def _scale(metric: Metric, summary: Summary) -> float | None:
     return None if value is None else value * metric.scale
 
 
-def _coverage(coverage: Coverage) -> dict[str, Any]:
+def _trust(summary: Summary, coverage: Coverage) -> dict[str, Any]:
+    notes = list_model_notes(summary, coverage)
     return {
+        "status": ", ".join(note.text for note in notes) or None,
+        "notes": notes,
+        "rerun": rerun_link(summary),
         "coverage": coverage.text or None,
+        "is_complete": coverage.is_complete,
         "is_comparable": coverage.is_comparable,
     }
 
@@ -246,15 +255,26 @@ def heat_map(
     """
     columns = build_columns(summaries)
     by_group = {_key(summary.group): summary for summary in summaries}
+    lacking = {
+        summary.group.llm_id
+        for summary in summaries
+        if list_trust_notes(summary) and rerun_link(summary)
+    }
     rows = [
         row(
-            dcc.Link(name_of(llm_id), href=model_link(llm_id)),
+            _line_head(llm_id, name_of(llm_id), is_lacking=llm_id in lacking),
             *(_cell(llm_id, column, by_group) for column in columns),
         )
         for llm_id in llm_ids
     ]
     heads = ["Model", *(_column_head(column) for column in columns)]
     return sheet(heads, rows, label="Scores by model and class", kind="heat-map")
+
+
+def _line_head(llm_id: str, name: str, *, is_lacking: bool) -> list[Component]:
+    """Link a model, and beside it the run of what its cells lack."""
+    link = dcc.Link(name, href=model_link(llm_id))
+    return [link, rerun_button(run_link(llm_ids=[llm_id]))] if is_lacking else [link]
 
 
 def _key(group: Group) -> tuple[str, str, int | None]:
@@ -275,23 +295,36 @@ def _cell(
 ) -> Component:
     class_id, level = column
     summary = by_group.get((llm_id, class_id, level))
-    if summary is None or summary.score is None:
-        text = "failed" if summary is not None else "-"
-        return html.Td(html.Span(text, className="heat-cell is-empty"))
+    if summary is None:
+        return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
+    notes = list_trust_notes(summary)
+    if summary.score is None:
+        return html.Td(_link_cell(summary.group, _add_notes("n/a", notes), "is-empty"))
     score = summary.score
     title = (
         f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
         f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
         f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
         f"{f', {groups}' if (groups := metrics.SCORE.show_groups(summary)) else ''}"
-        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}"
+        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}, "
+        f"{metrics.SCORE.show_n(summary)}"
     )
-    return html.Td(
-        dcc.Link(
-            f"{score.value:.2f}",
-            href=model_link(llm_id, classes=[class_id], levels=[] if level is None else [level]),
-            className="heat-cell is-stale" if summary.n_stale else "heat-cell",
-            title=title,
-            style={"--score": f"{score.value:.3f}"},
-        )
-    )
+    content = _add_notes(f"{score.value:.2f}", notes)
+    kind = "is-stale" if summary.n_stale else ""
+    style = {"--score": f"{score.value:.3f}"}
+    return html.Td(_link_cell(summary.group, content, kind, title=title, style=style))
+
+
+def _link_cell(group: Group, content: str | list[Any], kind: str, **further: Any) -> Component:
+    levels = [] if group.level is None else [group.level]
+    href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
+    return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)
+
+
+def _add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
+    """Write below a score what lessens the trust in it."""
+    if not notes:
+        return text
+    meaning = " ".join(note.meaning for note in notes)
+    names = ", ".join(note.text for note in notes)
+    return [text, html.Small(names, className="heat-notes", title=meaning)]

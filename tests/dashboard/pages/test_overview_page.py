@@ -87,7 +87,7 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
         part for part in components(callbacks.scores_by_class(services, ""))
         if "is-empty" in (getattr(part, "className", None) or "")
     ]  # fmt: skip
-    assert [part.children for part in empty] == ["-"]
+    assert [part.children for part in empty] == ["n/a"]
 
 
 def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -295,6 +295,8 @@ class Plan:
     states: TrialStates
     rescore: bool
     """True if some stored responses are to be scored again first."""
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    """What was chosen, as the run's file keeps it; empty if it names single trials."""
 
     @property
     def n_items(self) -> int:

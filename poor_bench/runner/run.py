@@ -266,6 +266,7 @@ def _header(plan: Plan, started: str, manager: LLMManager) -> dict[str, Any]:
         "n_items": plan.n_items,
         "n_rescored": plan.n_stale_scores,
         "trials": plan.states.trials,
+        "choice": dict(plan.choice),
         "machine": machine_facts(),
     }
 

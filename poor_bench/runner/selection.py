@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from poor_bench.command_line import next_command
 from poor_bench.config.llm_names import ids_named, is_match, llms_matching, unknown_llm
@@ -14,6 +14,8 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.runner.plan import Plan, TrialName, TrialState, TrialStates, make_plan
+
+_NAME_FILTERS = ("llms", "classes", "tests", "tags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,45 @@ class Selection:
         Args:
             states: How far each of them is.
         """
-        return make_plan(states, force=self.force, only=self.only, among=self.among)
+        plan = make_plan(states, force=self.force, only=self.only, among=self.among)
+        return replace(plan, choice=self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the selection for the file of a run; empty where it names single trials.
+
+        Example:
+            >>> Selection(llms=("a:b",), levels=frozenset({2}), trials=3).to_json()
+            {'llms': ['a:b'], 'levels': [2], 'trials': 3, 'force': False}
+        """
+        if self.only is not None:
+            return {}
+        lists = {name: list(getattr(self, name)) for name in _NAME_FILTERS}
+        lists["levels"] = sorted(self.levels)
+        lists["among"] = sorted(int(state) for state in self.among)
+        chosen = {name: values for name, values in lists.items() if values}
+        return chosen | {"trials": self.trials, "force": self.force}
+
+    @classmethod
+    def from_json(cls, data: object) -> Selection | None:
+        """Read what `to_json` wrote; None where that is not there or of another version."""
+        if not isinstance(data, dict) or not data:
+            return None
+        try:
+            llms, classes, tests, tags = (
+                tuple(map(str, data.get(name, ()))) for name in _NAME_FILTERS
+            )
+            return cls(
+                llms=llms,
+                classes=classes,
+                tests=tests,
+                tags=tags,
+                levels=frozenset(map(int, data.get("levels", ()))),
+                among=frozenset(map(TrialState, data.get("among", ()))),
+                trials=max(1, int(data["trials"])),
+                force=bool(data["force"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
 
 
 class Selected(NamedTuple):

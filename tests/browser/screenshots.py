@@ -93,7 +93,8 @@ def open_page(page: Page, name: str) -> None:
     """Open a page and wait until everything in sight is there."""
     from playwright.sync_api import expect
 
-    page.goto("/" if name == "overview" else f"/{name}")
+    address = {"overview": "/", "run": "/run?redo=all"}.get(name, f"/{name}")
+    page.goto(address)
     heading(page, _HEADINGS.get(name, name.capitalize()))
     expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
     expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
@@ -102,7 +103,6 @@ def open_page(page: Page, name: str) -> None:
     if name in _RUN_PAGES:
         page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":
-        page.get_by_role("switch", name="Re-run completed tests").check()
         expect(page.get_by_text("Nothing is pending")).to_have_count(0, timeout=PATIENCE_MS)
     page.wait_for_load_state("networkidle")
 

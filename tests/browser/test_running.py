@@ -20,7 +20,12 @@ NewVisitor = Callable[[str], "BrowserContext"]
 
 def start(page: Page) -> None:
     page.goto("/run")
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+
+
+def start_with_consent(page: Page) -> None:
+    start(page)
+    page.get_by_role("button", name="Start run").click()
 
 
 def phase(page: Page, name: str) -> None:
@@ -46,9 +51,15 @@ def test_a_run_is_cancelled_and_what_is_finished_is_kept(
 ) -> None:
     folder = to_run_until_cancelled(workspace_files)
     page = new_visitor(serve(folder)).new_page()
-    start(page)
+    start_with_consent(page)
     phase(page, "Running")
     expect(page.get_by_text("0 of 400 trials")).to_have_count(0)
+    page.get_by_role("button", name="Cancel").click()
+    phase(page, "Cancelled")
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("button", name="Start run").click()
+    phase(page, "Running")
+    expect(page.get_by_text("of 397 trials")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     phase(page, "Cancelled")
     page.get_by_role("link", name="Overview").click()
@@ -61,7 +72,7 @@ def test_a_reload_finds_the_run_again(
 ) -> None:
     folder = to_run_until_cancelled(workspace_files)
     page = new_visitor(serve(folder)).new_page()
-    start(page)
+    start_with_consent(page)
     phase(page, "Running")
     page.reload()
     phase(page, "Running")
@@ -80,7 +91,7 @@ def test_two_browsers_share_one_run_and_nothing_else(
     address = serve(to_run_until_cancelled(workspace_files))
     first, second = (new_visitor(address).new_page() for _ in range(2))
     second.goto("/run?class=sums&level=2")
-    start(first)
+    start_with_consent(first)
     phase(first, "Running")
     phase(second, "Running")
     expect(second.get_by_role("button", name="Start")).to_be_disabled()

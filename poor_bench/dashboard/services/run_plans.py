@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from poor_bench.sandbox import SandboxTerms
 
 
+MOST_WITHOUT_CONSENT = 100
+"""Trials that start without a question if they cost nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMPreview:
     """What a run would ask of one LLM."""
@@ -56,6 +60,11 @@ class RunPreview:
     time is known; None where there is none."""
     cost_usd: float | None
     """Of the LLMs whose prices are known; None where there is none, or none that costs money."""
+
+    @property
+    def needs_consent(self) -> bool:
+        """True if the run is long or may cost money, so that people are asked before."""
+        return self.n_items > MOST_WITHOUT_CONSENT or bool(self.cost_usd) or self.n_unpriced > 0
 
     @property
     def n_untimed(self) -> int:

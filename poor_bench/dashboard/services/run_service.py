@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
+from poor_bench.dashboard.services.unfinished_run import select_rest
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.pool.control import RunControl
@@ -76,6 +78,22 @@ class RunService:
         self._control.resume()
         return self.state()
 
+    def find_rest(self) -> Selection:
+        """Select what the run that stopped last has not completed, with the same options.
+
+        Raises:
+            RunRefusedError: If no run can be continued.
+            ConfigError: If the workspace is not valid or a filter matches nothing any more.
+            StoreError: If the results cannot be read.
+        """
+        stopped = self.state()
+        if not stopped.can_continue or stopped.selection is None:
+            raise RunRefusedError("no stopped run can be continued", hint="Start a new run.")
+        table = self._open_store().table()
+        with closing(self._open_runner()) as runner:
+            plan = stopped.selection.plan(runner.states(stopped.selection))
+            return select_rest(stopped.selection, plan, table, stopped.run_id)
+
     def cancel(self) -> RunState:
         """Stop; what is finished is kept, the rest stays pending."""
         self._control.cancel()
@@ -106,7 +124,7 @@ class RunService:
     def _prepare(self, selection: Selection) -> Work:
         turn = self._take_turn()
         self._control = RunControl()
-        self._watcher = RunWatcher(self._clock)
+        self._watcher = RunWatcher(self._clock, selection)
         work = partial(self._work, selection, self._watcher, self._control)
         return partial(_in_turn, turn, work)
 

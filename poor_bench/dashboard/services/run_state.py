@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from poor_bench.runner.rescore import Move
+    from poor_bench.runner.selection import Selection
 
 
 class RunPhase(StrEnum):
@@ -38,9 +39,11 @@ class LLMPhase(StrEnum):
     FINISHED = "finished"
     UNAVAILABLE = "unavailable"
     INTERRUPTED = "interrupted"
+    CANCELLED = "cancelled"
 
 
 ACTIVE_PHASES = frozenset({RunPhase.STARTING, RunPhase.RUNNING, RunPhase.PAUSED, RunPhase.STOPPING})
+STOPPED_PHASES = frozenset({RunPhase.CANCELLED, RunPhase.BROKEN, RunPhase.INTERRUPTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,8 @@ class RunState:
     """The first of them."""
     elapsed_s: float = 0.0
     message: str = ""
+    selection: Selection | None = None
+    """What was chosen; None where nobody knows."""
     is_foreign: bool = False
     """True if another process runs it: then it is only watched from here."""
 
@@ -123,6 +128,17 @@ class RunState:
     def is_active(self) -> bool:
         """True if the run goes on."""
         return self.phase in ACTIVE_PHASES
+
+    @property
+    def can_continue(self) -> bool:
+        """True if the run stopped before its end and can be continued as it was."""
+        is_stopped = self.phase in STOPPED_PHASES and not self.is_foreign
+        return is_stopped and self.selection is not None
+
+    @property
+    def n_skipped(self) -> int:
+        """Trials that an ended run did not reach, such as those of an unavailable model."""
+        return self.n_items - self.n_done if self.phase is RunPhase.FINISHED else 0
 
     @property
     def n_items(self) -> int:

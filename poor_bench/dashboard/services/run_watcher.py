@@ -35,6 +35,7 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
+from poor_bench.runner.selection import Selection
 from poor_bench.runs.journal import JournalFollower, list_left_over, read_header
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _SHOWN_MOVES = 20
 class RunWatcher:
     """A listener of one run; `state` may be asked from any thread at any time."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], selection: Selection | None = None) -> None:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._started = monotonic()
@@ -60,7 +61,7 @@ class RunWatcher:
         self._first_asked: dict[str, float] = {}
         self._errors: dict[tuple[str, str], RunError] = {}
         self._rescored = RescoreTally()
-        self._state = RunState(phase=RunPhase.STARTING)
+        self._state = RunState(phase=RunPhase.STARTING, selection=selection)
 
     def __call__(self, event: RunEvent) -> None:
         """Take one event."""
@@ -83,7 +84,15 @@ class RunWatcher:
         """Note that the run is over."""
         with self._lock:
             self._ended = self._monotonic()
+            self._end_llms(phase)
             self._state = replace(self._state, phase=phase, message=message)
+
+    def _end_llms(self, phase: RunPhase) -> None:
+        """Leave no LLM in a phase that goes on."""
+        for llm_id, llm in self._llms.items():
+            if llm.phase is not LLMPhase.UNAVAILABLE:
+                is_over = phase is RunPhase.FINISHED or llm.n_done >= llm.n_items
+                self._change(llm_id, phase=LLMPhase.FINISHED if is_over else LLMPhase.CANCELLED)
 
     def _take(self, event: RunEvent) -> None:
         match event:
@@ -254,6 +263,7 @@ class _Followed:
         return RunState(
             phase=RunPhase.RUNNING,
             run_id=self._run_id,
+            selection=Selection.from_json(self._header.get("choice")),
             is_foreign=True,
             elapsed_s=_seconds_since(self._header.get("started")),
             llms=tuple(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dash import html
@@ -31,6 +33,7 @@ from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import of_type, text_of
 from tests.judge.agent_workspace import write_workspace
 from tests.judge.run_builders import conversation_of, header_of
+from tests.waiting import wait_for
 
 PATIENCE_S = 20.0
 
@@ -147,6 +150,68 @@ def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFi
     assert "sum_0O1" in text_of(plan)
     assert "nearest: " in text_of(plan)
     assert is_off
+
+
+@pytest.mark.parametrize(
+    ("n_tests", "prices", "is_asked"),
+    [(100, None, False), (101, None, True), (1, {"input": 1.0, "output": 1.0}, True)],
+)
+def test_long_or_costly_runs_need_consent_with_their_plan(
+    workspace_files: WorkspaceFiles, n_tests: int, prices: Any, is_asked: bool
+) -> None:
+    workspace_files.add_tests(n_tests)
+    workspace_files.add_llm("one", "4", **({"prices": prices} if prices else {}))
+    services = services_of(workspace_files.write())
+    question = callbacks.find_consent(services, Selection())
+    assert (question is not None) == is_asked
+    if question is not None:
+        assert f"Trials {n_tests}" in text_of(question)
+        assert "Estimated cost" in text_of(question)
+
+
+def cancel_after(services: Services, n_trials: int, selection: Selection) -> RunState:
+    """Start a run that is cancelled once some of its trials are stored."""
+    services.runs.start(selection)
+    wait_for(lambda: services.runs.state().n_done >= n_trials)
+    services.runs.cancel()
+    services.runs.wait(PATIENCE_S)
+    return services.runs.state()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_cancelled_run_is_continued_as_it_was(
+    workspace_files: WorkspaceFiles, *, force: bool
+) -> None:
+    workspace_files.add_tests(6)
+    slow = {"text": "4", "latency_ms": 600_000}
+    workspace_files.add_llm("one", ["4", "4", slow])
+    workspace_files.add_llm("two", "4")
+    folder = workspace_files.write()
+    services = services_of(folder)
+    chosen_tests = Selection(llms=("scripted:one",), tests=("sum_00[1-4]",), trials=2, force=force)
+    state = cancel_after(services, 2, chosen_tests)
+    assert (state.phase, state.can_continue, state.n_done) == (RunPhase.CANCELLED, True, 2)
+    assert {llm.phase for llm in state.llms} == {LLMPhase.CANCELLED}
+    assert "can-resume" in offered(state)
+    rest = services.runs.find_rest()
+    assert services.plans.preview(rest).n_items == 6
+    assert services.plans.preview(rest).llms[0].llm_id == "scripted:one"
+
+
+def test_the_run_of_a_killed_process_keeps_its_selection(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", "4")
+    folder = workspace_files.write()
+    chosen_tests = Selection(tests=("sum_00[12]",), trials=2, force=True)
+    header = {"llms": {"scripted:one": 4}, "choice": chosen_tests.to_json()}
+    journal = WorkspaceFolder(folder).store.open_run("20260103T000000-abcdef", header)
+    done = Result(llm_id="scripted:one", test_id="sum_001", score=1.0, response="4")
+    journal.append(replace(done, run_id="20260103T000000-abcdef"))
+    journal.close()
+    services = services_of(folder)
+    state = services.runs.state()
+    assert state.phase is RunPhase.INTERRUPTED
+    assert services.plans.preview(services.runs.find_rest()).n_items == 3
 
 
 def test_a_run_is_started_and_its_end_is_shown(workspace_files: WorkspaceFiles) -> None:

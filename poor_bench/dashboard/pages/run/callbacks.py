@@ -12,6 +12,7 @@ from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
     clock_ms,
+    leave_unchanged,
     on_click,
     on_data,
     show_error,
@@ -40,12 +41,15 @@ from poor_bench.dashboard.pages.run.progress import (
     run_class,
     run_head,
 )
+from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import Redo
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
@@ -186,6 +190,32 @@ def start(services: Services, selection: Selection) -> tuple[list[Component], st
     return state(services)
 
 
+def select_order(services: Services, order: object, values: Sequence[Any]) -> Selection:
+    """Select what a button starts.
+
+    Args:
+        services: Know what failed, and what is left of the last run.
+        order: Id of the button.
+        values: Of the controls of the choice.
+
+    Raises:
+        ConfigError: If nothing of it can be run.
+        RunRefusedError: If no run can be continued.
+    """
+    match order:
+        case RunIds.RETRY:
+            return select_failed(services.results.failures(), services.files.workspace())
+        case RunIds.RESUME:
+            return services.runs.find_rest()
+    return chosen(values)
+
+
+def find_consent(services: Services, selection: Selection) -> Component | None:
+    """Build the plan that people have to agree to; None if the run starts without."""
+    planned = services.plans.preview(selection)
+    return preview(planned, services.llms.name) if planned.needs_consent else None
+
+
 def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
     """Return body, class and head of what failed to run."""
     groups = services.results.failures()
@@ -199,10 +229,14 @@ def steer(services: Services, button: object) -> None:
     match button:
         case RunIds.PAUSE:
             services.runs.pause()
-        case RunIds.RESUME:
-            services.runs.resume()
         case RunIds.CANCEL:
             services.runs.cancel()
+
+
+def resume(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
+    """Go on with the paused run."""
+    services.runs.resume()
+    return state(services)
 
 
 def _register_run(app: Dash, services: Services) -> None:
@@ -247,17 +281,53 @@ def _register_buttons(app: Dash, services: Services) -> None:
         Output(ShellIds.CLOCK, "interval", allow_duplicate=True),
     ]
 
-    @on_click(app, RunIds.START, *outputs, *controls(State))
-    def _start(*values: Any) -> Any:
-        return start(services, chosen(values))
+    _register_starts(app, services, outputs)
 
-    @on_click(app, RunIds.RETRY, *outputs)
-    def _retry() -> Any:
-        return start(
-            services, select_failed(services.results.failures(), services.files.workspace())
-        )
-
-    @on_click(app, (RunIds.PAUSE, RunIds.RESUME, RunIds.CANCEL), *outputs)
+    @on_click(app, (RunIds.PAUSE, RunIds.CANCEL), *outputs)
     def _steer() -> Any:
         steer(services, ctx.triggered_id)
         return state(services)
+
+    @app.callback(Output(RunIds.RETRY, "disabled"), Input(RunIds.CLOCK, "disabled"))
+    def _hold_retry(is_still: bool) -> bool:
+        return not is_still
+
+
+def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> None:
+    opened = Output(RunIds.CONSENT, "opened", allow_duplicate=True)
+    buttons = (RunIds.START, RunIds.RETRY, RunIds.RESUME)
+
+    @on_click(
+        app,
+        buttons,
+        *outputs,
+        opened,
+        Output(RunIds.CONSENT_PLAN, "children"),
+        Output(RunIds.ORDER, "data"),
+        *controls(State),
+        running=[(Output(button, "loading"), True, False) for button in buttons],
+    )
+    def _start(*values: Any) -> Any:
+        order = ctx.triggered_id
+        if order == RunIds.RESUME and services.runs.state().phase is RunPhase.PAUSED:
+            return *resume(services), False, None, None
+        selection = select_order(services, order, values)
+        if (question := find_consent(services, selection)) is not None:
+            return *leave_unchanged(outputs), True, question, order
+        return *start(services, selection), False, None, None
+
+    @on_click(
+        app,
+        RunIds.CONSENT_START,
+        *outputs,
+        opened,
+        State(RunIds.ORDER, "data"),
+        *controls(State),
+        running=[(Output(RunIds.CONSENT_START, "loading"), True, False)],
+    )
+    def _start_with_consent(order: str, *values: Any) -> Any:
+        return *start(services, select_order(services, order, values)), False
+
+    @on_click(app, RunIds.CONSENT_BACK, opened)
+    def _go_back() -> bool:
+        return False

@@ -62,6 +62,12 @@ class RunIds(StrEnum):
     PAUSE = "run-pause-button"
     RESUME = "run-resume-button"
     CANCEL = "run-cancel-button"
+    CONSENT = "run-consent-modal"
+    CONSENT_PLAN = "run-consent-body"
+    CONSENT_START = "run-consent-start-button"
+    CONSENT_BACK = "run-consent-back-button"
+    ORDER = "run-order-store"
+    """Id of the button whose run waits for consent."""
 
 
 MOST_TRIALS = 100
@@ -180,7 +186,9 @@ def layout(url: RunUrl) -> Component:
                 tools=[file_buttons(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
             ),
             _failures_frame(),
+            _consent_dialog(),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
+            dcc.Store(id=RunIds.ORDER),
             dcc.Download(id=RunIds.DOWNLOAD),
             dcc.Interval(id=RunIds.CLOCK, interval=CLOCK_MS, disabled=True),
         ],
@@ -232,6 +240,27 @@ def _select(
         hidePickedOptions=True,
         className=class_name,
     )
+
+
+def _consent_dialog() -> Component:
+    """Build the question before a run that is long or may cost money."""
+    dialog: Component = dmc.Modal(
+        [
+            html.Div(id=RunIds.CONSENT_PLAN),
+            html.Div(
+                [
+                    dmc.Button("Back", id=RunIds.CONSENT_BACK, variant="default", n_clicks=0),
+                    dmc.Button("Start run", id=RunIds.CONSENT_START, n_clicks=0),
+                ],
+                className="dialog-buttons",
+            ),
+        ],
+        id=RunIds.CONSENT,
+        title="Start this run?",
+        size="lg",
+        closeButtonProps=aria(label="Close"),
+    )
+    return dialog
 
 
 def _run_frame() -> Component:

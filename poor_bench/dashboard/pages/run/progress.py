@@ -46,7 +46,7 @@ def run_class(state: RunState) -> str:
     marks = {
         "is-active": state.is_active,
         "can-pause": is_ours and state.phase is RunPhase.RUNNING,
-        "can-resume": is_ours and state.phase is RunPhase.PAUSED,
+        "can-resume": (is_ours and state.phase is RunPhase.PAUSED) or state.can_continue,
         "can-cancel": is_ours and state.phase is not RunPhase.STOPPING,
     }
     return " ".join(["card run-card", *(mark for mark, is_true in marks.items() if is_true)])
@@ -89,9 +89,9 @@ def _share_text(run: RunningRun) -> str:
 def _title(state: RunState) -> str:
     if state.is_foreign:
         return "Run of another process"
-    n_left = state.n_items - state.n_done
-    if state.phase is RunPhase.FINISHED and n_left:
-        return f"Finished, but {write_count(n_left, 'trial')} failed to run"
+    n_failed = state.n_failed + state.n_skipped
+    if state.phase is RunPhase.FINISHED and n_failed:
+        return f"Finished, but {write_count(n_failed, 'trial')} failed to run"
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
         n_kept = write_count(state.n_not_rescored, "stored response")
         return f"Finished, but {n_kept} could not be rescored"
@@ -113,32 +113,42 @@ def _note(state: RunState) -> str:
     if state.is_foreign:
         parts.append("stop it where it was started")
     if state.phase is RunPhase.INTERRUPTED:
-        parts.append("start a run to continue")
+        parts.append("resume it" if state.can_continue else "start a run to continue")
     return " · ".join(part for part in parts if part)
 
 
 def _overall(state: RunState) -> Component:
-    share = 100 * state.n_done / state.n_items if state.n_items else 0
+    n_failed = state.n_failed + state.n_skipped
     return html.Div(
         [
-            dmc.Progress(
-                value=share,
-                size="lg",
-                animated=state.phase is RunPhase.RUNNING,
-                **aria(label="Progress of the run"),
-            ),
+            _bar(state, n_failed),
             html.Div(
                 [
                     html.Span(f"{state.n_done:,} of {write_count(state.n_items, 'trial')}"),
-                    html.Span(f"{state.n_failed:,} failed", className="is-warning")
-                    if state.n_failed
-                    else None,
+                    html.Span(f"{n_failed:,} failed", className="is-warning") if n_failed else None,
                 ],
                 className="run-overall-figures",
             ),
         ],
         className="run-overall",
     )
+
+
+def _bar(state: RunState, n_failed: int) -> Component:
+    """Draw scored and failed trials; the bar of a finished run is full."""
+    n_scored = state.n_done - state.n_failed
+    parts = [
+        dmc.ProgressSection(
+            value=100 * count / state.n_items,
+            color=color,
+            animated=state.phase is RunPhase.RUNNING,
+            **aria(label=f"Progress of the run: {count:,} {what}"),
+        )
+        for count, color, what in ((n_scored, None, "scored"), (n_failed, "orange", "failed"))
+        if count
+    ]
+    bar: Component = dmc.ProgressRoot(parts, size="lg")
+    return bar
 
 
 def _llms(state: RunState, name_of: Callable[[str], str]) -> Component:

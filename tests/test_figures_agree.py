@@ -286,8 +286,8 @@ def test_the_heat_map_marks_what_is_stale(bench: Bench) -> None:
     cells = str(scores_by_class(services, "").to_plotly_json())
     assert cells.count("is-stale") == 1
     table = csv.DictReader(io.StringIO(heat_map_csv(services, "levels").csv))
-    rows = [row for row in table if row["model"] == KEPT]
-    assert sum(int(row["stale"] or 0) for row in rows) == EXPECTED["n_stale"]
+    rows = [row for row in table if row["Model ID"] == KEPT]
+    assert sum(int(float(row["Stale"] or 0)) for row in rows) == EXPECTED["n_stale"]
 
 
 def test_gates_and_status_see_the_same(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

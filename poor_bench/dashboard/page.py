@@ -37,6 +37,7 @@ class ShellIds(StrEnum):
     NOTICES = "shell-notices-container"
     PROBLEMS = "shell-problems-banner"
     PAGE = "shell-page-main"
+    THEME = "shell-theme-provider"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

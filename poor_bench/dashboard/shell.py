@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from poor_bench.dashboard.components.blocks import aria, empty_state, icon, page_head, set_code
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    data,
+    empty_state,
+    icon,
+    page_head,
+    set_code,
+)
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
@@ -39,6 +46,7 @@ def shell(pages: Sequence[Page]) -> Component:
             html.Div(id=ShellIds.PROBLEMS, className="problems"),
             html.Main(id=ShellIds.PAGE, className="page", tabIndex="-1"),
         ],
+        id=ShellIds.THEME,
         theme=MANTINE_THEME,
         defaultColorScheme="auto",
     )
@@ -68,6 +76,7 @@ def _header(pages: Sequence[Page]) -> Component:
                 variant="subtle",
                 color="gray",
                 **aria(label="Switch between light and dark"),
+                **data(theme_switch=""),
             ),
         ],
         className="header-tools",
@@ -213,6 +222,14 @@ def register_pages(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     bind_script(
         app, "address", "read", Output(ShellIds.ADDRESS, "data"), Input(ShellIds.ADDRESS, "id")
+    )
+
+    bind_script(
+        app,
+        "theme",
+        "force",
+        Output(ShellIds.THEME, "forceColorScheme"),
+        Input(ShellIds.THEME, "id"),
     )
 
     @app.callback(

@@ -115,6 +115,43 @@ class UrlState:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GridUrl(UrlState):
+    """The state of a page with a table of `components/grids.py`; `assets/grid_view.js` writes it.
+
+    Empty texts and 0 stand for what the table starts with.
+    """
+
+    sort: str = query_field("table-sort")
+    """Fields in the order in which they sort, joined by commas; descending ones after a minus."""
+    columns: str = query_field("table-columns")
+    """Fields of the columns that are shown, in their order, joined by commas."""
+    rows: int = query_field("table-rows", 0)
+    """Rows on a page."""
+    page: int = query_field("table-page", 1)
+
+    @property
+    def view(self) -> GridUrl:
+        """The state of the table alone."""
+        return GridUrl(sort=self.sort, columns=self.columns, rows=self.rows, page=self.page)
+
+    @property
+    def without_view(self) -> Self:
+        """The same without the state of the table."""
+        return self.change(sort="", columns="", rows=0, page=1)
+
+    @property
+    def sorting(self) -> list[tuple[str, bool]]:
+        """Fields that sort, first the most important one, and True where descending.
+
+        Example:
+            >>> GridUrl(sort="-score,model").sorting
+            [('score', True), ('model', False)]
+        """
+        names = filter(None, self.sort.split(","))
+        return [(name.removeprefix("-"), name.startswith("-")) for name in names]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ListUrl(UrlState):
     """The state of a page with a list of tests and a panel beside it."""
 

@@ -81,6 +81,12 @@ class Metric:
         """Heading of wide tables."""
         return self.heading or self.label
 
+    @property
+    def file_heading(self) -> str:
+        """Heading of a column of scaled values in files: label and unit."""
+        unit = "s" if self.unit == "ms" and self.scale != 1 else self.unit
+        return self.label if unit in self.label.lower() else f"{self.label} ({unit})"
+
     def value(self, summary: Summary | None) -> float | None:
         """Value of a row; None where it is missing."""
         figure = self.compute(summary) if summary is not None else None

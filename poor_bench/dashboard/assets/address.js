@@ -16,25 +16,46 @@
   window.addEventListener("popstate", follow);
   window.addEventListener("_dashprivate_pushstate", follow);
 
+  // What tables and the colour scheme keep in the address stays, whatever else a page shows.
+  const STAYING = ["table-sort", "table-columns", "table-rows", "table-page", "theme"];
+  const withStaying = (search) => {
+    const query = new URLSearchParams(search);
+    const now = new URLSearchParams(window.location.search);
+    const staying = STAYING.filter((name) => now.has(name) && !query.has(name));
+    staying.forEach((name) => query.set(name, now.get(name)));
+    return staying.length > 0 ? `?${query}` : search;
+  };
+
   const withoutText = (search) => {
     const query = new URLSearchParams(search);
     query.delete("text");
     return `${query}`;
   };
 
+  const write = (search, isStep) => {
+    if (search !== window.location.search) {
+      const change = isStep ? "pushState" : "replaceState";
+      window.history[change](window.history.state, "", window.location.pathname + search);
+      shown = here();
+    }
+  };
+
   functions.address = {
     read,
     // Each view that was chosen is one step back; what a page starts with and each typed letter are not.
     show: function (search) {
-      if (typeof search === "string" && search !== window.location.search) {
+      if (typeof search === "string") {
         const { triggered } = window.dash_clientside.callback_context;
-        const isChosen =
-          triggered.length > 0 && withoutText(search) !== withoutText(window.location.search);
-        const change = isChosen ? "pushState" : "replaceState";
-        window.history[change](window.history.state, "", window.location.pathname + search);
-        shown = here();
+        const next = withStaying(search);
+        write(next, triggered.length > 0 && withoutText(next) !== withoutText(window.location.search));
       }
       return window.dash_clientside.no_update;
+    },
+    go: (search) => write(search, true),
+    drop: function (name) {
+      const query = new URLSearchParams(window.location.search);
+      query.delete(name);
+      write(`${query}` ? `?${query}` : "", false);
     },
   };
 })();

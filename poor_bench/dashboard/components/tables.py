@@ -1,4 +1,4 @@
-"""Tables: AG Grid with the settings of all pages, and large plain content as one component.
+"""Plain tables, and large plain content as one component.
 
 Dash lets every component look at every change of the page, so a table of a thousand cells makes
 each click slow. What has no id and no callback of its own is therefore drawn by one component of
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import dash_ag_grid as dag
 from dash import dcc, html
 from dash.development.base_component import Component
 
@@ -18,106 +17,7 @@ from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-
-_LEAVE_TABLE = {"function": "false"}
-"""Tab goes on behind the table, arrows move within it: a table is no chain of a thousand stops."""
-_OPTIONS: dict[str, Any] = {
-    "rowHeight": 38,
-    "headerHeight": 36,
-    "animateRows": False,
-    "ensureDomOrder": True,
-    "enableCellTextSelection": True,
-    "suppressColumnVirtualisation": True,
-    "tooltipShowDelay": 400,
-    "suppressDragLeaveHidesColumns": True,
-    "tabToNextCell": _LEAVE_TABLE,
-    "tabToNextHeader": _LEAVE_TABLE,
-}
-_COLUMN: dict[str, Any] = {
-    "sortable": True,
-    "resizable": True,
-    "suppressHeaderMenuButton": True,
-    "wrapHeaderText": True,
-    "autoHeaderHeight": True,
-}
-
-
-def small_table(
-    table_id: str,
-    label: str,
-    columns: Sequence[Mapping[str, Any]],
-    *,
-    rows: Sequence[Mapping[str, Any]] = (),
-    row_id: str = "id",
-    below: Sequence[Mapping[str, Any]] = (),
-) -> Component:
-    """Return a table whose rows are all in the browser: for tens of rows, as high as they are.
-
-    Args:
-        table_id: Id of the grid.
-        label: What screen readers call it.
-        columns: AG Grid column definitions.
-        rows: One mapping for each row.
-        row_id: Field that tells rows apart, so that an update keeps scroll and selection.
-        below: Grey rows that stay at the end, however the others are sorted.
-    """
-    options = {**_OPTIONS, "domLayout": "autoHeight"}
-    if below:
-        options |= {"pinnedBottomRowData": list(below)}
-    grid = dag.AgGrid(
-        id=table_id,
-        columnDefs=list(columns),
-        rowData=list(rows),
-        defaultColDef=_COLUMN,
-        getRowId=f"params.data.{row_id}",
-        dashGridOptions=options,
-        className="grid",
-        style={"height": None, "width": "100%"},
-    )
-    return html.Div(grid, role="group", className="table", **aria(label=label))
-
-
-def build_paged_table(
-    table_id: str,
-    label: str,
-    columns: Sequence[Mapping[str, Any]],
-    *,
-    page_size: int = 50,
-    height: str = "640px",
-) -> Component:
-    """Return a table of any size: the browser asks for the rows of one page at a time.
-
-    Its rows come from a callback from `getRowsRequest` to `getRowsResponse`; sorting happens
-    there too.
-    """
-    grid = dag.AgGrid(
-        id=table_id,
-        columnDefs=list(columns),
-        defaultColDef=_COLUMN,
-        rowModelType="infinite",
-        getRowId="params.data.id",
-        dashGridOptions={
-            **_OPTIONS,
-            "pagination": True,
-            "paginationPageSize": page_size,
-            "paginationPageSizeSelector": [25, 50, 100],
-            "cacheBlockSize": 50,
-            "rowBuffer": 4,
-            "maxBlocksInCache": 10,
-            "rowSelection": {
-                "mode": "singleRow",
-                "checkboxes": False,
-                "enableClickSelection": True,
-            },
-            "localeText": {"noRowsToShow": "No results match these filters."},
-        },
-        rowClassRules={"is-open": "params.context && params.context.open === params.node.id"},
-        className="grid",
-        style={"height": height, "width": "100%"},
-    )
-    return html.Div(grid, role="group", className="table", **aria(label=label))
+    from collections.abc import Iterator
 
 
 _WIRED = frozenset({"id", "n_clicks"})

@@ -19,6 +19,7 @@ from poor_bench.dashboard.pages.model.callbacks import start
 from poor_bench.dashboard.pages.model.layout import ModelUrl, parts
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
+from poor_bench.dashboard.pages.overview.layout import OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
@@ -32,7 +33,13 @@ from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
 from poor_bench.dashboard.url_state import RunUrl
 
 PAGES: tuple[Page, ...] = (
-    Page(path="/", title="Overview", layout=overview_layout, register=register_overview),
+    Page(
+        path="/",
+        title="Overview",
+        url=OverviewUrl,
+        layout=overview_layout,
+        register=register_overview,
+    ),
     Page(
         path="/model",
         title="Model",

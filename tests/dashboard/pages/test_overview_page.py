@@ -7,6 +7,7 @@ from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.pages.overview import callbacks, layout
 from poor_bench.dashboard.pages.overview.layout import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for
+from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 from tests.conftest import WorkspaceFiles
@@ -113,10 +114,19 @@ def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
 def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"=weak": [0, 1], "strong": [1, 1]})
     rows = list(csv.DictReader(io.StringIO(callbacks.leaderboard_csv(services).csv)))
-    assert [row["Id"] for row in rows] == ["scripted:strong", "scripted:=weak"]
-    assert rows[1]["Average Score"] == "0.5"
+    assert [row["Model ID"] for row in rows] == ["scripted:strong", "scripted:=weak"]
+    assert rows[1]["Score"] == "0.5"
+    assert float(rows[1]["Score 95 % CI low"]) < 0.5 < float(rows[1]["Score 95 % CI high"])
     rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services, "").csv)))
-    assert {row["class"] for row in rows} == {"sums"}
+    assert {row["Test class"] for row in rows} == {"sums"}
+
+
+def test_the_file_of_models_is_what_the_table_shows(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"weak": [0, 1], "strong": [1, 1]})
+    view = GridUrl(sort="average_score", columns="pass_rate,total_tests").search
+    file = callbacks.leaderboard_csv(services, view)
+    assert [heading for _, heading in file.columns][1:4] == ["Model", "Pass rate (%)", "Tests"]
+    assert [row["id"] for row in file.rows] == ["scripted:weak", "scripted:strong"]
 
 
 def test_what_the_last_run_broke_is_shown(workspace_files: WorkspaceFiles) -> None:

@@ -11,9 +11,9 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, icon, loading_state, page_head
 from poor_bench.dashboard.components.controls import file_buttons, image_buttons, search_box
-from poor_bench.dashboard.components.tables import build_paged_table
+from poor_bench.dashboard.components.grids import build_paged_table, column_chooser, view_store
 from poor_bench.dashboard.result_panel.frame import build_frame
-from poor_bench.dashboard.url_state import UrlState, query_field
+from poor_bench.dashboard.url_state import GridUrl, query_field
 from poor_bench.results.query import Outcome, ResultQuery, SortKey
 from poor_bench.results.table import TrialKey
 
@@ -41,6 +41,7 @@ class ModelIds(StrEnum):
     SETTLED = "model-settled-store"
     """The same once the table has its rows: what takes time to draw comes after them."""
     SORT = "model-sort-store"
+    VIEW = "model-view-store"
     """Sorting of the table as AG Grid tells it."""
     NOTE = "model-note-text"
     TILES = "model-tiles-body"
@@ -72,7 +73,7 @@ _SORT_KEYS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelUrl(UrlState):
+class ModelUrl(GridUrl):
     """Filters of the page, and the trial that is open; `assets/model.js` writes the same."""
 
     LLM_FIELDS = ("llm_id",)
@@ -89,8 +90,8 @@ class ModelUrl(UrlState):
 
     @property
     def filters(self) -> ModelUrl:
-        """The same without an open trial."""
-        return self.change(test="", trial=1, is_failure=False)
+        """The same without an open trial and the view of the table."""
+        return self.without_view.change(test="", trial=1, is_failure=False)
 
     @property
     def selected(self) -> list[Any] | None:
@@ -148,6 +149,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "test_id",
         "headerName": "Test ID",
+        "lockVisible": True,
         "cellClass": "whole-text",
         "minWidth": 250,
         "flex": 3,
@@ -195,7 +197,7 @@ def layout(url: ModelUrl) -> Component:
                     _filters(url),
                     _chart_card(),
                     _issues_card(),
-                    _results(),
+                    _results(url),
                 ],
                 id=ModelIds.BODY,
                 className="page-body",
@@ -217,6 +219,7 @@ def _stores(url: ModelUrl) -> list[Component]:
         dcc.Store(id=ModelIds.QUERY, data=query),
         dcc.Store(id=ModelIds.SETTLED),
         dcc.Store(id=ModelIds.SORT),
+        view_store(ModelIds.VIEW, url),
         dcc.Store(id=ModelIds.ISSUE, data=url.issue),
         dcc.Store(id=ModelIds.SELECTED, data=url.selected),
         dcc.Store(id=ModelIds.OPEN),
@@ -301,14 +304,19 @@ def _issues_card() -> Component:
     )
 
 
-def _results() -> Component:
+def _results(url: ModelUrl) -> Component:
     return html.Div(
         [
             card(
                 "Results",
-                build_paged_table(ModelIds.RESULTS, "Results", COLUMNS),
+                build_paged_table(
+                    ModelIds.RESULTS, "Results", COLUMNS, view=url.view, view_id=ModelIds.VIEW
+                ),
                 note=html.Span(id=ModelIds.COUNT),
-                tools=file_buttons(ModelIds.RESULTS_CSV, "these results"),
+                tools=[
+                    column_chooser(ModelIds.RESULTS),
+                    file_buttons(ModelIds.RESULTS_CSV, "these results"),
+                ],
             ),
             build_frame(),
         ],

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench.dashboard.components.grids import shown_columns
 from poor_bench.dashboard.page import ShellIds, bind_script, on_data
-from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl, row_id, sort_query
+from poor_bench.dashboard.pages.model.layout import (
+    COLUMNS,
+    ModelIds,
+    ModelUrl,
+    row_id,
+    sort_query,
+)
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
+from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.results.query import think_to_text
 
@@ -24,9 +32,7 @@ if TYPE_CHECKING:
     from poor_bench.results.table import ResultTable
 
 
-CSV_COLUMNS = (
-    ("test_id", "Test ID"), ("score", "Score"), ("test_category", "Test Category"),
-    ("execution_time", "Execution Time"), ("details", "Details"), ("think", "Think"),
+_FILE_COLUMNS = (
     ("level", "Level"), ("trial", "Trial"), ("failure", "Failure"), ("response", "Response"),
 )  # fmt: skip
 
@@ -112,12 +118,14 @@ def count_note(services: Services, search: str) -> str:
 
 
 def results_csv(
-    services: Services, search: str | None, sort: list[dict[str, Any]] | None
+    services: Services, search: str | None, sort: list[dict[str, Any]] | None, view: str | None = ""
 ) -> TableFile:
-    """Return all results that the filters find as a file."""
+    """Return all results that the filters find as a file: the shown columns, and the answers."""
     found = services.trials.find(sort_query(ModelUrl.read(search).query, sort))
     rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
-    return table_file("results", rows, CSV_COLUMNS)
+    return table_file(
+        "results", rows, [*shown_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
+    )
 
 
 def register_results(app: Dash, services: Services) -> None:
@@ -156,4 +164,5 @@ def register_results(app: Dash, services: Services) -> None:
         {ModelIds.RESULTS_CSV: results_csv},
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
+        State(ModelIds.VIEW, "data"),
     )

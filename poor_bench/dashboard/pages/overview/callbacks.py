@@ -6,21 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import no_results
+from poor_bench.dashboard.components.grids import shown_columns, sort_rows
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
-from poor_bench.dashboard.page import on_data
+from poor_bench.dashboard.page import bind_address, bind_controls, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
-from poor_bench.dashboard.pages.overview.layout import changes_card
+from poor_bench.dashboard.pages.overview.layout import OverviewUrl, changes_card
 from poor_bench.dashboard.pages.overview.tables import (
-    COLUMNS,
+    CELL_COUNTS,
+    INTERVAL,
     build_floor_rows,
     build_rows,
     columns_for,
+    file_heading,
     heat_map,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
+from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.messages import removed_tests_text, write_count
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
@@ -61,12 +66,12 @@ def note(services: Services) -> str:
     )
 
 
-def leaderboard(services: Services) -> Component:
-    """Return the model comparison table."""
+def leaderboard(services: Services, view: str | None = "") -> Component:
+    """Return the model comparison table, with the view that the address keeps."""
     rows = leaderboard_rows(services)
     apart = [f"{row['model']}: {row['coverage']}" for row in rows if not row["is_comparable"]]
     floor = build_floor_rows(services.tests.floor())
-    return layout.leaderboard(columns_for(rows), rows, apart, floor)
+    return layout.leaderboard(columns_for(rows), rows, apart, floor, GridUrl.read(view))
 
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
@@ -111,11 +116,15 @@ def changes(services: Services) -> Component | None:
     return None if last_run is None else changes_card(last_run, services.llms.name)
 
 
-def leaderboard_csv(services: Services) -> TableFile:
-    """Return the model comparison as a file."""
-    columns = [(column["field"], column["headerName"]) for column in COLUMNS]
-    columns[1:1] = [("id", "Id")]
-    return table_file("models", leaderboard_rows(services), columns)
+def leaderboard_csv(services: Services, view: str | None = "") -> TableFile:
+    """Return the model comparison as a file: the shown columns, and the intervals of the scores."""
+    rows, url = leaderboard_rows(services), GridUrl.read(view)
+    defined = columns_for(rows)
+    shown = [
+        (field, file_heading(field, heading)) for field, heading in shown_columns(defined, url)
+    ]
+    columns = [("id", "Model ID"), *shown, *INTERVAL]
+    return table_file("models", sort_rows(rows, defined, url), columns)
 
 
 def heat_map_csv(services: Services, detail: str) -> TableFile:
@@ -123,20 +132,22 @@ def heat_map_csv(services: Services, detail: str) -> TableFile:
     by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
     rows = [
         {
-            "model": summary.group.llm_id,
+            "id": summary.group.llm_id,
+            "model": services.llms.name(summary.group.llm_id),
             "class": summary.group.class_id,
             "level": summary.group.level,
             "score": summary.score.value if summary.score else None,
             "low": summary.score.low if summary.score else None,
             "high": summary.score.high if summary.score else None,
-            "passed": summary.n_passed,
-            "scored": summary.n_scored,
-            "failed": summary.n_failed,
-            "stale": summary.n_stale,
+            **{metric.name: metric.value(summary) for metric in CELL_COUNTS},
         }
         for summary in services.results.summaries(by)
     ]
-    return table_file("scores_by_class", rows)
+    counts = [(metric.name, metric.file_heading) for metric in CELL_COUNTS]
+    level = [("level", "Level")] if detail else []
+    named = [("id", "Model ID"), ("model", "Model"), ("class", "Test class"), *level]
+    score = [("score", metrics.SCORE.file_heading), *INTERVAL]
+    return table_file("scores_by_class", rows, [*named, *score, *counts])
 
 
 def nothing_yet(services: Services) -> tuple[Component | None, bool]:
@@ -149,9 +160,17 @@ def nothing_yet(services: Services) -> tuple[Component | None, bool]:
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
-    @on_data(app, Output(Ids.NOTE, "children"), Output(Ids.LEADERBOARD_BODY, "children"))
-    def _show() -> Any:
-        return note(services), leaderboard(services)
+    @on_data(
+        app,
+        Output(Ids.NOTE, "children"),
+        Output(Ids.LEADERBOARD_BODY, "children"),
+        State(Ids.VIEW, "data"),
+    )
+    def _show(view: str | None) -> Any:
+        return note(services), leaderboard(services, view)
+
+    bind_controls(app, Ids.SEARCH, OverviewUrl, detail=Ids.HEAT_MAP_LEVELS)
+    bind_address(app, Ids.SEARCH)
 
     @on_data(app, Output(Ids.EMPTY, "children"), Output(Ids.BODY, "hidden"))
     def _show_empty() -> Any:
@@ -169,6 +188,7 @@ def register(app: Dash, services: Services) -> None:
     def _show_charts(seen: bool | None) -> Any:
         return charts(services) if seen else no_update
 
-    bind_files(app, services, Ids.DOWNLOAD, {Ids.LEADERBOARD_CSV: leaderboard_csv})
+    view = State(Ids.VIEW, "data")
+    bind_files(app, services, Ids.DOWNLOAD, {Ids.LEADERBOARD_CSV: leaderboard_csv}, view)
     detail = State(Ids.HEAT_MAP_LEVELS, "value")
     bind_files(app, services, Ids.DOWNLOAD, {Ids.HEAT_MAP_CSV: heat_map_csv}, detail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,10 @@ from poor_bench.dashboard.components.blocks import (
     page_head,
 )
 from poor_bench.dashboard.components.controls import file_buttons, image_buttons
-from poor_bench.dashboard.components.tables import small_table
+from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import GridUrl, model_link, query_field
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from poor_bench.comparison.compare import ComparedGroup, LLMComparison
     from poor_bench.dashboard.services.last_run import LastRun
-    from poor_bench.dashboard.url_state import UrlState
 
 
 class OverviewIds(StrEnum):
@@ -41,6 +41,8 @@ class OverviewIds(StrEnum):
     EMPTY = "overview-empty-body"
     BODY = "overview-body-container"
     NOTE = "overview-note-text"
+    SEARCH = "overview-search-store"
+    VIEW = "overview-view-store"
     LEADERBOARD = "overview-leaderboard-grid"
     LEADERBOARD_BODY = "overview-leaderboard-body"
     LEADERBOARD_CSV = "overview-leaderboard-csv-button"
@@ -53,13 +55,23 @@ class OverviewIds(StrEnum):
     DOWNLOAD = "overview-file-download"
 
 
-def layout(_url: UrlState) -> Component:
-    """Return the page without data."""
+@dataclass(frozen=True, kw_only=True)
+class OverviewUrl(GridUrl):
+    """The table of models, and the detail of the heat map."""
+
+    detail: str = query_field("heat-map")
+    """"levels" for a column per class and level."""
+
+
+def layout(url: OverviewUrl) -> Component:
+    """Return the page without data, its controls set as the address says."""
     return html.Div(
         [
             page_head("Overview", html.Span(id=OverviewIds.NOTE)),
             html.Div(id=OverviewIds.EMPTY),
-            html.Div(_cards(), id=OverviewIds.BODY, className="page-body"),
+            html.Div(_cards(url), id=OverviewIds.BODY, className="page-body"),
+            dcc.Store(id=OverviewIds.SEARCH, data=url.without_view.search),
+            view_store(OverviewIds.VIEW, url),
             dcc.Store(id=OverviewIds.CHARTS_SEEN),
             dcc.Download(id=OverviewIds.DOWNLOAD),
         ],
@@ -67,11 +79,11 @@ def layout(_url: UrlState) -> Component:
     )
 
 
-def _cards() -> list[Component]:
+def _cards(url: OverviewUrl) -> list[Component]:
     levels = dmc.SegmentedControl(
         id=OverviewIds.HEAT_MAP_LEVELS,
         data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
-        value="",
+        value=url.detail,
         size="xs",
         **aria(label="Detail of the heat map"),
     )
@@ -83,7 +95,10 @@ def _cards() -> list[Component]:
                 id=OverviewIds.LEADERBOARD_BODY,
             ),
             note="Sorted by score, with 95 % confidence intervals.",
-            tools=file_buttons(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
+            tools=[
+                column_chooser(OverviewIds.LEADERBOARD),
+                file_buttons(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
+            ],
         ),
         card(
             "Score by test class",
@@ -111,6 +126,7 @@ def leaderboard(
     rows: Sequence[Mapping[str, Any]],
     apart: Sequence[str] = (),
     floor: Sequence[Mapping[str, Any]] = (),
+    view: GridUrl | None = None,
 ) -> Component:
     """Return the model comparison table.
 
@@ -119,9 +135,16 @@ def leaderboard(
         rows: One for each model.
         apart: Sentences about models that are not comparable; they stand above the table.
         floor: Grey rows below: what answers score that need no model.
+        view: What the address says about the table.
     """
     table = small_table(
-        OverviewIds.LEADERBOARD, "Model comparison", columns, rows=rows, below=floor
+        OverviewIds.LEADERBOARD,
+        "Model comparison",
+        columns,
+        rows=rows,
+        below=floor,
+        view=view,
+        view_id=OverviewIds.VIEW,
     )
     parts: list[Component] = [table]
     if apart:

@@ -76,6 +76,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "model",
         "headerName": "Model",
+        "lockVisible": True,
         "cellRenderer": "ModelLink",
         "cellClass": "whole-text",
         "autoHeight": True,
@@ -124,6 +125,12 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     *_COLUMN_OF.values(),
 )
 """The columns that the specification names first, and the others behind them."""
+INTERVAL = (("low", "Score 95 % CI low"), ("high", "Score 95 % CI high"))
+"""Field and heading of the interval of a score, in files."""
+CELL_COUNTS = (
+    metrics.N_TESTS, metrics.N_PASSED, metrics.N_SCORED, metrics.N_FAILED, metrics.N_STALE,
+)  # fmt: skip
+"""Counts behind a cell of the heat map, in files."""
 _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930
@@ -131,6 +138,13 @@ _NARROWEST = 930
 _OPTIONAL = frozenset(
     {"status", "latency_ms", *(name for name, m in FIGURES.items() if m.is_optional)}
 )
+
+
+def file_heading(field: str, heading: str) -> str:
+    """Choose the heading of a column in files: labels and units as the catalogue has them."""
+    if field == "latency_ms":
+        return "Latency (ms)"
+    return FIGURES[field].file_heading if field in FIGURES else heading
 
 
 def build_rows(

@@ -1,0 +1,151 @@
+// What the reader chose in a table, in the address: sorting, columns, page and rows on a page.
+// `GridUrl` reads it. And the list in which columns are chosen.
+(function () {
+  "use strict";
+  const NAMES = ["table-sort", "table-columns", "table-rows", "table-page"];
+  const frameOf = (id) => {
+    const grid = document.getElementById(id);
+    return grid && grid.closest("[data-grid-view]");
+  };
+  const split = (text) => (text ? text.split(",") : []);
+
+  const readSort = (state) => {
+    const sorted = state.filter(({ sort }) => sort).sort((one, two) => one.sortIndex - two.sortIndex);
+    return sorted.map(({ colId, sort }) => (sort === "desc" ? `-${colId}` : colId)).join(",");
+  };
+  // What the table shows now, empty where it is what the table starts with.
+  const readView = (api, { gridFields, gridColumns, gridSort, gridRows }) => {
+    const fields = new Set(split(gridFields));
+    const state = api.getColumnState().filter(({ colId }) => fields.has(colId));
+    const shown = state.filter(({ hide }) => !hide).map(({ colId }) => colId).join(",");
+    const sort = readSort(state);
+    const isPaged = api.getGridOption("pagination");
+    const rows = isPaged ? `${api.paginationGetPageSize()}` : gridRows;
+    const page = isPaged ? api.paginationGetCurrentPage() + 1 : 1;
+    return [
+      sort === gridSort ? "" : sort || "none",
+      shown === gridColumns ? "" : shown,
+      rows === gridRows ? "" : rows,
+      page > 1 ? `${page}` : "",
+    ];
+  };
+  const keep = (values, store) => {
+    const query = new URLSearchParams(window.location.search);
+    const view = new URLSearchParams();
+    NAMES.forEach((name, index) => {
+      query.delete(name);
+      if (values[index]) {
+        query.set(name, values[index]);
+        view.set(name, values[index]);
+      }
+    });
+    window.dash_clientside.set_props(store, { data: `${view}` ? `?${view}` : "" });
+    window.dash_clientside.address.go(`${query}` ? `?${query}` : "");
+  };
+
+  const turned = new WeakSet();
+  const gridFunctions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  // The page that the address names, once there are rows to turn.
+  gridFunctions.turnPage = ({ api }, id) => {
+    const page = Number(new URLSearchParams(window.location.search).get("table-page") || 1);
+    if (page > 1 && frameOf(id)) {
+      api.paginationGoToPage(page - 1);
+    }
+    turned.add(api);
+  };
+  gridFunctions.keepView = ({ api, type }, id) => {
+    const frame = frameOf(id);
+    const isEarly = type === "paginationChanged" && !turned.has(api);
+    if (!frame || api.isDestroyed() || isEarly) {
+      return;
+    }
+    const values = readView(api, frame.dataset);
+    const query = new URLSearchParams(window.location.search);
+    if (NAMES.some((name, index) => (query.get(name) || "") !== values[index])) {
+      keep(values, frame.dataset.gridView);
+    }
+  };
+
+  const { createElement: element, useRef, useState } = window.React;
+  const listColumns = (api) =>
+    api
+      .getColumns()
+      .filter((column) => column.getColDef().headerName)
+      .map((column) => ({
+        id: column.getColId(),
+        name: api.getDisplayNameForColumn(column, "header"),
+        isShown: column.isVisible(),
+        isFixed: Boolean(column.getColDef().lockVisible),
+      }));
+
+  const ColumnChooser = ({ grid }) => {
+    const [columns, setColumns] = useState([]);
+    const box = useRef(null);
+    const withGrid = (act) =>
+      window.dash_ag_grid.getApiAsync(grid).then((api) => {
+        if (!api.isDestroyed()) {
+          act(api);
+          setColumns(listColumns(api));
+        }
+      });
+    const close = () => {
+      box.current.open = false;
+    };
+    const choose = (id, isShown) => withGrid((api) => api.setColumnsVisible([id], isShown));
+    const reset = () => {
+      const fields = split(frameOf(grid).dataset.gridColumns);
+      withGrid((api) =>
+        api.applyColumnState({
+          state: [
+            ...fields.map((colId) => ({ colId, hide: false })),
+            ...listColumns(api)
+              .filter(({ id }) => !fields.includes(id))
+              .map(({ id }) => ({ colId: id, hide: true })),
+          ],
+          applyOrder: true,
+        })
+      );
+    };
+    const line = ({ id, name, isShown, isFixed }) =>
+      element(
+        "label",
+        { key: id },
+        element("input", {
+          type: "checkbox",
+          checked: isShown,
+          disabled: isFixed,
+          onChange: (event) => choose(id, event.target.checked),
+        }),
+        name
+      );
+    return element(
+      "details",
+      {
+        className: "column-chooser",
+        ref: box,
+        onToggle: (event) => event.target.open && withGrid(() => {}),
+        onBlur: (event) => event.currentTarget.contains(event.relatedTarget) || close(),
+        onKeyDown: (event) => {
+          if (event.key === "Escape" && box.current.open) {
+            event.nativeEvent.stopPropagation();
+            close();
+            box.current.querySelector("summary").focus();
+          }
+        },
+      },
+      element("summary", { className: "choose-button" }, "Columns"),
+      element(
+        "div",
+        { className: "column-list", tabIndex: -1 },
+        element(
+          "fieldset",
+          null,
+          element("legend", null, "Shown columns"),
+          ...columns.map(line)
+        ),
+        element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset columns")
+      )
+    );
+  };
+  window.poor_bench = Object.assign(window.poor_bench || {}, { ColumnChooser });
+})();

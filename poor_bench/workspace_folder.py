@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from poor_bench.config.add_tests import AddedTests
     from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
+    from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
     from poor_bench.probe.report import ProbeReport
@@ -75,13 +77,27 @@ class WorkspaceFolder:
 
         Raises:
             ConfigError: With every problem of every file.
+            StoreError: If people's ratings cannot be read.
         """
         from poor_bench.issues.detector import build_context
+        from poor_bench.labels.ratings import people_scores
 
         known = self.workspace
-        return build_context(
+        context = build_context(
             known.tests_by_id, known.test_classes, known.llms_by_id, self._find_wanted_format
         )
+        return replace(context, people=people_scores(self.load_ratings()))
+
+    def load_ratings(self) -> dict[str, AnswerRatings]:
+        """Load people's current ratings of answers, by `Result.answer_id`.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        from poor_bench.labels.ratings import group_ratings
+        from poor_bench.labels.storage import read_labels
+
+        return group_ratings(read_labels(self.data_dir))
 
     def _find_wanted_format(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         try:

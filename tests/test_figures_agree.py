@@ -30,6 +30,9 @@ from poor_bench.dashboard.pages.overview.callbacks import (
 )
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, FIGURES
 from poor_bench.dashboard.pages.run.callbacks import failures
+from poor_bench.labels.label import Label
+from poor_bench.labels.ratings import rate_answer
+from poor_bench.labels.storage import add_labels
 from poor_bench.messages import stale_text
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -118,8 +121,9 @@ class Bench:
     report: ReportGenerator
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+@pytest.fixture(scope="module", params=[False, True], ids=["unrated", "rated"])
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Write the workspace, once with ratings of people: they change no figure of any test here."""
     files = WorkspaceFiles(tmp_path_factory.mktemp("figures") / "bench")
     for test_id in ("one", "two", "three", "four"):
         files.add_tests(1, test_id=test_id)
@@ -129,7 +133,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     store = WorkspaceFolder(folder).store
     store.add(RESULTS, "20260101T000000-a", {})
     store.add(LATER, "20260102T000000-b", {})
+    if request.param:
+        rated = [result for result in RESULTS if result.score is not None]
+        add_labels(folder, [_contradict(result, who) for result in rated for who in ("Ann", "Ben")])
     return Bench(folder, ReportGenerator(WorkspaceFolder(folder)))
+
+
+def _contradict(result: Result, who: str) -> Label:
+    score = 1.0 - (result.score or 0.0)
+    return rate_answer(result, score=score, who=who, when="2026-01-03T00:00:00Z", note="wrong")
 
 
 def shown(name: str) -> str:

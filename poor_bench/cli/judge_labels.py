@@ -48,7 +48,7 @@ def labels() -> None:
 def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
     """Print a sheet for some runs or all, with the labels stored so far."""
     from poor_bench.judge.label_csv import labels_to_csv
-    from poor_bench.judge.labels import read_labels
+    from poor_bench.labels.storage import read_labels
 
     store = app.judgements
     runs = [store.find(reference) for reference in references] if references else store.runs()
@@ -69,7 +69,7 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
     from poor_bench.errors import ConfigError
     from poor_bench.judge.corrected import choose_next
     from poor_bench.judge.label_csv import next_to_csv
-    from poor_bench.judge.labels import read_labels
+    from poor_bench.labels.storage import read_labels
 
     runs = app.judgements.runs(agent_id)
     chosen = choose_next(runs, read_labels(app.data_dir), count)
@@ -88,7 +88,7 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
     from poor_bench.config.document import UnreadableError, read_text
     from poor_bench.errors import ConfigError
     from poor_bench.judge.label_csv import labels_from_csv
-    from poor_bench.judge.labels import add_labels
+    from poor_bench.labels.storage import add_labels
 
     try:
         text = read_text(sheet)
@@ -134,16 +134,23 @@ def agreement(
 ) -> int:
     """Show how well each judge agrees with people, its bias, and corrected scores.
 
+    Ratings of answers to tests count, too, where an evaluator asked the judge.
     Kappa: 1 is full agreement, 0 is chance. A corrected score is the mean that people would give
     all answers of a model, from the judge's scores and the labels of some.
     """
     from poor_bench.judge.agreement import measure_agreement
     from poor_bench.judge.corrected import correct_scores
-    from poor_bench.judge.labels import LabelScope, collect_judged_items, read_labels
+    from poor_bench.judge.labels import LabelScope, collect_judged_items
+    from poor_bench.judge.rated_answers import add_judged_answers
+    from poor_bench.labels.ratings import group_ratings
+    from poor_bench.labels.storage import read_labels
 
     runs, known = app.judgements.runs(agent_id), read_labels(app.data_dir)
     scope = LabelScope.AGENTS if whole else LabelScope.CASES
     items = collect_judged_items(runs, known, scope)
+    ratings = {} if whole or agent_id else group_ratings(known)
+    if ratings:
+        items = add_judged_answers(items, ratings, app.store.table())
     measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
     corrected = () if whole else correct_scores(runs, known)
     if as_json:

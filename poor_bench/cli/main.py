@@ -31,6 +31,7 @@ COMMANDS = {
     "compare": "Show what got better or worse, and whether it is significant.",
     "gate": "Check results against limits, for continuous integration.",
     "results": "Show single results: prompt, thinking, response, score.",
+    "ratings": "Export, import and use people's scores of answers.",
     "rescore": "Score stored responses again with the current evaluators.",
     "tune": "Find a better prompt or better parameters, and prove it.",
     "judge": "Have models judge agents, and measure how reliable the judges are.",

@@ -24,11 +24,12 @@ from poor_bench.issues.detector import (
 )
 from poor_bench.issues.failed_runs import DETECTORS as FAILED_RUNS
 from poor_bench.issues.form import DETECTORS as FORM
+from poor_bench.issues.people import DETECTORS as PEOPLE
 from poor_bench.issues.responses import DETECTORS as RESPONSES
 from poor_bench.issues.responses import WRONG_ANSWERS
 from poor_bench.models.result import Result, one_per_trial
 
-_SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS)
+_SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS, *PEOPLE)
 DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *WRONG_ANSWERS)
 
 

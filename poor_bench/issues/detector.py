@@ -76,6 +76,23 @@ class TestFacts:
     """Function that the code must define."""
 
 
+_FAR = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleScore:
+    """Score that people give an answer."""
+
+    test_id: str
+    mean: float
+    """0.0 to 1.0."""
+    n_people: int
+
+    def disagrees_with(self, score: float | None) -> bool:
+        """True if an evaluator's score is at least 0.5 away; a failure has no score."""
+        return score is not None and abs(self.mean - score) >= _FAR
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueContext:
     """Context beyond the results; a detector without its facts finds nothing."""
@@ -88,6 +105,8 @@ class IssueContext:
     """Mean score of the run to compare with, by LLM and test id."""
     suspicious_tests: Mapping[str, str] = field(default_factory=dict)
     """Test id to what item analysis says against the test."""
+    people: Mapping[str, PeopleScore] = field(default_factory=dict)
+    """`Result.answer_id` to the score that people give the answer."""
     pass_score: float = 1.0
     """Lowest score that passes a trial."""
 

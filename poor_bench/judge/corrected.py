@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poor_bench.judge.agreement import CorrectedScore
-from poor_bench.judge.judged_run import OVERALL, JudgeRun
-from poor_bench.judge.labels import LARGEST_SCORE, Label, current_labels
+from poor_bench.judge.judged_run import JudgeRun
+from poor_bench.labels.label import LARGEST_SCORE, OVERALL, Label, current_labels
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.prediction_powered import (
     LEAST_LABELS,

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
 from poor_bench.judge.panel import Panel, PanelDecision, combine_judgements, noise_floor
+from poor_bench.labels.label import OVERALL
 from poor_bench.pool.events import ModelLoading
 
 
@@ -161,10 +162,6 @@ def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
         case {"ended": ended}:
             return replace(run, ended=str(ended))
     return run
-
-
-OVERALL = "overall"
-"""Stands for the overall score where dimensions are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,15 +11,9 @@ from typing import Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.corrected import NextAnswer
-from poor_bench.judge.judged_run import OVERALL, JudgeRun
-from poor_bench.judge.labels import (
-    Label,
-    check_score,
-    check_weight,
-    current_labels,
-    label_on,
-    run_hash,
-)
+from poor_bench.judge.judged_run import JudgeRun
+from poor_bench.judge.labels import label_on, run_hash
+from poor_bench.labels.label import OVERALL, Label, check_score, check_weight, current_labels
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text

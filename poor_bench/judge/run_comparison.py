@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from poor_bench.judge.judged_run import OVERALL, JudgeRun, RunHeader, RunSummary, group_repeats
+from poor_bench.judge.judged_run import JudgeRun, RunHeader, RunSummary, group_repeats
 from poor_bench.judge.panel import noise_floor, within_noise
+from poor_bench.labels.label import OVERALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

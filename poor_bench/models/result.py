@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
@@ -11,6 +13,8 @@ from poor_bench.models.failure import Failure, FailureKind
 
 WEAK_SANDBOXES = frozenset({"process", "limits"})
 """Levels at which code of a response may reach beyond its sandbox."""
+
+ANSWER_ID_PREFIX = "answer-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +112,12 @@ class Result:
             return min(1.0, self.thinking_tokens / self.completion_tokens)
         length = len(self.thinking) + len(self.response)
         return len(self.thinking) / length if length else 0.0
+
+    @property
+    def answer_id(self) -> str:
+        """Fingerprint of prompt and response: the same words get the same id from any model."""
+        said = json.dumps([self.test_id, self.system_prompt, self.prompt, self.response])
+        return f"{ANSWER_ID_PREFIX}{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
     @property
     def key(self) -> tuple[str, str, int]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from poor_bench.judge.labels import read_labels
 from poor_bench.judge.storage import JudgementStore
+from poor_bench.labels.storage import read_labels
 from tests.browser.workspaces import HOSTILE, with_results
 from tests.conftest import WorkspaceFiles
 from tests.judge.agent_workspace import VERDICT, write_workspace

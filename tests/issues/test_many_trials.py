@@ -1,7 +1,7 @@
 import pytest
 
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import IssueContext
+from poor_bench.issues.detector import IssueContext, PeopleScore
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, ids, scored
 
@@ -83,3 +83,25 @@ def test_suspicious_tests_are_named_where_they_cost_score() -> None:
     context = IssueContext(suspicious_tests={"t": "nobody passes"})
     assert ids([scored(0.0)], context) == ["suspicious_test"]
     assert ids([scored(1.0)], context) == []
+
+
+def test_people_who_disagree_with_the_evaluator_are_named_and_cost_no_score() -> None:
+    right, wrong = scored(0.0, response="RED"), scored(0.0, response="blue", trial=2)
+    context = IssueContext(
+        people={
+            right.answer_id: PeopleScore("t", 1.0, 2),
+            wrong.answer_id: PeopleScore("t", 0.25, 1),
+        }
+    )
+    [issue] = [
+        each for each in detect_issues([right, wrong], context) if "people" in each.detector_id
+    ]
+    assert (issue.trial, issue.evidence) == (1, "2 people: 1.00, evaluator: 0.00")
+    assert issue.lost_score == 0.0
+
+
+def test_people_who_find_a_passed_answer_wrong_are_named_too() -> None:
+    passed = scored(1.0)
+    context = IssueContext(people={passed.answer_id: PeopleScore("t", 0.5, 1)})
+    assert ids([passed], context) == ["people_disagree"]
+    assert ids([scored(1.0, response="other")], context) == []

@@ -11,21 +11,19 @@ from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreem
 from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
 from poor_bench.judge.judged_run import RunSummary, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
-from poor_bench.judge.labels import (
-    LABELS_FILE,
-    Label,
-    add_labels,
-    collect_judged_items,
-    current_labels,
-    label_on,
-    read_labels,
-)
+from poor_bench.judge.labels import collect_judged_items, label_on
+from poor_bench.judge.rated_answers import add_judged_answers
 from poor_bench.judge.run_comparison import RunComparison, compare_runs
 from poor_bench.judge.storage import JudgementStore
+from poor_bench.labels.label import Label, current_labels
+from poor_bench.labels.ratings import group_ratings
+from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from poor_bench.results.table import ResultTable
 
 _Fingerprint = tuple[tuple[str, int], ...]
 
@@ -33,18 +31,23 @@ _Fingerprint = tuple[tuple[str, int], ...]
 class JudgedRuns:
     """Answers about judged agents of one workspace; shared by all browsers."""
 
-    def __init__(self, data_dir: Callable[[], Path]) -> None:
+    def __init__(self, data_dir: Callable[[], Path], open_table: Callable[[], ResultTable]) -> None:
+        """Read nothing yet.
+
+        Args:
+            data_dir: Returns the folder of the workspace.
+            open_table: Opens the stored results.
+        """
         self._data_dir = data_dir
+        self._open_table = open_table
         self._lock = threading.Lock()
         self._kept: tuple[tuple[Path, _Fingerprint], tuple[RunSummary, ...]] | None = None
 
     def version(self) -> str:
         """Version text that changes with every new run, label or end of a run."""
-        labels = self._data_dir() / LABELS_FILE
-        size = labels.stat().st_size if labels.exists() else 0
-        return (
-            f"{hash((self._store().history.fingerprint(), size, self.under_way())) & 0xFFFFFFFF:x}"
-        )
+        labels = fingerprint_labels(self._data_dir())
+        seen = (self._store().history.fingerprint(), labels, self.under_way())
+        return f"{hash(seen) & 0xFFFFFFFF:x}"
 
     def summaries(self) -> tuple[RunSummary, ...]:
         """Summarise all runs, oldest first.
@@ -77,13 +80,16 @@ class JudgedRuns:
         return self._store().under_way()
 
     def agreement(self) -> dict[str, Agreement]:
-        """Agreement of each judge with people on single conversations.
+        """Agreement of each judge with people on single conversations and answers to tests.
 
         Raises:
             StoreError: If a file cannot be read.
         """
         runs = [summary.run for summary in self.summaries()]
-        items = collect_judged_items(runs, read_labels(self._data_dir()))
+        labels = read_labels(self._data_dir())
+        items, ratings = collect_judged_items(runs, labels), group_ratings(labels)
+        if ratings:
+            items = add_judged_answers(items, ratings, self._open_table())
         return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
 
     def corrected_scores(self) -> tuple[CorrectedScore, ...]:
@@ -132,7 +138,7 @@ class JudgedRuns:
                 dimension=dimension,
                 score=_number(score),
                 who=who,
-                when=datetime.now(UTC).isoformat(timespec="seconds"),
+                when=datetime.now(UTC).isoformat(timespec="microseconds"),
                 note=note,
                 weight=drawn.weight if drawn and is_drawn else None,
             )

@@ -65,7 +65,7 @@ class Services:
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)
         self.suites = SuiteRuns(lambda: self.files.config().data_dir)
-        self.judged = JudgedRuns(lambda: self.files.config().data_dir)
+        self.judged = JudgedRuns(lambda: self.files.config().data_dir, self.results.table)
         self.running = RunningRuns(lambda: self.files.config().data_dir)
         self.judge_runs = JudgeService(
             lambda: self.files.config().data_dir, self._asking, starting=starting

@@ -12,8 +12,8 @@ from poor_bench.dashboard.pages.judge.layout import THIS_CASE, parse_order
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.dashboard.table_files import TableFile
-from poor_bench.judge.labels import read_labels
 from poor_bench.judge.storage import JudgementStore
+from poor_bench.labels.storage import read_labels
 from poor_bench.models.failure import Failure, FailureKind
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_with

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from poor_bench.judge.corrected import choose_next, collect_answers, correct_scores
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.labels import Label, label_on
+from poor_bench.judge.labels import label_on
+from poor_bench.labels.label import Label
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
 N = 60

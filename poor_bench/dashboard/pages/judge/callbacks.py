@@ -52,7 +52,8 @@ from poor_bench.dashboard.pages.judge.sheets import (
 from poor_bench.dashboard.table_files import bind_files
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
-from poor_bench.judge.judged_run import OVERALL, RunSummary
+from poor_bench.judge.judged_run import RunSummary
+from poor_bench.labels.label import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from poor_bench.judge.corrected import NextAnswer
     from poor_bench.judge.evidence import Turn
     from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
-    from poor_bench.judge.labels import Label
     from poor_bench.judge.panel import Spread
     from poor_bench.judge.run_comparison import JudgedChange, RunComparison
+    from poor_bench.labels.label import Label
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:

@@ -1,0 +1,1 @@
+"""Labels: what people say about conversations and answers."""

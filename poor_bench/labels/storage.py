@@ -1,0 +1,98 @@
+"""The file of all labels of a workspace: lines are appended, and none is ever changed."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import orjson
+
+from poor_bench.config.document import lock_for_writing
+from poor_bench.labels.label import Label, label_from_record, label_to_record
+from poor_bench.runs.journal import dump_record
+from poor_bench.safe_files import open_regular, os_errors_told
+
+_LOG = logging.getLogger(__name__)
+LABELS_FILE = "human_labels.jsonl"
+
+
+def read_labels(data_dir: Path) -> list[Label]:
+    """Read all labels of a workspace, oldest first.
+
+    Lines that cannot be read are left out and logged.
+
+    Raises:
+        StoreError: If the file cannot be read.
+    """
+    path = data_dir / LABELS_FILE
+    if not path.exists():
+        return []
+    labels = []
+    with os_errors_told(path), open_regular(path) as stream:
+        lines = stream.read().splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            labels.append(label_from_record(orjson.loads(line)))
+        except (ValueError, AttributeError) as error:
+            _LOG.warning("%s:%d is skipped: %s", path, number, error)
+    return labels
+
+
+def fingerprint_labels(data_dir: Path) -> tuple[int, int]:
+    """Fingerprint of the file: it changes with every label; zeros without a file.
+
+    Raises:
+        StoreError: If the file cannot be looked at.
+    """
+    path = data_dir / LABELS_FILE
+    with os_errors_told(path):
+        if not path.exists():
+            return 0, 0
+        seen = path.stat()
+    return seen.st_size, seen.st_mtime_ns
+
+
+def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
+    """Append labels to those of a workspace.
+
+    Raises:
+        StoreError: If they cannot be written.
+        ConfigError: If another process holds the file for long.
+    """
+    with lock_for_writing(data_dir / LABELS_FILE):
+        _append(data_dir / LABELS_FILE, labels)
+
+
+def merge_labels(data_dir: Path, labels: Iterable[Label]) -> int:
+    """Append those labels that a workspace does not hold yet; return their number.
+
+    Raises:
+        StoreError: If they cannot be written.
+        ConfigError: If another process holds the file for long.
+    """
+    with lock_for_writing(data_dir / LABELS_FILE):
+        known = set(read_labels(data_dir))
+        new = [label for label in dict.fromkeys(labels) if label not in known]
+        if new:
+            _append(data_dir / LABELS_FILE, new)
+    return len(new)
+
+
+def _append(path: Path, labels: Iterable[Label]) -> None:
+    lines = b"".join(dump_record(label_to_record(label)) + b"\n" for label in labels)
+    with os_errors_told(path), path.open("ab+") as stream:
+        stream.write(lines if _ends_a_line(path) else b"\n" + lines)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _ends_a_line(path: Path) -> bool:
+    """True if the file ends with a complete line; a killed process may leave half of one."""
+    with open_regular(path) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size == 0:
+            return True
+        stream.seek(size - 1)
+        return stream.read(1) == b"\n"

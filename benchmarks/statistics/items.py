@@ -28,6 +28,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.item_faults import find_faults
 from poor_bench.statistics.item_response import fit_two_parameters
+from poor_bench.statistics.outcomes import collect_outcomes
 
 GOALS = {WRONG_KEY: 0.9, AMBIGUOUS: 0.7, REVERSED: 0.7}
 PRECISION = 0.9
@@ -87,7 +88,7 @@ def write_results(suite: Suite) -> tuple[list[Result], dict[str, Test]]:
 
 def _flag(suite: Suite) -> np.ndarray:
     results, tests = write_results(suite)
-    found = find_faults(results, tests)
+    found = find_faults(collect_outcomes(results), tests)
     return np.array([found[test_id].is_flagged for test_id in tests])
 
 

@@ -55,9 +55,9 @@ def select(app: AppContext, /, keep: str, seed: int, dry_run: bool, as_json: boo
 
 
 def _gather(app: AppContext) -> FullScores:
+    from poor_bench.statistics.outcomes import identify_model
     from poor_bench.statistics.scores import score_table
     from poor_bench.statistics.short_form import FullScores
-    from poor_bench.statistics.votes import identify_model
 
     tests = app.workspace.tests_by_id
     if not tests:

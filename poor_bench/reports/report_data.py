@@ -26,6 +26,7 @@ from poor_bench.statistics.coverage import (
 )
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
+from poor_bench.statistics.outcomes import identify_model
 from poor_bench.statistics.purchase import Budget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
@@ -42,7 +43,6 @@ from poor_bench.statistics.summary import (
     add_stale_counts,
 )
 from poor_bench.statistics.trials import TrialColumns, collect_columns
-from poor_bench.statistics.votes import identify_model
 
 
 class BaseComparison(NamedTuple):

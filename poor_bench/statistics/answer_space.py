@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from poor_bench.extraction.normalise import fold_answer
-from poor_bench.models.result import Result
 from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
 
 _TRUTHS = {"true", "false"}, {"yes", "no"}
 
@@ -35,25 +37,22 @@ def count_declared_answers(test: Test | None) -> int | None:
     return 2 if any(key in truths for truths in _TRUTHS) else None
 
 
-def estimate_n_answers(results: Iterable[Result]) -> int:
+def estimate_n_answers(given: Codes, keys: Codes) -> int:
     """Estimate how many different answers the tests of one class could get.
 
     Args:
-        results: Scored trials of tests of one class; both keys and answers count as seen.
+        given: Number of the answer of each trial, -1 for none; see `Outcomes`.
+        keys: Number of the expected answer of each trial; both keys and answers count as seen.
 
     Returns:
         At least 2. The lower bound of Chao 1984, "Nonparametric estimation of the number of
         classes in a population", Scandinavian Journal of Statistics 11: where nearly every answer
         is seen once, the space is much larger than what was seen.
     """
-    seen: Counter[str] = Counter()
-    keys = set()
-    for result in results:
-        if result.got:
-            seen[fold_answer(result.got)] += 1
-        if result.expected:
-            keys.add(fold_answer(result.expected))
-    once = sum(count == 1 for count in seen.values())
-    twice = sum(count == 2 for count in seen.values())
+    import numpy as np
+
+    counts = np.bincount(given[given >= 0])
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     unseen = once * (once - 1) / (2 * (twice + 1))
-    return max(2, len(seen.keys() | keys) + round(unseen))
+    seen = np.unique(np.concatenate([given, keys]))
+    return max(2, int((seen >= 0).sum()) + round(unseen))

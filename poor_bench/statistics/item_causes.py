@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poor_bench.scoring.verdict import Cause
-from poor_bench.statistics.votes import LEAST_MODELS, MISSING, PASSED, Votes
+from poor_bench.statistics.outcomes import PASSED
+from poor_bench.statistics.votes import LEAST_MODELS, MISSING, Votes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,15 +13,15 @@ flagged.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.answer_space import count_declared_answers, estimate_n_answers
 from poor_bench.statistics.item_causes import weigh_causes
+from poor_bench.statistics.outcomes import PASSED, Outcomes, Way
 from poor_bench.statistics.significance import benjamini_hochberg
 from poor_bench.statistics.sound_tests import (
     AnswerSpace,
@@ -32,14 +32,8 @@ from poor_bench.statistics.sound_tests import (
     integrate_chance,
     scatter_answers,
 )
-from poor_bench.statistics.votes import (
-    LEAST_MODELS,
-    MISSING,
-    PASSED,
-    Votes,
-    Way,
-    collect_votes,
-)
+from poor_bench.statistics.trials import number_codes
+from poor_bench.statistics.votes import LEAST_MODELS, MISSING, Votes, collect_votes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,18 +90,13 @@ class Suspicion:
 
 
 def find_faults(
-    results: Sequence[Result],
-    tests: Mapping[str, Test],
-    *,
-    pass_score: float = 1.0,
-    seed: int = 0,
+    outcomes: Outcomes, tests: Mapping[str, Test], *, seed: int = 0
 ) -> dict[str, Suspicion]:
     """Weigh the evidence against every test with votes of at least 3 models.
 
     Args:
-        results: Scored trials of all models.
+        outcomes: Scored trials of all models.
         tests: By id, for class and declared answers; unknown tests are a class of their own.
-        pass_score: From which score on a trial is passed.
         seed: Of the simulated sound tests.
 
     Returns:
@@ -119,15 +108,11 @@ def find_faults(
         Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal
         Statistical Society B 57. Abilities and difficulties: Rasch 1960.
     """
-    by_class: dict[str, list[Result]] = {}
-    for result in results:
-        test = tests.get(result.test_id)
-        by_class.setdefault(test.class_id if test else "", []).append(result)
-    everything = collect_votes(results, pass_score=pass_score)
+    everything = collect_votes(outcomes)
     known = _estimate_abilities(everything)
     found: dict[str, Suspicion] = {}
-    for of_class in by_class.values():
-        votes = collect_votes(of_class, pass_score=pass_score)
+    for of_class in _split_by_class(outcomes, tests):
+        votes = collect_votes(of_class)
         found |= _weigh_class(votes, known, _count_answers(votes, of_class, tests), seed)
     flags = benjamini_hochberg([each.p_value for each in found.values()], _choose_level(everything))
     return {
@@ -147,8 +132,20 @@ def _choose_level(votes: Votes) -> float:
     return _LEVEL_OF_SEVERAL if has_several else _LEVEL_OF_SINGLE
 
 
-def _count_answers(votes: Votes, results: Sequence[Result], tests: Mapping[str, Test]) -> list[int]:
-    estimated = estimate_n_answers(results)
+def _split_by_class(outcomes: Outcomes, tests: Mapping[str, Test]) -> Iterator[Outcomes]:
+    """Yield the trials of each class, in order of first appearance."""
+    import numpy as np
+
+    names = [test.class_id if (test := tests.get(name)) else "" for name in outcomes.test_ids]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    class_of = np.array([numbers[name] for name in names], dtype=np.int64)
+    used, of_trials = number_codes(class_of[outcomes.tests])
+    for number in range(len(used)):
+        yield outcomes.pick(np.flatnonzero(of_trials == number))
+
+
+def _count_answers(votes: Votes, outcomes: Outcomes, tests: Mapping[str, Test]) -> list[int]:
+    estimated = estimate_n_answers(outcomes.given, outcomes.keys)
     declared = [count_declared_answers(tests.get(test_id)) for test_id in votes.test_ids]
     most = votes.trials.max(axis=(1, 2), initial=0) + 1
     return [max(n or estimated, int(seen), 2) for n, seen in zip(declared, most, strict=True)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.votes import identify_model
+from poor_bench.statistics.outcomes import identify_model
 
 if TYPE_CHECKING:
     import numpy as np

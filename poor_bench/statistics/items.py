@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.correlations import rank_correlation, row_correlations
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.item_faults import Fault, Suspicion, find_faults
-from poor_bench.statistics.scores import ScoreTable, score_table
-from poor_bench.statistics.votes import identify_model
+from poor_bench.statistics.outcomes import PASSED, Outcomes, collect_outcomes
+from poor_bench.statistics.scores import ScoreTable, fill_score_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class ItemFinding(StrEnum):
@@ -118,19 +123,41 @@ def analyse_items(
         >>> [finding.value for finding in item.findings], item.is_suspicious
         (['nobody_passes'], False)
     """
-    kept = [result for result in results if result.score is not None]
-    by_test: dict[str, list[Result]] = {}
-    for result in kept:
-        by_test.setdefault(result.test_id, []).append(result)
-    discriminations = _discriminations(score_table(kept))
-    known = tests or {}
-    faults = find_faults(kept, known, pass_score=pass_score)
-    return [
-        _build_item(
-            trials, known.get(test_id), discriminations[test_id], faults.get(test_id), pass_score
+    outcomes, known = collect_outcomes(results, pass_score=pass_score), tests or {}
+    if not outcomes.test_ids:
+        return []
+    discriminations = _discriminations(_arrange_scores(outcomes))
+    faults = find_faults(outcomes, known)
+    find_trials = _index_by_test(outcomes)
+    items = []
+    for number, figures in enumerate(_compute_figures(outcomes)):
+        test_id = outcomes.test_ids[number]
+        test, suspicion = known.get(test_id), faults.get(test_id)
+        is_flagged = suspicion is not None and suspicion.is_flagged
+        items.append(
+            Item(
+                test_id=test_id,
+                class_id=test.class_id if test else "",
+                level=test.level if test else 0,
+                n_llms=figures.n_llms,
+                n_models=figures.n_models,
+                mean_score=figures.mean_score,
+                pass_rate=figures.pass_rate,
+                discrimination=discriminations[test_id],
+                alike=_describe_way(suspicion, find_trials(number))
+                if suspicion and is_flagged
+                else None,
+                findings=_list_findings(figures.pass_rate, suspicion),
+                is_suspicious=is_flagged,
+                p_value=suspicion.p_value if suspicion else None,
+            )
         )
-        for test_id, trials in by_test.items()
-    ]
+    return items
+
+
+def _arrange_scores(outcomes: Outcomes) -> ScoreTable:
+    places = outcomes.tests * len(outcomes.llm_ids) + outcomes.llms
+    return fill_score_table(outcomes.llm_ids, outcomes.test_ids, places, outcomes.scores)
 
 
 def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
@@ -143,49 +170,61 @@ def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
     return dict(zip(table.test_ids, correlations, strict=True))
 
 
-def _build_item(
-    trials: list[Result],
-    test: Test | None,
-    discrimination: Estimate | None,
-    suspicion: Suspicion | None,
-    pass_score: float,
-) -> Item:
-    scores: dict[str, list[float]] = {}
-    for result in trials:
-        scores.setdefault(result.llm_id, []).append(result.score or 0.0)
-    means = [sum(values) / len(values) for values in scores.values()]
-    passed = [
-        sum(value >= pass_score for value in values) / len(values) for values in scores.values()
-    ]
-    pass_rate = sum(passed) / len(passed)
-    return Item(
-        test_id=trials[0].test_id,
-        class_id=test.class_id if test else "",
-        level=test.level if test else 0,
-        n_llms=len(scores),
-        n_models=len({identify_model(result) for result in trials}),
-        mean_score=sum(means) / len(means),
-        pass_rate=pass_rate,
-        discrimination=discrimination,
-        alike=_describe_way(suspicion, trials, pass_score),
-        findings=_list_findings(pass_rate, suspicion),
-        is_suspicious=suspicion is not None and suspicion.is_flagged,
-        p_value=suspicion.p_value if suspicion else None,
+class _Figures(NamedTuple):
+    """Figures of one test over LLMs."""
+
+    n_llms: int
+    n_models: int
+    mean_score: float
+    pass_rate: float
+
+
+def _compute_figures(outcomes: Outcomes) -> Iterator[_Figures]:
+    """Compute the figures of each test: means over LLMs of means over trials."""
+    import numpy as np
+
+    n_llms, n_models = len(outcomes.llm_ids), len(outcomes.models)
+    cells, firsts, cell_of = np.unique(
+        outcomes.tests * n_llms + outcomes.llms, return_index=True, return_inverse=True
     )
+    shown = np.argsort(firsts)
+    tests, n_trials = (cells // n_llms)[shown], np.bincount(cell_of)[shown]
+    n_cells = np.bincount(tests)
+    models = np.unique(outcomes.tests * n_models + outcomes.of_models) // n_models
+
+    def average(values: NDArray[np.float64]) -> list[float]:
+        means = np.bincount(cell_of, weights=values)[shown] / n_trials
+        averages: list[float] = (np.bincount(tests, weights=means) / n_cells).tolist()
+        return averages
+
+    passed = average((outcomes.endings == PASSED).astype(np.float64))
+    columns = n_cells.tolist(), np.bincount(models).tolist(), average(outcomes.scores), passed
+    return map(_Figures._make, zip(*columns, strict=True))
 
 
-def _describe_way(
-    suspicion: Suspicion | None, trials: list[Result], pass_score: float
-) -> Alike | None:
-    if suspicion is None or suspicion.way is None or not suspicion.is_flagged:
+def _index_by_test(outcomes: Outcomes) -> Callable[[int], Outcomes]:
+    """Prepare to select the trials of a test by its number."""
+    import numpy as np
+
+    order = np.argsort(outcomes.tests, kind="stable")
+    ends = np.bincount(outcomes.tests).cumsum().tolist()
+    return lambda number: outcomes.pick(order[ends[number - 1] if number else 0 : ends[number]])
+
+
+def _describe_way(suspicion: Suspicion, trials: Outcomes) -> Alike | None:
+    if suspicion.way is None:
         return None
+    voting = [number for number, name in enumerate(trials.models) if name in suspicion.models]
+    alike = {
+        llm
+        for llm, model in zip(trials.llms.tolist(), trials.of_models.tolist(), strict=True)
+        if model in voting
+    }
     return Alike(
         text=suspicion.way.text,
         is_answer=suspicion.way.kind == "answer",
-        llm_ids=tuple(
-            sorted({each.llm_id for each in trials if identify_model(each) in suspicion.models})
-        ),
-        n_failing=len({each.llm_id for each in trials if (each.score or 0.0) < pass_score}),
+        llm_ids=tuple(sorted(trials.llm_ids[number] for number in alike)),
+        n_failing=len(set(trials.llms[trials.endings != PASSED].tolist())),
     )
 
 

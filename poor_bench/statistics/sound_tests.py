@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED
+from poor_bench.statistics.outcomes import NO_ANSWER, PASSED
+from poor_bench.statistics.votes import MISSING
 
 if TYPE_CHECKING:
     import numpy as np

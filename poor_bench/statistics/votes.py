@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
-from poor_bench.extraction.normalise import fold_answer
-from poor_bench.models.result import Result
-from poor_bench.scoring.older_results import read_cause
-from poor_bench.scoring.verdict import MAX_DETAILS, Cause
+from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Outcomes, Way
+from poor_bench.statistics.trials import number_codes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Codes = NDArray[np.int64]
+
 LEAST_MODELS = 3
 """Different models that a verdict on a test needs."""
-PASSED = 0
-"""Code of a vote that passes."""
-NO_ANSWER = -1
-"""Code of a vote that fails without an answer to compare."""
 MISSING = -2
 """Code where a model has no scored trial."""
 
 _MOST_TRIALS, _MOST_COLUMNS = 5, 60
 """Single trials that are kept, of each model and of all."""
-_FAULTS_OF_MODELS = frozenset({Cause.NO_ANSWER, Cause.TRUNCATED, Cause.WRONG_ANSWER, Cause.SYNTAX})
-"""Causes that say nothing about the test."""
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\).*", re.DOTALL)
-_NAMED = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"|\d+")
-
-
-def identify_model(result: Result) -> str:
-    """Identify a model: the digest if the server reports it, else the LLM's id.
-
-    LLMs that are one model with other parameters or prompts fail alike, and are no independent
-    witnesses against a test.
-
-    Example:
-        >>> identify_model(Result(llm_id="a:json", test_id="t", score=1.0, model_digest="sha256:1"))
-        'sha256:1'
-    """
-    return result.model_digest or result.llm_id
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way of failing."""
-
-    kind: str
-    """`answer`, `cause` or `message`."""
-    text: str
-    """The answer, the cause, or the message without the names that it quotes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,77 +46,117 @@ class Votes:
     """The way of each number in `caused`, from 1."""
 
 
-def find_way(result: Result) -> Way | None:
-    """Find how a trial failed; None if nothing can be compared.
+class _Ballots(NamedTuple):
+    """Trials by test and model: tests in order, the models of each as they first appear."""
 
-    A cause or message counts only where it cost the whole score: that several models miss the
-    same edge case is not a fault of the test. Messages of evaluators that state no cause are
-    compared without names and numbers, which often are the model's own.
-    """
-    if result.got:
-        return Way("answer", fold_answer(result.got))
-    if result.score:
-        return None
-    if result.cause:
-        return None if result.cause in _FAULTS_OF_MODELS else Way("cause", result.cause)
-    stated, _ = read_cause(result.details)
-    if stated is not None:
-        return None if stated in _FAULTS_OF_MODELS else Way("cause", stated)
-    said = " ".join(_TRACEBACK.sub("", result.details[:MAX_DETAILS]).split())
-    text = _NAMED.sub("…", said)[:200]
-    return Way("message", text) if text else None
+    test_ids: tuple[str, ...]
+    models: tuple[str, ...]
+    rows: Codes
+    """Number of the test of each ballot."""
+    columns: Codes
+    """Number of its model."""
+    endings: Codes
+    """Codes of the vote and of the first 5 trials; `MISSING` where there are fewer."""
+    most_trials: int
 
 
-def collect_votes(results: Sequence[Result], *, pass_score: float = 1.0) -> Votes:
+def collect_votes(outcomes: Outcomes) -> Votes:
     """Collect one vote per model and test from scored trials."""
     import numpy as np
 
-    trials: dict[str, dict[str, list[Way | bool | None]]] = defaultdict(lambda: defaultdict(list))
-    models: dict[str, int] = {}
-    for result in results:
-        model = identify_model(result)
-        models.setdefault(model, len(models))
-        has_passed = (result.score or 0.0) >= pass_score
-        trials[result.test_id][model].append(True if has_passed else find_way(result))
-    codes = np.full((len(trials), len(models)), MISSING)
-    singles = np.full((*codes.shape, _MOST_TRIALS), MISSING)
-    caused = np.zeros_like(codes)
-    causes: dict[Way, int] = {}
-    answers = []
-    for row, votes in enumerate(trials.values()):
-        numbers: dict[str, int] = {}
-        for model, outcomes in votes.items():
-            column, vote = models[model], _most_common(outcomes)
-            codes[row, column] = _number(vote, numbers)
-            for place, outcome in enumerate(outcomes[:_MOST_TRIALS]):
-                singles[row, column, place] = _number(outcome, numbers)
-            if isinstance(vote, Way) and vote.kind != "answer":
-                caused[row, column] = causes.setdefault(vote, len(causes) + 1)
-        answers.append(tuple(numbers))
-    most = max((len(each) for votes in trials.values() for each in votes.values()), default=1)
-    n_trials = min(most, max(1, _MOST_COLUMNS // max(1, len(models))))
+    ballots = _collect_ballots(outcomes)
+    rows, columns = ballots.rows, ballots.columns
+    codes, answers = _number_answers(ballots, outcomes.ways)
+    shape = len(ballots.test_ids), len(ballots.models)
+    n_trials = min(ballots.most_trials, max(1, _MOST_COLUMNS // max(1, shape[1])), _MOST_TRIALS)
+    votes, trials = np.full(shape, MISSING), np.full((*shape, n_trials), MISSING)
+    votes[rows, columns] = codes[:, 0]
+    trials[rows, columns] = codes[:, 1 : n_trials + 1]
+    is_answer = _find_answers(outcomes.ways)
+    cast = ballots.endings[:, 0]
+    is_caused = (cast > 0) & ~is_answer[cast]
+    used, numbers = number_codes(cast[is_caused])
+    caused = np.zeros(shape, dtype=np.int64)
+    caused[rows[is_caused], columns[is_caused]] = numbers + 1
     return Votes(
-        test_ids=tuple(trials),
-        models=tuple(models),
-        codes=codes,
-        trials=singles[:, :, :n_trials],
+        test_ids=ballots.test_ids,
+        models=ballots.models,
+        codes=votes,
+        trials=trials,
         caused=caused,
-        answers=tuple(answers),
-        causes=tuple(causes),
+        answers=answers,
+        causes=tuple(outcomes.ways[ending - 1] for ending in used),
     )
 
 
-def _number(outcome: Way | bool | None, numbers: dict[str, int]) -> int:
-    """Give the code of an outcome; new answers get the next number."""
-    if outcome is True:
-        return PASSED
-    if isinstance(outcome, Way) and outcome.kind == "answer":
-        return numbers.setdefault(outcome.text, len(numbers) + 1)
-    return NO_ANSWER
+def _collect_ballots(outcomes: Outcomes) -> _Ballots:
+    import numpy as np
+
+    tests, rows = number_codes(outcomes.tests)
+    models, columns = number_codes(outcomes.of_models)
+    cells, firsts, inverse, counts = np.unique(
+        rows * max(1, len(models)) + columns,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    order = np.argsort(inverse, kind="stable")
+    starts = counts.cumsum() - counts
+    places = np.arange(len(order)) - np.repeat(starts, counts)
+    endings = np.full((len(cells), _MOST_TRIALS + 1), MISSING)
+    is_kept = places < _MOST_TRIALS
+    endings[inverse[order][is_kept], places[is_kept] + 1] = outcomes.endings[order][is_kept]
+    endings[:, 0] = endings[:, 1]
+    for cell in np.flatnonzero(counts > 1):
+        cast = outcomes.endings[order[starts[cell] : starts[cell] + counts[cell]]]
+        endings[cell, 0] = _most_common(cast.tolist())
+    shown = np.lexsort((firsts, rows[firsts]))
+    return _Ballots(
+        test_ids=tuple(outcomes.test_ids[number] for number in tests),
+        models=tuple(outcomes.models[number] for number in models),
+        rows=rows[firsts][shown],
+        columns=columns[firsts][shown],
+        endings=endings[shown],
+        most_trials=int(counts.max(initial=1)),
+    )
 
 
-def _most_common(outcomes: Sequence[Way | bool | None]) -> Way | bool | None:
-    counts = Counter(outcomes)
+def _number_answers(
+    ballots: _Ballots, ways: tuple[Way, ...]
+) -> tuple[Codes, tuple[tuple[str, ...], ...]]:
+    """Number the wrong answers to each test from 1 on, as they first appear.
+
+    Returns:
+        Codes of the vote and the first trials of each ballot, and the answers of each test.
+    """
+    import numpy as np
+
+    codes = np.minimum(ballots.endings, PASSED)
+    codes[ballots.endings > 0] = NO_ANSWER
+    places = np.flatnonzero(_find_answers(ways)[np.maximum(ballots.endings, 0)])
+    rows = ballots.rows[places // codes.shape[1]]
+    endings = ballots.endings.ravel()[places]
+    _, firsts, inverse = np.unique(
+        rows * (len(ways) + 1) + endings, return_index=True, return_inverse=True
+    )
+    shown = np.sort(firsts)
+    n_before = np.searchsorted(rows[shown], np.arange(len(ballots.test_ids) + 1))
+    number_of = np.searchsorted(shown, firsts) - n_before[rows[firsts]] + 1
+    codes.ravel()[places] = number_of[inverse]
+    texts = [ways[ending - 1].text for ending in endings[shown].tolist()]
+    answers = [tuple(texts[start:end]) for start, end in pairwise(n_before.tolist())]
+    return codes, tuple(answers)
+
+
+def _find_answers(ways: tuple[Way, ...]) -> NDArray[np.bool_]:
+    """Mark the codes of endings that are answers."""
+    import numpy as np
+
+    return np.array([False, *(way.kind == "answer" for way in ways)])
+
+
+def _most_common(endings: list[int]) -> int:
+    counts = Counter(endings)
     best = max(counts.values())
-    common = [outcome for outcome, count in counts.items() if count == best]
-    return True if True in common else common[0]
+    common = [ending for ending, count in counts.items() if count == best]
+    return PASSED if PASSED in common else common[0]

@@ -1,6 +1,7 @@
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.answer_space import count_declared_answers, estimate_n_answers
+from poor_bench.statistics.outcomes import collect_outcomes
 
 
 def declared(**parameters: object) -> int | None:
@@ -18,13 +19,18 @@ def test_declared_answers_are_counted() -> None:
     assert count_declared_answers(None) is None
 
 
+def estimate(results: list[Result]) -> int:
+    outcomes = collect_outcomes(results)
+    return estimate_n_answers(outcomes.given, outcomes.keys)
+
+
 def test_closed_spaces_are_counted_and_open_ones_are_larger_than_seen() -> None:
     closed = [
         Result(llm_id="a", test_id=str(n), score=1.0, got=x)
         for n in range(5)
         for x in ("Yes", "no.")
     ]
-    assert estimate_n_answers(closed) == 2
+    assert estimate(closed) == 2
     numbers = [Result(llm_id="a", test_id=str(n), score=0.0, got=str(n)) for n in range(30)]
-    assert estimate_n_answers(numbers) > 100
-    assert estimate_n_answers([]) == 2
+    assert estimate(numbers) > 100
+    assert estimate([]) == 2

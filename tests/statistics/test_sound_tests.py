@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from poor_bench.statistics.outcomes import PASSED
 from poor_bench.statistics.sound_tests import (
     AnswerSpace,
     SoundTests,
@@ -9,7 +10,6 @@ from poor_bench.statistics.sound_tests import (
     integrate_chance,
     scatter_answers,
 )
-from poor_bench.statistics.votes import PASSED
 
 ABILITY = np.linspace(-1.5, 1.5, 9)
 

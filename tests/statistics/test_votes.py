@@ -1,7 +1,8 @@
 import pytest
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.votes import MISSING, NO_ANSWER, PASSED, Way, collect_votes, find_way
+from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Way, collect_outcomes, find_way
+from poor_bench.statistics.votes import MISSING, collect_votes
 
 
 def failing(llm_id: str = "a", **fields: object) -> Result:
@@ -35,7 +36,7 @@ def test_one_vote_per_model_with_a_tie_for_passing() -> None:
         failing("c"),
         failing("d", test_id="other", got="1"),
     ]
-    votes = collect_votes(results)
+    votes = collect_votes(collect_outcomes(results))
     assert votes.models == ("a", "b", "c", "d")
     assert votes.codes.tolist() == [
         [1, PASSED, NO_ANSWER, MISSING],

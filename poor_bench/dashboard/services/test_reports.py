@@ -16,8 +16,8 @@ from poor_bench.results.figures import ITEM_TEXTS
 from poor_bench.results.table import SCORES_ONLY
 from poor_bench.statistics.item_response import ItemResponse, fit_item_response
 from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
+from poor_bench.statistics.outcomes import identify_model
 from poor_bench.statistics.summary import FloorRow
-from poor_bench.statistics.votes import identify_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

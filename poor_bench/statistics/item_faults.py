@@ -13,7 +13,7 @@ flagged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -25,11 +25,14 @@ from poor_bench.statistics.outcomes import PASSED, Outcomes, Way
 from poor_bench.statistics.significance import benjamini_hochberg
 from poor_bench.statistics.sound_tests import (
     AnswerSpace,
+    Pattern,
     SoundTests,
     draw_sound_tests,
     estimate_answer_space,
+    find_patterns,
     fit_sound_tests,
     integrate_chance,
+    number_answers,
     scatter_answers,
 )
 from poor_bench.statistics.trials import number_codes
@@ -240,28 +243,32 @@ def _weigh(
 
     is_pass, wrong = trials == PASSED, trials > 0
     fails = (trials != PASSED) & (trials != MISSING)
-    scattered = scatter_answers(trials, wrong, space)
+    answers = number_answers(trials)
+    scattered = scatter_answers(answers, wrong, space)
     passing = np.stack([sound.passing, sound.failing])
-    as_sound = integrate_chance(_count(is_pass, fails), passing, sound) + scattered
+    with_key = find_patterns(is_pass, fails)
+    as_sound = integrate_chance(with_key, passing, sound) + scattered
     broken = np.log([[[_BROKEN_PASS]], [[1 - _BROKEN_PASS]]]) + np.zeros_like(passing)
     scores = {
-        Fault.REVERSED: integrate_chance(_count(fails, is_pass), passing, sound) + scattered,
-        Fault.BROKEN: integrate_chance(_count(is_pass, fails), broken, sound) + scattered,
+        Fault.REVERSED: integrate_chance(find_patterns(fails, is_pass), passing, sound) + scattered,
+        Fault.BROKEN: integrate_chance(with_key, broken, sound) + scattered,
     }
     shared = np.zeros((2, len(trials)), dtype=np.int64)
     by_place: dict[Fault, list[Array]] = {Fault.WRONG_KEY: [], Fault.AMBIGUOUS: []}
+    n_models = _count_models(answers, trials.shape[2])
     for place in range(2):
-        code, count = _find_common(trials, shared[:place])
+        code, count = _find_common(trials, n_models, shared[:place])
         shared[place] = code
         is_shared = (trials == code[:, None, None]) & wrong
         none = np.where(count >= _LEAST_SHARED, 0.0, -np.inf) - math.log(space.n_answers - 1)
-        others = scatter_answers(trials, (is_pass | wrong) & ~is_shared, space)
-        keyed = integrate_chance(_count(is_shared, fails & ~is_shared | is_pass), passing, sound)
+        others = scatter_answers(answers, (is_pass | wrong) & ~is_shared, space)
+        as_key = find_patterns(is_shared, fails & ~is_shared | is_pass)
+        keyed = integrate_chance(as_key, passing, sound)
         by_place[Fault.WRONG_KEY].append(keyed + others + none)
-        left = scatter_answers(trials, wrong & ~is_shared, space)
-        counts = _count(is_pass, is_shared, fails & ~is_shared)
+        left = scatter_answers(answers, wrong & ~is_shared, space)
+        with_both = find_patterns(is_pass, is_shared, fails & ~is_shared)
         by_place[Fault.AMBIGUOUS].append(
-            _integrate_double(counts, sound, space.n_answers) + left + none
+            _integrate_double(with_both, sound, space.n_answers) + left + none
         )
     best_place = {fault: np.argmax(values, axis=0) for fault, values in by_place.items()}
     scores |= {fault: logsumexp(values, axis=0) for fault, values in by_place.items()}
@@ -276,14 +283,7 @@ def _weigh(
     return logsumexp(weighted, axis=0) - as_sound, names, code
 
 
-def _count(*outcomes: Any) -> Codes:
-    """Count the trials of test and model with each outcome."""
-    import numpy as np
-
-    return np.stack([outcome.sum(axis=2) for outcome in outcomes], axis=2)
-
-
-def _integrate_double(counts: Codes, sound: SoundTests, n_answers: int) -> Array:
+def _integrate_double(patterns: Sequence[Pattern], sound: SoundTests, n_answers: int) -> Array:
     """Integrate over how right trials divide between two right answers and other outcomes."""
     import numpy as np
     from scipy.special import logsumexp
@@ -294,22 +294,39 @@ def _integrate_double(counts: Codes, sound: SoundTests, n_answers: int) -> Array
         key = np.logaddexp(sound.passing + math.log(share), guessed)
         other = np.logaddexp(sound.passing + math.log(1 - share), guessed)
         chances = np.stack([key, other, sound.failing])
-        parts.append(integrate_chance(counts, chances, sound) - math.log(len(_SHARES)))
+        parts.append(integrate_chance(patterns, chances, sound) - math.log(len(_SHARES)))
     mean: Array = logsumexp(parts, axis=0)
     return mean
 
 
-def _find_common(trials: Codes, without: Codes) -> tuple[Codes, Codes]:
+def _count_models(answers: Codes, n_trials: int) -> Codes:
+    """Count, for each trial, the models with its answer in some trial."""
+    import numpy as np
+
+    rows = np.arange(len(answers))
+    counts = np.zeros_like(answers)
+    for column in range(answers.shape[1]):
+        answer, start = answers[:, column], column - column % n_trials
+        is_new = np.ones(len(answers), dtype=np.bool_)
+        if column > start:
+            is_new = ~(answers[:, start:column] == answer[:, None]).any(axis=1)
+        counts[rows, answer] += is_new
+    of_trials: Codes = np.take_along_axis(counts, answers, axis=1)
+    return of_trials
+
+
+def _find_common(trials: Codes, n_models: Codes, without: Codes) -> tuple[Codes, Codes]:
     """Find the wrong answer that most models give to each test, but for those of `without`."""
     import numpy as np
 
-    best, most = np.zeros(len(trials), dtype=np.int64), np.zeros(len(trials), dtype=np.int64)
-    for code in trials.reshape(len(trials), -1).T:
-        allowed = (code > 0) & ~(without == code).any(axis=0)
-        n_models = (trials == code[:, None, None]).any(axis=2).sum(axis=1)
-        count = np.where(allowed, n_models, 0)
-        best = np.where(count > most, code, best)
-        most = np.maximum(most, count)
+    codes = trials.reshape(len(trials), -1)
+    allowed = codes > 0
+    for excluded in without:
+        allowed &= codes != excluded[:, None]
+    counts = np.where(allowed, n_models, 0)
+    place = counts.argmax(axis=1)[:, None]
+    most = np.take_along_axis(counts, place, axis=1)[:, 0]
+    best = np.where(most > 0, np.take_along_axis(codes, place, axis=1)[:, 0], 0)
     return best, most
 
 

@@ -8,8 +8,9 @@ more tempting than others, and a model repeats its own.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED
 from poor_bench.statistics.votes import MISSING
@@ -188,55 +189,110 @@ def _draw_answers(
     return answers
 
 
-def integrate_chance(counts: Any, chances: Array, sound: SoundTests) -> Array:
+class Pattern(NamedTuple):
+    """One combination of outcomes of the trials of a model on a test."""
+
+    times: tuple[int, ...]
+    """How often each outcome occurs."""
+    has: Array
+    """1 where a model (column) has it on a test (row), else 0."""
+
+
+def find_patterns(*outcomes: Bits) -> list[Pattern]:
+    """Find the combinations of outcomes that occur.
+
+    Args:
+        outcomes: For each outcome, which trials of test and model have it.
+    """
+    import numpy as np
+
+    n_trials = outcomes[0].shape[2]
+    base = n_trials + 1
+    combined = np.zeros(outcomes[0].shape[:2], dtype=np.min_scalar_type(base ** len(outcomes)))
+    for place, outcome in enumerate(outcomes):
+        for trial in range(n_trials):
+            combined += outcome[:, :, trial] * combined.dtype.type(base**place)
+    codes = np.flatnonzero(np.bincount(combined.ravel()))
+    return [
+        Pattern(
+            tuple(int(code) // base**place % base for place in range(len(outcomes))),
+            (combined == code).astype(np.float64),
+        )
+        for code in codes
+        if code
+    ]
+
+
+def integrate_chance(patterns: Sequence[Pattern], chances: Array, sound: SoundTests) -> Array:
     """Compute the log chance of what models did, over the difficulties.
 
     Args:
-        counts: Trials of test, model and outcome.
+        patterns: Which outcomes the models have, at least one of them.
         chances: Log chances of outcome, model and node.
         sound: Weights of the nodes, and how sticky trials are.
     """
     import numpy as np
     from scipy.special import logsumexp
 
-    base = int(counts.sum(axis=2).max(initial=0)) + 1
-    combined = counts @ (base ** np.arange(counts.shape[2]))
-    total = np.zeros((len(counts), chances.shape[2]))
-    for code in np.unique(combined):
-        times = [(int(code) // base**place) % base for place in range(counts.shape[2])]
-        if not sum(times):
-            continue
+    total = 0.0
+    for times, has in patterns:
         each = sum(n * chance for n, chance in zip(times, chances, strict=True))
         if sum(times) > 1 and sound.sticky:
             each = each + np.log(1 - sound.sticky)
             if max(times) == sum(times):
                 once = chances[int(np.argmax(times))] + np.log(sound.sticky)
                 each = np.logaddexp(each, once)
-        total += (combined == code).astype(float) @ each
+        total = total + has @ each
     mean: Array = logsumexp(total + sound.weights, axis=1)
     return mean
 
 
-def scatter_answers(trials: Codes, counted: Any, space: AnswerSpace) -> Array:
-    """Compute the log chance of the counted answers, drawn one after the other from an urn."""
+def number_answers(trials: Codes) -> Codes:
+    """Number the codes of each test anew, from 0 on, so that few numbers are needed.
+
+    Returns:
+        One row per test, one column per trial, those of a model side by side; equal codes of a
+        test have equal numbers.
+    """
     import numpy as np
 
-    size, _, n_trials = trials.shape
-    codes, is_counted = trials.reshape(size, -1), counted.reshape(size, -1)
-    is_new = np.zeros_like(is_counted)
-    total = space.tempting * (space.n_answers - 1)
+    codes = trials.reshape(len(trials), -1)
+    order = np.argsort(codes, axis=1, kind="stable")
+    ordered = np.take_along_axis(codes, order, axis=1)
+    numbers = np.zeros_like(codes)
+    numbers[:, 1:] = (ordered[:, 1:] != ordered[:, :-1]).cumsum(axis=1)
+    restored = np.empty_like(numbers)
+    np.put_along_axis(restored, order, numbers, axis=1)
+    return restored
+
+
+def scatter_answers(answers: Codes, counted: Bits, space: AnswerSpace) -> Array:
+    """Compute the log chance of the counted answers, drawn one after the other from an urn.
+
+    Args:
+        answers: See `number_answers`.
+        counted: Which trials of test and model count.
+        space: How answers scatter.
+    """
+    import numpy as np
+
+    size, n_columns = answers.shape
+    n_trials, is_counted = counted.shape[2], counted.reshape(size, -1)
+    rows, total = np.arange(size), space.tempting * (space.n_answers - 1)
+    seen = np.zeros((size, n_columns), dtype=np.int64)  # how often each answer came from the urn
     chance, drawn = np.zeros(size), np.zeros(size)
-    for column in range(codes.shape[1]):
+    for column in range(n_columns):
         now, start = is_counted[:, column], column - column % n_trials
-        equal = (codes[:, :column] == codes[:, column, None]) & is_counted[:, :column]
-        is_own = equal[:, start:].any(axis=1)
-        is_later = is_counted[:, start:column].any(axis=1)
-        urn = np.log(space.tempting + (equal & is_new[:, :column]).sum(axis=1)) - np.log(
-            total + drawn
-        )
-        urn = urn + np.where(is_later, np.log(1 - space.repeating), 0.0)
+        answer = answers[:, column]
+        urn = np.log(space.tempting + seen[rows, answer]) - np.log(total + drawn)
+        is_own = np.zeros(size, dtype=np.bool_)
+        if column > start:
+            earlier = is_counted[:, start:column]
+            is_own = ((answers[:, start:column] == answer[:, None]) & earlier).any(axis=1)
+            urn = urn + np.where(earlier.any(axis=1), np.log(1 - space.repeating), 0.0)
         each = np.where(is_own, np.log(space.repeating), urn)
         chance += np.where(now, each, 0.0)
-        is_new[:, column] = now & ~is_own
-        drawn += is_new[:, column]
+        is_new = now & ~is_own
+        seen[rows, answer] += is_new
+        drawn += is_new
     return chance

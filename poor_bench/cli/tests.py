@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, LevelOrder
+    from poor_bench.statistics.outcomes import Outcomes
 
 
 _EPILOG = examples(
@@ -231,13 +232,13 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
     if mutates:
         return run_mutations(app, as_json=as_json)
     from poor_bench.statistics.item_response import LEAST_MODELS, fit_item_response
-    from poor_bench.statistics.items import analyse_items, level_orders
+    from poor_bench.statistics.items import analyse_outcomes, level_orders
 
     tests = app.workspace.tests_by_id
-    results = [result for result in app.store.results() if result.test_id in tests]
-    items = analyse_items(results, tests)
+    outcomes = _read_outcomes(app, quiet=as_json)
+    items = analyse_outcomes(outcomes, tests)
     orders = level_orders(items)
-    response = fit_item_response(results)
+    response = fit_item_response(outcomes)
     if as_json:
         shown = [_item_to_json(item) for item in items]
         levels = [_order_to_json(order) for order in orders]
@@ -255,6 +256,16 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
         _print_weakest(response)
     _print_orders(orders)
     return 0
+
+
+def _read_outcomes(app: AppContext, *, quiet: bool) -> Outcomes:
+    """Read the results of present tests, with progress."""
+    from poor_bench.cli.screen import open_job_view
+    from poor_bench.results.figures import read_outcomes, without_removed
+
+    table = without_removed(app.store.table(), app.workspace.tests_by_id, generation=0)
+    with open_job_view("Reading results", len(table), quiet=quiet) as view:
+        return read_outcomes(table, on_read=lambda n_read: view.move(completed=n_read))
 
 
 def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:

@@ -84,6 +84,8 @@ _CONTROL_TOKEN = re.compile(
     r"<\|(?:start\|>assistant|(?:start|end|return|message|call)\|>)"
     r"|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>"
 )
+_LONGEST_END = 100
+"""White space that may follow a token which ends a turn, and the last sign of that token."""
 _END_OF_TURN = re.compile(
     r"(?:(?:<\|(?:im_end|eot_id|eom_id|eot|eos|endoftext|end_of_text|end|return|user|assistant"
     r"|end_of_role|END_OF_TURN_TOKEN)\|>|<end_of_turn>|<turn\|>|<end_of_utterance>|</s>|</?eos>"
@@ -117,7 +119,8 @@ def split_thinking(text: str) -> ThinkingSplit:
         >>> split_thinking("<think>2 and 2 make 4</think>4")
         ThinkingSplit(answer='4', thinking='2 and 2 make 4', is_unclosed=False)
     """
-    text = _END_OF_TURN.sub("", text)
+    if text[-_LONGEST_END:].rstrip().endswith((">", "]", "[")):  # few do: the search is slow
+        text = _END_OF_TURN.sub("", text)
     for opening, closing in _WORDED_FAMILIES:
         beginning = opening.match(text)
         if beginning is not None:

@@ -32,6 +32,17 @@ from poor_bench.models.result import Result, one_per_trial
 _SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS, *PEOPLE)
 DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *WRONG_ANSWERS)
 
+READ_TEXTS = (
+    "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",
+    "failure_message", "attempts",
+)  # fmt: skip
+"""Texts of results that `DETECTORS` and `format_tax` read."""
+READ_FIELDS = (
+    "llm_id", "test_id", "trial", "finish_reason", "marks", "found", "failure_kind", "score",
+    "strict_score", "execution_time_ms", "load_ms", "prompt_tokens", "completion_tokens",
+)  # fmt: skip
+"""The other fields of results that they read."""
+
 
 def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
     """Add a workspace's own detectors to the built-in ones.

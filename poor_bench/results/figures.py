@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from poor_bench.results.table import SCORES_ONLY
+from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
 from poor_bench.statistics.ranking import Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import score_table
@@ -15,12 +17,13 @@ from poor_bench.statistics.summary import Group, GroupBy, StaleReason
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from poor_bench.models.failure import FailureKind
+    from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.results.query import FoundTrials
     from poor_bench.results.table import ResultTable
@@ -101,6 +104,36 @@ def compute_reliability(
 
 ITEM_TEXTS = ("got", "expected", "cause", "details", "model_digest")
 """Texts that the analysis of items reads."""
+_TOLD_EVERY = 5_000
+
+
+def read_outcomes(
+    table: ResultTable,
+    *,
+    pass_score: float = 1.0,
+    on_read: Callable[[int], None] = lambda _: None,
+) -> Outcomes:
+    """Read how the trials of a table ended; texts are in memory a thousand at a time.
+
+    Args:
+        table: Results.
+        pass_score: From which score on a trial is passed.
+        on_read: Called with the number of results read so far, now and then.
+
+    Raises:
+        StoreError: If the index is damaged.
+    """
+
+    def read() -> Iterator[Result]:
+        every = table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY)
+        for number, result in enumerate(every, 1):
+            yield result
+            if number % _TOLD_EVERY == 0 or number == len(table):
+                on_read(number)
+
+    return collect_outcomes(read(), pass_score=pass_score)
+
+
 _GENERATION = 1 << 40
 """Added to the versions of a table for each change of the tests, since rows may come and go."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.outcomes import identify_model
+from poor_bench.statistics.outcomes import PASSED, Outcomes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,13 +44,12 @@ class ItemResponse:
     """In order of first appearance."""
 
 
-def fit_item_response(results: Iterable[Result], *, pass_score: float = 1.0) -> ItemResponse | None:
+def fit_item_response(outcomes: Outcomes) -> ItemResponse | None:
     """Fit the hierarchical two-parameter logistic model to the passes of all models.
 
     Args:
-        results: Scored and failed trials; failures are left out. Trials and LLMs of one model
-            count as one observation: the share of them that pass.
-        pass_score: From which score on a trial is passed.
+        outcomes: Scored trials. Trials and LLMs of one model count as one observation: the share
+            of them that pass.
 
     Returns:
         None for fewer than 20 different models or 5 tests. The fit is a mode of the posterior,
@@ -67,9 +64,10 @@ def fit_item_response(results: Iterable[Result], *, pass_score: float = 1.0) -> 
     """
     import numpy as np
 
-    models, test_ids, passed = _arrange(results, pass_score)
+    models, test_ids = outcomes.models, outcomes.test_ids
     if len(models) < LEAST_MODELS or len(test_ids) < _LEAST_TESTS:
         return None
+    passed = _arrange(outcomes)
     fit = fit_two_parameters(passed)
     counts = (~np.isnan(passed)).sum(axis=0)
     return ItemResponse(
@@ -89,25 +87,17 @@ def fit_item_response(results: Iterable[Result], *, pass_score: float = 1.0) -> 
     )
 
 
-def _arrange(results: Iterable[Result], pass_score: float) -> tuple[list[str], list[str], Array]:
+def _arrange(outcomes: Outcomes) -> Array:
     """Arrange the share of passed trials: one row per test, one column per model."""
     import numpy as np
 
-    sums: dict[tuple[str, str], list[float]] = {}
-    models: dict[str, int] = {}
-    tests: dict[str, int] = {}
-    for result in results:
-        if result.score is not None:
-            model = identify_model(result)
-            models.setdefault(model, len(models))
-            tests.setdefault(result.test_id, len(tests))
-            cell = sums.setdefault((result.test_id, model), [0.0, 0.0])
-            cell[0] += result.score >= pass_score
-            cell[1] += 1
-    passed = np.full((len(tests), len(models)), np.nan)
-    for (test_id, model), (n_passed, n_trials) in sums.items():
-        passed[tests[test_id], models[model]] = n_passed / n_trials
-    return list(models), list(tests), passed
+    shape = len(outcomes.test_ids), len(outcomes.models)
+    cells = outcomes.tests * shape[1] + outcomes.of_models
+    n_trials = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    n_passed = np.bincount(cells[outcomes.endings == PASSED], minlength=n_trials.size)
+    shares: Array = np.full(shape, np.nan)
+    np.divide(n_passed.reshape(shape), n_trials, out=shares, where=n_trials > 0)
+    return shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)

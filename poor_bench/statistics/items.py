@@ -123,16 +123,20 @@ def analyse_items(
         >>> [finding.value for finding in item.findings], item.is_suspicious
         (['nobody_passes'], False)
     """
-    outcomes, known = collect_outcomes(results, pass_score=pass_score), tests or {}
+    return analyse_outcomes(collect_outcomes(results, pass_score=pass_score), tests or {})
+
+
+def analyse_outcomes(outcomes: Outcomes, tests: Mapping[str, Test]) -> list[Item]:
+    """Analyse scored trials that are in columns already; see `analyse_items`."""
     if not outcomes.test_ids:
         return []
     discriminations = _discriminations(_arrange_scores(outcomes))
-    faults = find_faults(outcomes, known)
+    faults = find_faults(outcomes, tests)
     find_trials = _index_by_test(outcomes)
     items = []
     for number, figures in enumerate(_compute_figures(outcomes)):
         test_id = outcomes.test_ids[number]
-        test, suspicion = known.get(test_id), faults.get(test_id)
+        test, suspicion = tests.get(test_id), faults.get(test_id)
         is_flagged = suspicion is not None and suspicion.is_flagged
         items.append(
             Item(

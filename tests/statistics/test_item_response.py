@@ -2,6 +2,7 @@ import numpy as np
 
 from poor_bench.models.result import Result
 from poor_bench.statistics.item_response import fit_item_response
+from poor_bench.statistics.outcomes import collect_outcomes
 
 
 def simulate(n_models: int, n_tests: int) -> tuple[list[Result], np.ndarray, np.ndarray]:
@@ -21,13 +22,13 @@ def simulate(n_models: int, n_tests: int) -> tuple[list[Result], np.ndarray, np.
 
 def test_known_parameters_are_recovered_and_intervals_cover() -> None:
     results, ability, difficulty = simulate(40, 150)
-    fit = fit_item_response(results)
+    fit = fit_item_response(collect_outcomes(results))
     estimates = list(fit.abilities.values())
     covered = [x.low <= true <= x.high for x, true in zip(estimates, ability, strict=True)]
     assert np.mean(covered) >= 0.85
     assert np.corrcoef([x.value for x in estimates], ability)[0, 1] > 0.97
     assert np.corrcoef([item.difficulty for item in fit.items], difficulty)[0, 1] > 0.85
-    assert fit_item_response(results) == fit
+    assert fit_item_response(collect_outcomes(results)) == fit
 
 
 def test_a_reversed_test_has_a_low_discrimination() -> None:
@@ -36,13 +37,13 @@ def test_a_reversed_test_has_a_low_discrimination() -> None:
         Result(llm_id=f"m{n}", test_id="odd", score=float(value < 0))
         for n, value in enumerate(ability)
     ]
-    items = fit_item_response([*results, *odd]).items
+    items = fit_item_response(collect_outcomes([*results, *odd])).items
     assert min(items, key=lambda item: item.discrimination).test_id == "odd"
 
 
 def test_fewer_than_twenty_models_are_too_few() -> None:
-    assert fit_item_response(simulate(19, 30)[0]) is None
+    assert fit_item_response(collect_outcomes(simulate(19, 30)[0])) is None
     alike = [
         Result(llm_id=f"m{n}", test_id=f"t{t}", score=1.0) for n in range(20) for t in range(9)
     ]
-    assert fit_item_response(alike) is not None
+    assert fit_item_response(collect_outcomes(alike)) is not None

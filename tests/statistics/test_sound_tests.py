@@ -6,8 +6,10 @@ from poor_bench.statistics.sound_tests import (
     AnswerSpace,
     SoundTests,
     draw_sound_tests,
+    find_patterns,
     fit_sound_tests,
     integrate_chance,
+    number_answers,
     scatter_answers,
 )
 
@@ -42,14 +44,16 @@ def test_chances_of_all_outcomes_sum_to_one() -> None:
     passing = np.log([[0.3, 0.6]])
     failing = np.log(1 - np.exp(passing))
     sound = SoundTests(passing, failing, np.log([0.5, 0.5]), np.zeros(1), 0.4)
-    counts = np.array([[[n, 3 - n]] for n in range(4)])
-    chances = np.exp(integrate_chance(counts, np.stack([passing, failing]), sound))
+    passes = np.arange(3) < np.arange(4)[:, None, None]
+    patterns = find_patterns(passes, ~passes)
+    assert sorted(pattern.times for pattern in patterns) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    chances = np.exp(integrate_chance(patterns, np.stack([passing, failing]), sound))
     assert np.isclose(chances @ [1, 3, 3, 1], 1.0)
 
 
 def test_answers_of_different_models_come_from_one_urn() -> None:
     trials = np.array([[[1], [1]], [[1], [2]]])
-    chances = np.exp(scatter_answers(trials, trials > 0, AnswerSpace(4, 0.5, 0.8)))
+    chances = np.exp(scatter_answers(number_answers(trials), trials > 0, AnswerSpace(4, 0.5, 0.8)))
     assert np.allclose(chances, [1 / 3 * 1.5 / 2.5, 1 / 3 * 0.5 / 2.5])
 
 

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.issues.detect import DETECTORS, detect_issues
+from poor_bench.issues.detect import DETECTORS, READ_FIELDS, READ_TEXTS, detect_issues
 from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.results.figures import ITEM_TEXTS
-from poor_bench.results.table import SCORES_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.test_reports import ItemReport
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.issues.detector import Detector, Issue, IssueContext
     from poor_bench.results.table import ResultTable
@@ -50,17 +49,23 @@ class IssueReports:
     """
 
     def __init__(
-        self, files: WorkspaceWatch, results: StoredResults, is_running: Callable[[], bool]
+        self,
+        files: WorkspaceWatch,
+        results: StoredResults,
+        wait_for_items: Callable[[], ItemReport],
+        is_running: Callable[[], bool],
     ) -> None:
         """Look for nothing yet.
 
         Args:
             files: The workspace.
             results: Its results.
+            wait_for_items: Waits for the analysis of tests by results.
             is_running: True while a run goes on: then the report would be outdated at once.
         """
         self._files = files
         self._results = results
+        self._wait_for_items = wait_for_items
         self._is_running = is_running
         self._report: Computations[IssueReport] = Computations()
         self._lock = threading.Lock()
@@ -110,9 +115,14 @@ class IssueReports:
         workspace, detectors = folder.workspace, folder.detectors
         version = (table.version, id(workspace))
         context = folder.issue_context
-        return self._report.ask(
-            "issues", version, lambda: _build_report(table, workspace, context, detectors)
-        )
+
+        def build() -> IssueReport:
+            items = self._wait_for_items().items.values()
+            suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
+            known = replace(context, suspicious_tests=suspicious)
+            return _build_report(table, workspace, known, detectors)
+
+        return self._report.ask("issues", version, build)
 
     def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""
@@ -125,39 +135,37 @@ class IssueReports:
 def _build_report(
     table: ResultTable,
     workspace: Workspace,
-    known: IssueContext,
+    context: IssueContext,
     detectors: Sequence[Detector],
 ) -> IssueReport:
-    from poor_bench.statistics.items import analyse_items
-
-    results = list(table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY))
-    items = analyse_items(results, workspace.tests_by_id)
-    suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
-    context = replace(known, suspicious_tests=suspicious)
-    tax = tuple(format_tax(results, context.facts))
-    del results, items  # before the texts of all responses are read
+    found = _find_by_llm if set(map(id, detectors)) <= set(map(id, DETECTORS)) else _find_at_once
+    issues, tax = found(table, context, detectors)
+    order = {detector.id: place for place, detector in enumerate(detectors)}
     return IssueReport(
         n_results=len(table),
-        issues=tuple(_all_issues(table, context, detectors)),
+        issues=tuple(sorted(issues, key=lambda issue: order[issue.detector_id])),
         detectors=detectors,
-        tax=tax,
+        tax=tuple(sorted(tax, key=lambda row: -row.tax)),
         class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
     )
 
 
-def _all_issues(
+def _find_at_once(
     table: ResultTable, context: IssueContext, detectors: Sequence[Detector]
-) -> list[Issue]:
-    """Find the issues of one LLM after the other, so that the texts of one are in memory."""
-    if not set(map(id, detectors)) <= set(map(id, DETECTORS)):  # users' own may compare LLMs
-        results = table.whole(range(len(table)))
-        return detect_issues(results, context, detectors=detectors)
-    issues = [
-        issue
-        for llm_id in table.llm_ids
-        for issue in detect_issues(
-            table.whole(table.find_rows(llm_id)), context, detectors=detectors
-        )
-    ]
-    order = {detector.id: place for place, detector in enumerate(detectors)}
-    return sorted(issues, key=lambda issue: order[issue.detector_id])
+) -> tuple[list[Issue], list[FormatTax]]:
+    """Look at all results together: detectors of users may compare LLMs, and read any field."""
+    results = list(table.whole(range(len(table))))
+    return detect_issues(results, context, detectors=detectors), format_tax(results, context.facts)
+
+
+def _find_by_llm(
+    table: ResultTable, context: IssueContext, detectors: Sequence[Detector]
+) -> tuple[list[Issue], list[FormatTax]]:
+    """Look at one LLM after the other, so that the texts of one are in memory."""
+    issues: list[Issue] = []
+    tax: list[FormatTax] = []
+    for llm_id in table.llm_ids:
+        results = list(table.whole(table.find_rows(llm_id), READ_TEXTS, READ_FIELDS))
+        issues += detect_issues(results, context, detectors=detectors)
+        tax += format_tax(results, context.facts)
+    return issues, tax

@@ -57,10 +57,12 @@ class Services:
             busy=self._judging,
             starting=starting,
         )
-        self.issues = IssueReports(self.files, self.results, lambda: self.runs.state().is_active)
+        self.tests = TestReports(self.files, self.results)
+        self.issues = IssueReports(
+            self.files, self.results, self.tests.wait, lambda: self.runs.state().is_active
+        )
         self.trials = TrialSearch(self.files, self.results, self.issues)
         self.compare = CompareService(self.files, self.results)
-        self.tests = TestReports(self.files, self.results)
         self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)

@@ -12,11 +12,9 @@ from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.lint.cheat_file import read_measuring_time
 from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
-from poor_bench.results.figures import ITEM_TEXTS
-from poor_bench.results.table import SCORES_ONLY
+from poor_bench.results.figures import read_outcomes
 from poor_bench.statistics.item_response import ItemResponse, fit_item_response
-from poor_bench.statistics.items import Item, LevelOrder, analyse_items, level_orders
-from poor_bench.statistics.outcomes import identify_model
+from poor_bench.statistics.items import Item, LevelOrder, analyse_outcomes, level_orders
 from poor_bench.statistics.summary import FloorRow
 
 if TYPE_CHECKING:
@@ -100,6 +98,13 @@ class TestReports:
         version = (table.version, id(workspace))
         return self._items.ask("items", version, lambda: _analyse_items(table, workspace))
 
+    def wait(self) -> ItemReport:
+        """Wait for the analysis by results: some seconds with very many of them."""
+        while True:
+            answer = self.items()
+            if answer.value is not None and answer.is_current:
+                return answer.value
+
 
 def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     by_test: defaultdict[str, list[Problem]] = defaultdict(list)
@@ -121,13 +126,13 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 
 
 def _analyse_items(table: ResultTable, workspace: Workspace) -> ItemReport:
-    results = list(table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY))
-    items = analyse_items(results, workspace.tests_by_id)
+    outcomes = read_outcomes(table)
+    items = analyse_outcomes(outcomes, workspace.tests_by_id)
     return ItemReport(
         items={item.test_id: item for item in items},
         orders={order.class_id: order for order in level_orders(items)},
-        response=fit_item_response(results),
-        n_models=len({identify_model(result) for result in results}),
+        response=fit_item_response(outcomes),
+        n_models=len(outcomes.models),
     )
 
 

@@ -28,7 +28,7 @@
     if (value === null || value === undefined) {
       return "-";
     }
-    const names = ["queue", "prompt", "generating", "other"];
+    const names = ["queue", "prompt", "generation", "other"];
     const parts = data.latency_parts.map((share, index) =>
       element("span", { key: index, className: `latency-${names[index]}`, style: { width: percent(share) } })
     );

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import aria, data, empty_state
+from poor_bench import metrics
+from poor_bench.dashboard.components.blocks import aria, colour_key, data, empty_state
 from poor_bench.dashboard.theme import ink_on_series, series_style
 from poor_bench.dashboard.url_state import run_link
 from poor_bench.messages import write_count
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.issues.detector import IssueGroup
+    from poor_bench.metrics import Metric
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.summary import Summary
 
@@ -73,6 +75,17 @@ def rerun_link(row: Summary) -> str:
         classes=[group.class_id] if group.class_id else [],
         levels=[group.level] if group.level else [],
     )
+
+
+def latency_colour(metric: Metric) -> str:
+    """CSS class with the colour of a part of the latency."""
+    return f"latency-{metric.label.split()[0].lower()}"
+
+
+def latency_key() -> Component:
+    """Say what the colours of the parts of the latency mean."""
+    colours = [(latency_colour(metric), metric.label) for metric in metrics.LATENCY]
+    return colour_key("Latency split", colours)
 
 
 def score_badge(score: float | None) -> Component:

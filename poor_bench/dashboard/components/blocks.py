@@ -17,7 +17,7 @@ from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import plotly.graph_objects as go
     from dash.development.base_component import Component
@@ -145,6 +145,17 @@ def tile(
         className="tile",
         title=title,
     )
+
+
+def colour_key(title: str, colours: Iterable[tuple[str, str]]) -> Component:
+    """Say what colours mean.
+
+    Args:
+        title: What they are parts of.
+        colours: CSS class and name of each.
+    """
+    parts = [html.Span([html.Span(className=f"swatch {kind}"), name]) for kind, name in colours]
+    return html.Div([f"{title}:", *parts], className="colour-key")
 
 
 def tiles(*children: Component) -> Component:

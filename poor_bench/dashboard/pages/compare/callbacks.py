@@ -34,6 +34,7 @@ from poor_bench.dashboard.services.compare_service import (
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.messages import write_count
+from poor_bench.metrics.trust import list_model_notes
 from poor_bench.results.grid import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
 
@@ -75,7 +76,9 @@ class CompareView:
                 summary=summaries.get(llm_id),
                 against=against.get(llm_id),
                 letters=letters.get(llm_id, ""),
-                warning=coverage[llm_id].text if llm_id in coverage else "",
+                notes=list_model_notes(summaries[llm_id], coverage[llm_id])
+                if llm_id in summaries and llm_id in coverage
+                else (),
             )
             for number, llm_id in enumerate(self.columns)
         ]

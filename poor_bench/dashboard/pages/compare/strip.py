@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.badges import llm_mark
+from poor_bench.dashboard.components.badges import (
+    latency_colour,
+    latency_key,
+    llm_mark,
+    rerun_link,
+    trust_badges,
+)
 from poor_bench.dashboard.components.blocks import aria
 from poor_bench.dashboard.components.controls import class_link
 from poor_bench.dashboard.components.tables import row, sheet
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.compare_service import ClassScore
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.comparison import PairedDifference
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.summary import Summary
@@ -37,9 +44,9 @@ _HEADINGS = (
     ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
     ("Tie group", "Models that share a letter do not differ significantly"),
     *((metric.label, metric.meaning) for metric in _FIGURES),
-    ("Flags", "Trials that failed to run, are stale, were truncated, or contain no answer"),
+    ("Status", "Missing, stale, pending, failed, truncated and empty results"),
 )
-_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Flags")
+_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Status")
 """Columns that are hidden if no model has a value."""
 
 
@@ -56,8 +63,8 @@ class StripLine:
     against: PairedDifference | None
     """None for the base, while it is computed, and without common tests."""
     letters: str
-    warning: str = ""
-    """Beside the score of a model that misses tests."""
+    notes: Sequence[TrustNote] = ()
+    """What lessens the trust in its figures."""
 
 
 def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Component:
@@ -80,7 +87,9 @@ def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Com
         row(_name(line, url), *(_or_dash(each[text]) for text, _ in shown[1:]))
         for line, each in zip(lines, cells, strict=True)
     ]
-    return sheet(shown, rows, label="Compared models", kind="sheet strip")
+    table = sheet(shown, rows, label="Compared models", kind="sheet strip")
+    has_split = any(line.summary is not None and line.summary.parts for line in lines)
+    return html.Div([table, latency_key()]) if has_split else table
 
 
 def _cells(
@@ -90,19 +99,19 @@ def _cells(
     summary = line.summary
     difference, record = _against(line, scale, is_ready=is_ready)
     return {
-        metrics.SCORE.label: _score(summary.score if summary else None, line.warning),
+        metrics.SCORE.label: _score(summary.score if summary else None),
         "Difference": difference,
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
         **{metric.label: metric.show(summary) or None for metric in _FIGURES},
         metrics.FORMAT_TAX.label: _format_gap(summary),
         metrics.MEAN_TIME.label: _time(summary, slowest),
-        "Flags": _badges(summary),
+        "Status": _status(line),
     }
 
 
 def _or_dash(cell: Component | str | None) -> Component | str:
-    return html.Span("-", className="quiet") if cell is None else cell
+    return html.Span("n/a", className="quiet") if cell is None else cell
 
 
 def _name(line: StripLine, url: CompareUrl) -> Component:
@@ -125,17 +134,16 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
     )
 
 
-def _score(score: Estimate | None, warning: str) -> Component:
+def _score(score: Estimate | None) -> Component:
     if score is None:
         return html.Span("not scored", className="quiet")
+    pair = [
+        html.Span(metrics.score_text(score.value), className="strip-figure"),
+        _build_span("interval", score.low, score.high, score.value),
+    ]
     return html.Div(
-        [
-            html.Span(metrics.score_text(score.value), className="strip-figure"),
-            _build_span("interval", score.low, score.high, score.value),
-            html.Small(warning, className="is-warning") if warning else None,
-        ],
-        className="strip-pair",
-        title=f"95 % CI {score.low:.3f} to {score.high:.3f}, {score.basis}",
+        [html.Div(pair, className="strip-pair"), html.Small(score.basis, className="quiet")],
+        title=f"95 % CI {score.low:.3f} to {score.high:.3f}",
     )
 
 
@@ -202,7 +210,7 @@ def _time(summary: Summary | None, slowest: float) -> Component | None:
         parts = {metrics.OTHER: summary.time.mean_ms}
     bar = [
         html.Span(
-            className=f"time-part is-{metric.label.split()[0].lower()}",
+            className=f"time-part {latency_colour(metric)}",
             style={"width": f"{share / slowest:.1%}" if slowest else "0"},
         )
         for metric, share in parts.items()
@@ -217,12 +225,12 @@ def _time(summary: Summary | None, slowest: float) -> Component | None:
     )
 
 
-def _badges(summary: Summary | None) -> Component | None:
+def _status(line: StripLine) -> Component | None:
+    """Show what lessens the trust in a line, and what its responses lack; None for nothing."""
+    summary = line.summary
     if summary is None:
         return None
     counts: Mapping[str, int] = {
-        "failed": summary.n_failed,
-        "stale": summary.n_stale or 0,
         "truncated": summary.marks.get("truncated", 0),
         "no answer": summary.marks.get("no_answer", 0),
     }
@@ -231,7 +239,9 @@ def _badges(summary: Summary | None) -> Component | None:
         for name, count in counts.items()
         if count
     ]
-    return html.Div(badges, className="count-badges") if badges else None
+    trust = trust_badges(line.notes, rerun_link(summary))
+    shown = [*([trust] if trust else []), *badges]
+    return html.Div(shown, className="count-badges") if shown else None
 
 
 def _build_span(kind: str, low: float, high: float, value: float) -> Component:

@@ -69,9 +69,8 @@ def note(services: Services) -> str:
 def leaderboard(services: Services, view: str | None = "") -> Component:
     """Return the model comparison table, with the view that the address keeps."""
     rows = leaderboard_rows(services)
-    apart = [f"{row['model']}: {row['coverage']}" for row in rows if not row["is_comparable"]]
     floor = build_floor_rows(services.tests.floor())
-    return layout.leaderboard(columns_for(rows), rows, apart, floor, GridUrl.read(view))
+    return layout.leaderboard(columns_for(rows), rows, floor, GridUrl.read(view))
 
 
 def leaderboard_rows(services: Services) -> list[dict[str, Any]]:

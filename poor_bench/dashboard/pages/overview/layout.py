@@ -10,6 +10,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.comparison.compared_tests import ScoreChange
+from poor_bench.dashboard.components.badges import latency_key
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
@@ -124,7 +125,6 @@ def _early_table() -> Component:
 def leaderboard(
     columns: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
-    apart: Sequence[str] = (),
     floor: Sequence[Mapping[str, Any]] = (),
     view: GridUrl | None = None,
 ) -> Component:
@@ -133,7 +133,6 @@ def leaderboard(
     Args:
         columns: AG Grid column definitions.
         rows: One for each model.
-        apart: Sentences about models that are not comparable; they stand above the table.
         floor: Grey rows below: what answers score that need no model.
         view: What the address says about the table.
     """
@@ -147,9 +146,8 @@ def leaderboard(
         view_id=OverviewIds.VIEW,
     )
     parts: list[Component] = [table]
-    if apart:
-        warnings = [html.Li(sentence) for sentence in apart]
-        parts.insert(0, html.Ul(warnings, className="is-warning"))
+    if any(row["latency_ms"] for row in rows):
+        parts.append(latency_key())
     if floor:
         parts.append(html.P("Grey: answers that need no model.", className="card-note"))
     return table if len(parts) == 1 else html.Div(parts)
@@ -218,12 +216,13 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
     n_compared = write_count(n_tests, "result")
-    nothing = "No score changed." if n_tests else "The run added only new results."
+    if not changed and not new:
+        return html.P(
+            f"No score changed in run {last_run.run_id}: {n_compared} compared.", className="quiet"
+        )
     return card(
         "Since the last run",
-        html.Ul([*changed, *new], className="change-list")
-        if changed or new
-        else html.P(nothing, className="quiet"),
+        html.Ul([*changed, *new], className="change-list"),
         note=f"{n_compared} of run {last_run.run_id} compared with earlier results.",
     )
 

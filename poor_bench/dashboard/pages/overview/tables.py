@@ -32,6 +32,7 @@ def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
         "headerTooltip": metric.meaning,
         "type": "rightAligned",
         "valueFormatter": {"function": f"params.data.texts['{field}'] || '-'"},
+        "tooltipValueGetter": {"function": f"params.data.ns && params.data.ns['{field}']"},
         "sortingOrder": ["desc", "asc"],
         "minWidth": 68,
         "flex": 1,
@@ -212,6 +213,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
         "size": llm.size if llm else None,
         **{field: _scale(metric, summary) for field, metric in FIGURES.items()},
         "texts": {field: metric.show(summary) for field, metric in FIGURES.items()},
+        "ns": {field: metric.show_n(summary) for field, metric in FIGURES.items()},
     }
 
 
@@ -324,12 +326,11 @@ def _cell(
         f"{metrics.SCORE.show_n(summary)}"
     )
     content = _add_notes(f"{score.value:.2f}", notes)
-    kind = "is-stale" if summary.n_stale else ""
     style = {"--score": f"{score.value:.3f}"}
-    return html.Td(_link_cell(summary.group, content, kind, title=title, style=style))
+    return html.Td(_link_cell(summary.group, content, title=title, style=style))
 
 
-def _link_cell(group: Group, content: str | list[Any], kind: str, **further: Any) -> Component:
+def _link_cell(group: Group, content: str | list[Any], kind: str = "", **further: Any) -> Component:
     levels = [] if group.level is None else [group.level]
     href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
     return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.command_line import next_command
 from poor_bench.config.judge_settings import load_settings
 from poor_bench.config.llm_names import llm_named
 from poor_bench.config.nearest_name import names_hint
@@ -262,6 +263,26 @@ class WorkspaceRunner:
             return tests.get(result.test_id) if result.llm_id in llm_ids else None
 
         return to_rescore(self.config.store.results(), find_test, self.scorer)
+
+    def rescore_stored(self, result: Result) -> Rescored:
+        """Score one stored response with today's evaluator, and store its new score.
+
+        Raises:
+            ConfigError: If its test is gone, it holds no response, or a model judges it, which may
+                cost money; nothing changed then.
+            StoreError: If the score could not be stored.
+        """
+        items = list(to_rescore([result], lambda _: self._known_test(result), self.scorer))
+        if not items:
+            raise ConfigError("there is nothing to score: the test or the response is missing")
+        if self.scorer.needs_judge(result, items[0].test):
+            hint = f"Run {next_command('rescore --test', result.test_id)}: it names the cost first."
+            raise ConfigError("a model judges this answer, which may cost money", hint=hint)
+        self._require_sandbox([items[0].test])
+        return next(iter(list(self.store_each(rescore(items, self.scorer)))))
+
+    def _known_test(self, result: Result) -> Test | None:
+        return self.workspace.tests_by_id.get(result.test_id)
 
     def store_each(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
         """Yield what `rescore` yields, each new score stored as soon as it is there.

@@ -25,7 +25,8 @@ REQUIRED = (
     "dash", "plotly", "pandas", "numpy", "scipy", "pyyaml", "urllib3", "pydantic",
     "click", "rich", "orjson", "filelock", "jinja2", "json-repair", "jsonschema", "rapidfuzz",
     "regex", "dash-ag-grid", "dash-mantine-components", "flask-compress", "brotli", "cachetools",
-    "duckdb", "psutil", "ruamel.yaml", "waitress", "xllamacpp",
+    "duckdb", "psutil", "ruamel.yaml", "waitress", "xllamacpp", "markdown-it-py", "pygments",
+    "latex2mathml",
 )  # fmt: skip
 """What requirements.txt names; an installed package has no such file."""
 _OPTIONAL = (

@@ -121,6 +121,9 @@ class TestEntry(FileModel):
         description="Name shared by tests made from one template, passage or original. Confidence "
         "intervals count them as one.",
     )
+    reported: str = Field(
+        "", description="Why the test may be wrong; `lint` and the page Tests show it."
+    )
     tags: Tags
 
 

@@ -90,6 +90,7 @@ def _to_test(entry: TestEntry, test_class: TestClass | None) -> Test:
         reference_response=entry.reference_response,
         tags=tuple(sys.intern(tag) for tag in entry.tags),
         group=None if entry.group is None else sys.intern(entry.group),
+        reported=entry.reported,
     )
 
 

@@ -35,6 +35,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
 
     from poor_bench.dashboard.pages.registry import PAGES
     from poor_bench.dashboard.pages.suites.replay import serve_screenshots
+    from poor_bench.dashboard.result_panel.addresses import serve_texts
     from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
     from poor_bench.dashboard.web.middleware import compress, protect
@@ -56,6 +57,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     register_clock(app, services)
     for page in PAGES:
         page.register(app, services)
+    serve_texts(app.server, services.panel)
     serve_screenshots(app.server, services.suites)
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)

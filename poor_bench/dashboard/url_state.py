@@ -195,6 +195,37 @@ def model_link(
     return f"/model{write_query([*query, *further.items()])}"
 
 
+def result_link(llm_id: str, test_id: str, *, trial: int = 1, is_failure: bool = False) -> str:
+    """Write the address of one result on page Model.
+
+    Example:
+        >>> result_link("ollama:gemma3:1b", "sum_001", trial=2)
+        '/model?llm=ollama%3Agemma3%3A1b&test=sum_001&trial=2'
+    """
+    further = [("trial", str(trial) if trial > 1 else ""), ("failed", _YES if is_failure else "")]
+    return f"/model{write_query([('llm', llm_id), ('test', test_id), *further])}"
+
+
+def compare_link(llm_ids: Iterable[str], *, test: str = "") -> str:
+    """Write the address of some models side by side, one test open.
+
+    Example:
+        >>> compare_link(["a", "b"], test="sum_001")
+        '/compare?llm=a&llm=b&test=sum_001'
+    """
+    return f"/compare{write_query([*(('llm', llm_id) for llm_id in llm_ids), ('test', test)])}"
+
+
+def test_link(test_id: str) -> str:
+    """Write the address of one test on page Tests, where it can be edited.
+
+    Example:
+        >>> test_link("sum_001")
+        '/tests?test=sum_001'
+    """
+    return f"/tests{write_query([('test', test_id)])}"
+
+
 class Redo(StrEnum):
     """Which trials of a selection a run asks."""
 

@@ -11,7 +11,7 @@ from poor_bench.config.load import TEST_CLASSES_FILE, Workspace
 from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.cheats import MEANINGS, CheatScore, find_weaknesses
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
-from poor_bench.messages import write_count
+from poor_bench.messages import cut_text, write_count
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.safe_files import load_json_text
@@ -20,6 +20,7 @@ _CHARACTERS_PER_TOKEN = 4.0
 """Of English text with common tokenizers; other scripts need more tokens, so this is a minimum."""
 
 _DEFAULT_REPLY_TOKENS = 256
+_SHOWN_REPORT = 300
 
 
 def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
@@ -35,6 +36,17 @@ def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
             f"{write_count(len(expected), 'answer')}",
             hint="give one expected answer for each text",
             severity=Severity.ERROR,
+        )
+
+
+def check_reported(subject: Subject) -> Iterator[Finding]:
+    """Find tests that a reader of results reported as wrong."""
+    if subject.test.reported.strip():
+        yield subject.finding(
+            "reported",
+            ("reported",),
+            f"reported as wrong: {cut_text(subject.test.reported.strip(), _SHOWN_REPORT)}",
+            hint="correct the test, then remove `reported`",
         )
 
 

@@ -18,6 +18,7 @@ from poor_bench.lint.checks import (
     check_judges,
     check_lengths,
     check_reference,
+    check_reported,
 )
 from poor_bench.lint.duplicates import check_duplicates
 from poor_bench.lint.prompt_checks import (
@@ -50,6 +51,7 @@ def lint_workspace(
 
 
 def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -> Iterator[Finding]:
+    yield from check_reported(subject)
     yield from check_function_name(subject)
     yield from check_cases(subject)
     yield from check_inputs(subject)

@@ -72,3 +72,5 @@ class Test:
     group: str | None = None
     """Template, passage or original that this test shares with others of the same group, in any
     class; their scores are not independent. None where it shares none."""
+    reported: str = ""
+    """Why a reader thinks that the test is wrong; empty if nobody does."""

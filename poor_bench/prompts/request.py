@@ -17,11 +17,17 @@ def template_for(test_class: TestClass, llm: LLM) -> str:
     An override for exactly its id comes first, then the longest key that `resolve_llm_id` would
     find it by (`provider:name`, with or without a think suffix), then the default.
     """
+    override = find_override(test_class, llm)
+    return test_class.templates["default"] if override is None else test_class.overrides[override]
+
+
+def find_override(test_class: TestClass, llm: LLM) -> str | None:
+    """Find the key of the template that replaces the default for an LLM; None without one."""
     overrides = test_class.overrides
     if llm.id in overrides:
-        return overrides[llm.id]
+        return llm.id
     fitting = [key for key in overrides if resolve_llm_id(key, [llm])]
-    return overrides[max(fitting, key=len)] if fitting else test_class.templates["default"]
+    return max(fitting, key=len, default=None)
 
 
 def build_messages(llm: LLM, test_class: TestClass, test: Test) -> tuple[Message, ...]:

@@ -17,9 +17,9 @@ from poor_bench.dashboard.pages.run import callbacks as run_page
 from poor_bench.dashboard.result_panel.panel import build_panel
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.services.trial_search import build_details
 from poor_bench.errors import ConfigError, SandboxError
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.results.table import TrialKey
 from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import (
     Level,
@@ -260,7 +260,7 @@ def test_panels_tell_the_level_of_a_result_where_it_is_weak(
     write_results(folder, {"a:b": [scored("sum_001", 1.0, sandbox=level)]})
     services = services_of(folder)
     compared = show_panel(services, "?test=sum_001")
-    [result] = WorkspaceFolder(folder).store.results()
-    details = build_details(result, WorkspaceFolder(folder).workspace)
-    for shown in (compared, build_panel(details)):
+    panel = services.panel.read("a:b", TrialKey("sum_001", 1, is_failure=False))
+    assert panel is not None
+    for shown in (compared, build_panel(panel)):
         assert (f"sandbox: {level}" in text_of(shown)) is is_told

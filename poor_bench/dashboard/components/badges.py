@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench import metrics
@@ -28,8 +27,7 @@ def weak_sandbox_badge(level: str) -> Component | None:
     """Return the sandbox level at which code of a response ran; None for an empty one."""
     if not level:
         return None
-    badge: Component = dmc.Badge(f"sandbox: {level}", color="orange", variant="light")
-    return badge
+    return html.Span(f"sandbox: {level}", className="warning-badge")
 
 
 def settings_badges(notes: Sequence[str]) -> Component | None:

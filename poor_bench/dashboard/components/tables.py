@@ -7,8 +7,8 @@ ours, `assets/still.js`, from a tree of plain lists: tag, attributes, children.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import dcc, html
 from dash.development.base_component import Component
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _WIRED = frozenset({"id", "n_clicks"})
 Tree = list[Any]
 """Tag, attributes, and any number of children: trees, or texts."""
+
+
+class Element(NamedTuple):
+    """An element that `dash.html` does not have, such as one of MathML; only for `still`."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    children: Sequence[Any] = ()
 
 
 def still(content: Any, *, search: str = "") -> Any:
@@ -49,7 +57,9 @@ def still(content: Any, *, search: str = "") -> Any:
 
 def _children(content: Any) -> Iterator[Tree | str | None]:
     """Yield what stands in an element; nothing keeps its place, as React knows children by it."""
-    if isinstance(content, list | tuple):
+    if isinstance(content, Element):
+        yield [content.tag, dict(content.attributes), *_children(list(content.children))]
+    elif isinstance(content, list | tuple):
         for child in content:
             yield from _children(child)
     elif isinstance(content, Component):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import html
 
+from poor_bench.dashboard.components.blocks import data
 from poor_bench.dashboard.text.differences import (
     JsonDifference,
     Piece,
@@ -25,12 +26,13 @@ _SHOWN_CHARACTERS = 40_000
 _SHOWN_PIECES = 4_000
 
 
-def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
+def plain_text(text: str, marked: tuple[int, int] | None = None, *, whole: str = "") -> Component:
     """Return text in a box, with a part of it marked.
 
     Args:
         text: Any text; beyond 40,000 characters only its beginning is shown.
         marked: Start and end of what is marked.
+        whole: Address that the server gives the text at; the rest is loaded from there on demand.
     """
     shown = text[:_SHOWN_CHARACTERS]
     start, end = marked or (0, 0)
@@ -38,7 +40,28 @@ def plain_text(text: str, marked: tuple[int, int] | None = None) -> Component:
     if end > start:
         parts = [shown[:start], html.Mark(shown[start:end]), shown[end:]]
     rest = len(text) - len(shown)
-    return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
+    if rest <= 0 or not whole:
+        return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
+    return html.Div([*_long_text(parts, whole, rest)], key=f"{whole} {rest}")
+
+
+def _long_text(parts: list[Any], whole: str, rest: int) -> Iterator[Component]:
+    """Build a box that the rest of a text is added to when the reader asks for it."""
+    added = html.Span("", **data(rest_of=whole))
+    yield html.Pre([*parts, added], className="plain-text", tabIndex="0")
+    load = {"load_rest": whole, "rest_start": str(_SHOWN_CHARACTERS)}
+    yield html.Div(
+        [
+            html.Button(
+                f"Show {rest:,} more characters",
+                type="button",
+                className="quiet-button",
+                **data(**load),
+            ),
+            html.A("Open as plain text", href=whole, target="_blank", rel="noreferrer"),
+        ],
+        className="plain-text-more",
+    )
 
 
 def difference(pieces: Sequence[Piece]) -> Component:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
-from dash import html
+from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, data, icon
 
@@ -17,12 +17,20 @@ if TYPE_CHECKING:
 class PanelIds(StrEnum):
     """What callbacks of the panel refer to; a page has one panel."""
 
+    OPEN = "panel-open-store"
+    """The result that is open: `[model id, test id, trial, is failure]`, or None."""
     TITLE = "panel-title"
     POSITION = "panel-position"
     PREVIOUS = "panel-previous-button"
     NEXT = "panel-next-button"
     CLOSE = "panel-close-button"
     BODY = "panel-body"
+    EARLIER = "panel-earlier-body"
+    EARLIER_OPEN = "panel-earlier-store"
+    """True once the reader opened the list of earlier answers."""
+    RESCORE = "panel-rescore-button"
+    REPORT_TEXT = "panel-report-text"
+    REPORT = "panel-report-button"
 
 
 def build_frame(*below_head: Component) -> Component:
@@ -44,11 +52,49 @@ def build_frame(*below_head: Component) -> Component:
                 className="details-head",
             ),
             *below_head,
-            html.Div(id=PanelIds.BODY, className="details-body"),
+            html.Div(
+                [
+                    html.Div(id=PanelIds.BODY, className="panel-sections"),
+                    _build_earlier(),
+                    _build_corrections(),
+                ],
+                className="details-body",
+            ),
+            dcc.Store(id=PanelIds.OPEN),
+            dcc.Store(id=PanelIds.EARLIER_OPEN, data=False),
         ],
         className="details",
         **aria(label="Result"),
         **data(keys="on"),
+    )
+
+
+def _build_earlier() -> Component:
+    return html.Details(
+        [html.Summary("Earlier answers of this model"), html.Div(id=PanelIds.EARLIER)],
+        className="folded",
+        **data(toggle_store=PanelIds.EARLIER_OPEN),
+    )
+
+
+def _build_corrections() -> Component:
+    return html.Details(
+        [
+            html.Summary("Wrong score or wrong test"),
+            dmc.Button("Re-score this answer", id=PanelIds.RESCORE, size="xs", variant="default"),
+            html.P("Runs today's evaluator on the stored answer.", className="quiet"),
+            dmc.Textarea(
+                id=PanelIds.REPORT_TEXT,
+                label="Why is the test wrong?",
+                description="Saved in tests.json. `lint` and the page Tests show it.",
+                autosize=True,
+                minRows=2,
+                maxRows=8,
+                size="xs",
+            ),
+            dmc.Button("Report test", id=PanelIds.REPORT, size="xs", variant="default"),
+        ],
+        className="folded corrections",
     )
 
 

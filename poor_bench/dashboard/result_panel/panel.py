@@ -9,20 +9,24 @@ from dash import html
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.result_panel.answer import build_answer, build_thinking
+from poor_bench.dashboard.result_panel.links import build_links
+from poor_bench.dashboard.result_panel.others import build_others
 from poor_bench.dashboard.result_panel.prompt import build_prompt
 from poor_bench.dashboard.result_panel.verdict import build_expected, build_verdict
 from poor_bench.results.query import think_to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.trial_search import ResultDetails
+    from poor_bench.dashboard.services.panel_results import PanelResult
     from poor_bench.models.result import Result
 
 
-def build_title(details: ResultDetails) -> list[Component]:
+def build_title(panel: PanelResult) -> list[Component]:
     """Name the result that is open."""
-    result = details.result
+    details, result = panel.details, panel.details.result
     level = f" · level {details.level}" if details.level is not None else ""
     trial = f" · trial {result.trial}" if result.trial > 1 else ""
     return [
@@ -31,15 +35,24 @@ def build_title(details: ResultDetails) -> list[Component]:
     ]
 
 
-def build_panel(details: ResultDetails) -> list[Component | None]:
-    """Build everything about one result: prompt, answer, expected, score, figures."""
+def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list[Component | None]:
+    """Build everything about one result, for `still`.
+
+    Args:
+        panel: The result with what belongs to it.
+        name_of: Model id to what screens call it.
+    """
+    answer, expected = build_answer(panel), build_expected(panel)
+    reported = panel.reported
     return [
-        build_prompt(details),
-        build_answer(details),
-        build_thinking(details),
-        build_expected(details),
-        build_verdict(details),
-        html.Section([html.H3("Figures"), _figures(details.result)]),
+        build_links(panel),
+        html.P(["Reported as wrong: ", reported], className="failure-box") if reported else None,
+        build_prompt(panel),
+        html.Div([answer, expected], className="answer-and-expected"),
+        build_verdict(panel),
+        build_thinking(panel),
+        build_others(panel, name_of),
+        html.Section([html.H3("Figures"), _figures(panel.details.result)]),
     ]
 
 

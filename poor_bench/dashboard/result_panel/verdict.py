@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import html
 
-from poor_bench.dashboard.components.badges import score_badge, weak_sandbox_badge
+from poor_bench.dashboard.components.badges import score_badge, trust_badges, weak_sandbox_badge
+from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.components.texts import difference, plain_text
+from poor_bench.dashboard.rich_text.markdown import build_markdown
 from poor_bench.dashboard.text.differences import compare_texts
-from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.trial_search import ResultDetails
+    from poor_bench.dashboard.services.panel_results import PanelResult
+    from poor_bench.models.result import Result
 
 
-def build_verdict(details: ResultDetails) -> Component:
+def build_verdict(panel: PanelResult) -> Component:
     """Show score, format score, flags and what the evaluator says; or why the trial failed."""
-    result = details.result
+    details, result = panel.details, panel.details.result
     if result.failure is not None:
         kind = result.failure.kind.value.replace("_", " ")
         return html.Div(
@@ -39,6 +40,10 @@ def build_verdict(details: ResultDetails) -> Component:
             html.Div(
                 [
                     score_badge(result.score),
+                    trust_badges(panel.notes),
+                    html.Span(f"cause: {result.cause.replace('_', ' ')}", className="warning-badge")
+                    if result.cause
+                    else None,
                     html.Span(
                         f"strict {strict:.2f}: the answer is not in the required format",
                         className="quiet",
@@ -46,21 +51,33 @@ def build_verdict(details: ResultDetails) -> Component:
                     if strict is not None and strict != result.score
                     else None,
                     *(
-                        dmc.Badge(mark.replace("_", " "), color="orange", variant="light")
+                        html.Span(mark.replace("_", " "), className="warning-badge")
                         for mark in result.marks
                     ),
                     weak_sandbox_badge(result.weak_sandbox),
                 ],
                 className="verdict-line",
             ),
-            dcc.Markdown(safe_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
+            html.Div(build_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
+            _build_parts(result),
             html.Ul(issues, className="details-issues") if issues else None,
         ]
     )
 
 
-def build_expected(details: ResultDetails) -> Component | None:
+def _build_parts(result: Result) -> Component | None:
+    """List the scores of a judge by criterion; None where no model judged."""
+    samples = (result.judgement or {}).get("samples")
+    sample = samples[0] if isinstance(samples, list) and samples else None
+    scores = sample.get("scores") if isinstance(sample, dict) else None
+    if not isinstance(scores, dict) or not scores:
+        return None
+    return figures_list({str(name): str(score) for name, score in scores.items()})
+
+
+def build_expected(panel: PanelResult) -> Component | None:
     """Show the expected answer, beside the actual one where they differ."""
+    details = panel.details
     if not details.expected or details.result.score is None:
         return None
     if details.result.score >= 1.0:

@@ -11,6 +11,7 @@ from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRunCache
 from poor_bench.dashboard.services.llm_service import LLMService
+from poor_bench.dashboard.services.panel_results import PanelResults
 from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
@@ -36,6 +37,7 @@ class Services:
         results: Stored results and their figures.
         trials: Trials that filters find, and everything about one of them.
         issues: What goes wrong in the results.
+        panel: Everything that the result panel shows, and what can be done with a result.
         compare: Chosen models side by side.
         tests: Problems of tests, and what the results tell about them.
         llms: Names of models, whether they can be reached, one prompt.
@@ -62,6 +64,7 @@ class Services:
             self.files, self.results, self.tests.wait, lambda: self.runs.state().is_active
         )
         self.trials = TrialSearch(self.files, self.results, self.issues)
+        self.panel = PanelResults(self.files, self.results, self.trials, open_config)
         self.compare = CompareService(self.files, self.results)
         self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)
         self.plans = RunPlans(self.files, self.results)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import Dash, Input, Output, State, ctx, no_update
 
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import (
     ModelIds,
@@ -13,6 +14,7 @@ from poor_bench.dashboard.pages.model.layout import (
     read_selected_key,
     sort_query,
 )
+from poor_bench.dashboard.result_panel.callbacks import register_panel
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.panel import build_panel, build_title
 
@@ -24,7 +26,20 @@ if TYPE_CHECKING:
 
 
 SortModel = list[dict[str, Any]] | None
-Shown = tuple[list["Component"], str, bool, bool, list["Component | None"], list[Any] | None]
+
+
+class Shown(NamedTuple):
+    """What the panel and the stores around it hold."""
+
+    title: list[Component]
+    position: str
+    is_first: bool
+    is_last: bool
+    body: list[Component | None]
+    place: list[Any] | None
+    """The trial with its place in the table, which may be None."""
+    opened: list[Any] | None
+    """The result for `PanelIds.OPEN`."""
 
 
 def find_chosen_trial(services: Services, llm_id: str, selected: object) -> TrialKey | None:
@@ -49,24 +64,21 @@ def neighbour(
 
 
 def shown_details(services: Services, search: str, sort: SortModel, selected: object) -> Shown:
-    """Build the panel of the selected trial; empty if none is selected or known.
-
-    Returns:
-        Title, position, whether there is nothing before and nothing behind, body, and the trial
-        with its place.
-    """
+    """Build the panel of the selected trial; empty if none is selected or known."""
     query = ModelUrl.read(search).query
     key = find_chosen_trial(services, query.llm_id, selected)
-    details = services.trials.details(query.llm_id, key) if key is not None else None
-    if key is None or details is None:
-        return [], "", True, True, [], None
+    panel = services.panel.read(query.llm_id, key) if key is not None else None
+    if key is None or panel is None:
+        return Shown([], "", True, True, [], None, None)
     found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key)
-    title, body = build_title(details), build_panel(details)
+    title, body = build_title(panel), build_panel(panel, services.llms.name)
+    opened = [query.llm_id, *key]
     if place is None:
-        return title, "", True, True, body, [*key, None]
+        return Shown(title, "", True, True, body, [*key, None], opened)
     position = f"{place + 1:,} of {len(found):,}"
-    return title, position, place == 0, place + 1 == len(found), body, [*key, place]
+    is_last = place + 1 == len(found)
+    return Shown(title, position, place == 0, is_last, body, [*key, place], opened)
 
 
 def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
@@ -116,6 +128,7 @@ def register_details(app: Dash, services: Services) -> None:
         return None
 
     _register_panel(app, services)
+    register_panel(app, services)
 
 
 def _register_panel(app: Dash, services: Services) -> None:
@@ -131,11 +144,13 @@ def _register_panel(app: Dash, services: Services) -> None:
         Output(PanelIds.NEXT, "disabled"),
         Output(PanelIds.BODY, "children"),
         Output(ModelIds.OPEN, "data"),
+        Output(PanelIds.OPEN, "data"),
         Input(ModelIds.SELECTED, "data"),
         Input(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
     )
     def _show(selected: object, search: str | None, sort: SortModel) -> Any:
         if search is None:
-            return (no_update,) * 6
-        return shown_details(services, search, sort, selected)
+            return (no_update,) * 7
+        shown = shown_details(services, search, sort, selected)
+        return shown._replace(title=still(shown.title), body=still(shown.body))

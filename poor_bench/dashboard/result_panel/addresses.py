@@ -1,0 +1,84 @@
+"""Texts of a result at addresses of their own: whole texts, and its request as a curl command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.text.formatting import error_text
+from poor_bench.dashboard.url_state import write_query
+from poor_bench.errors import PoorBenchError
+from poor_bench.messages import harmless
+from poor_bench.results.table import TrialKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flask import Flask, Response
+
+    from poor_bench.dashboard.services.panel_results import PanelResults
+
+_TEXT, _CURL = "/result/text", "/result/curl"
+
+
+def text_address(llm_id: str, key: TrialKey, part: TextPart) -> str:
+    """Write the address of one text of a result.
+
+    Example:
+        >>> text_address("a:b", TrialKey("t", 1, is_failure=False), TextPart.ANSWER)
+        '/result/text?part=answer&llm=a%3Ab&test=t&trial=1'
+    """
+    return f"{_TEXT}{write_query([('part', part.value), *_name(llm_id, key)])}"
+
+
+def curl_address(llm_id: str, key: TrialKey) -> str:
+    """Write the address of the request of a result as a curl command."""
+    return f"{_CURL}{write_query(_name(llm_id, key))}"
+
+
+def _name(llm_id: str, key: TrialKey) -> list[tuple[str, str]]:
+    failed = "1" if key.is_failure else ""
+    return [("llm", llm_id), ("test", key.test_id), ("trial", str(key.trial)), ("failed", failed)]
+
+
+def serve_texts(server: Flask, panel: PanelResults) -> None:
+    """Give a server these addresses; whatever a text holds, it is sent as plain text."""
+    from flask import request
+
+    @server.get(_TEXT)
+    def text() -> Response:
+        return _answer(lambda: read_text(panel, request.args))
+
+    @server.get(_CURL)
+    def curl() -> Response:
+        return _answer(lambda: panel.curl(*_read_name(request.args)))
+
+
+def read_text(panel: PanelResults, query: Mapping[str, str]) -> str:
+    """Read the text that an address names, from its `start` on.
+
+    Raises:
+        KeyError: If the address names no text that is there.
+    """
+    text = panel.text(*_read_name(query), TextPart(query.get("part", "")))
+    if text is None:
+        raise KeyError("result")
+    return harmless(text[max(0, int(query.get("start", "0"))) :])
+
+
+def _read_name(query: Mapping[str, str]) -> tuple[str, TrialKey]:
+    key = TrialKey(query["test"], int(query.get("trial", "1")), "failed" in query)
+    return query["llm"], key
+
+
+def _answer(read: object) -> Response:
+    from flask import Response
+
+    assert callable(read)
+    try:
+        text, status = read(), 200
+    except PoorBenchError as error:
+        text, status = harmless(error_text(error)), 409
+    except (KeyError, ValueError):
+        text, status = "This result does not exist.", 404
+    return Response(text, status, mimetype="text/plain")

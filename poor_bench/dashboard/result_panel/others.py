@@ -1,0 +1,117 @@
+"""Other answers to the same test: of other models, of other trials, of earlier runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dash import dcc, html
+
+from poor_bench.dashboard.components.badges import score_badge
+from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
+from poor_bench.dashboard.url_state import result_link
+from poor_bench.extraction.thinking import split_thinking
+from poor_bench.messages import write_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.panel_results import OtherAnswer, PanelResult
+    from poor_bench.models.result import Result
+
+_LINE = 120
+_MOST_LISTED = 60
+_MOST_COMPARED = 20_000
+
+
+def build_others(panel: PanelResult, name_of: Callable[[str], str]) -> Component | None:
+    """List the answers of other models and of other trials; None without any."""
+    if not panel.others and not panel.trials:
+        return None
+    own = panel.details.answer
+    n_others = len({each.llm_id for each in panel.others})
+    lists = [
+        html.Div([html.H4(title), *_build_list(answers, name, own)])
+        for title, answers, name in (
+            ("Other trials of this model", panel.trials, lambda each: f"trial {each.key.trial}"),
+            ("Other models", panel.others, lambda each: name_of(each.llm_id)),
+        )
+        if answers
+    ]
+    counts = write_count(n_others, "model") if n_others else write_count(len(panel.trials), "trial")
+    return build_folded(f"Same test, other answers ({counts})", *lists, is_open=True)
+
+
+def _build_list(
+    answers: Sequence[OtherAnswer], name: Callable[[OtherAnswer], str], own: str
+) -> list[Component | None]:
+    rest = len(answers) - _MOST_LISTED
+    return [
+        *(_build_answer(each, name(each), own) for each in answers[:_MOST_LISTED]),
+        html.P(f"... and {rest:,} more", className="quiet") if rest > 0 else None,
+    ]
+
+
+def _build_answer(answer: OtherAnswer, name: str, own: str) -> Component:
+    key = answer.key
+    href = result_link(answer.llm_id, key.test_id, trial=key.trial, is_failure=key.is_failure)
+    return html.Details(
+        [
+            html.Summary(
+                [
+                    score_badge(answer.score),
+                    html.Span(name, className="line-name", title=answer.llm_id),
+                    html.Span(_first_line(answer.excerpt, own), className="line-answers"),
+                ]
+            ),
+            plain_text(answer.excerpt),
+            dcc.Link("Open this result", href=href),
+        ],
+        className="other-answer",
+    )
+
+
+def _first_line(text: str, own: str) -> str:
+    if text and text == own.strip():
+        return "same answer"
+    line = " ".join(text[: 4 * _LINE].split())
+    return line[:_LINE] or "empty answer"
+
+
+def build_earlier(results: Sequence[Result], now: Result) -> Component:
+    """List the earlier results of a model for a test, with what differs from the open one."""
+    earlier = [each for each in results if not _is_same(each, now)]
+    if not earlier:
+        return html.P("No earlier answer of this model is stored.", className="quiet")
+    return html.Div([_build_earlier(each, now) for each in earlier])
+
+
+def _is_same(result: Result, now: Result) -> bool:
+    mine, own = (
+        (each.trial, each.timestamp, each.score, each.response, each.failure is None)
+        for each in (result, now)
+    )
+    return mine == own
+
+
+def _build_earlier(result: Result, now: Result) -> Component:
+    answer, own = (split_thinking(each.response).answer.strip() for each in (result, now))
+    failure = result.failure.message if result.failure else ""
+    when = result.timestamp[:16].replace("T", " ") or result.run_id
+    is_long = len(answer) + len(own) > _MOST_COMPARED
+    body = plain_text(answer) if is_long or failure else answer_difference(answer, own)
+    return html.Details(
+        [
+            html.Summary(
+                [
+                    score_badge(result.score),
+                    html.Span(f"{when}, trial {result.trial}", className="line-name"),
+                    html.Span(failure or _first_line(answer, own), className="line-answers"),
+                ]
+            ),
+            body,
+            html.P(f"Run {result.run_id}", className="quiet") if result.run_id else None,
+        ],
+        className="other-answer",
+    )

@@ -1,0 +1,151 @@
+"""Markdown of models as components: no HTML, no links that can be followed, no foreign images."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from dash import html
+
+from poor_bench.dashboard.rich_text.formulas import MOST_CHARACTERS, build_formula
+from poor_bench.dashboard.rich_text.highlighting import build_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.tree import SyntaxTreeNode
+
+_IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
+_FORMULA = re.compile(
+    r"\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]|\$\$(?P<dollars>.+?)\$\$"
+    r"|\$(?P<dollar>(?![\s\d$])[^$\n]*?[^$\s\\]|\d[^$\n]*?[\\^_=+*/<>][^$\n]*?[^$\s\\])\$(?!\d)",
+    re.DOTALL,
+)
+_BLOCK = re.compile(
+    r"(?:\$\$(?P<dollars>.+?)\$\$|\\\[(?P<square>.+?)\\\])[ \t]*[.,]?[ \t]*(?:\n|\Z)", re.DOTALL
+)
+_SIMPLE: dict[str, Callable[..., Any]] = {
+    "strong": html.Strong, "em": html.Em, "s": html.S, "bullet_list": html.Ul,
+    "list_item": html.Li, "blockquote": html.Blockquote, "table": html.Table,
+    "thead": html.Thead, "tbody": html.Tbody, "tr": html.Tr,
+}  # fmt: skip
+
+
+def build_markdown(text: str) -> list[Any]:
+    """Show Markdown with tables, code and formulas.
+
+    Addresses of links stand behind their text, and only images that the text itself holds are
+    shown, so nothing leads elsewhere or is loaded from there.
+    """
+    from markdown_it.tree import SyntaxTreeNode
+
+    return _build_all(SyntaxTreeNode(_parser().parse(text)))
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.inline.ruler.before("escape", "formula", _read_formula)
+    parser.block.ruler.before(
+        "fence", "formula_block", _read_block, {"alt": ["paragraph", "reference", "list"]}
+    )
+    return parser
+
+
+def _read_formula(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "\\$":
+        return False
+    match = _FORMULA.match(state.src, state.pos, state.pos + MOST_CHARACTERS)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = next(filter(None, match.groups()))
+        token.meta = {"is_block": bool(match["square"] or match["dollars"])}
+    state.pos = match.end()
+    return True
+
+
+def _read_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    start = state.bMarks[start_line] + state.tShift[start_line]
+    if state.src[start : start + 2] not in {"$$", "\\["}:
+        return False
+    end = min(state.eMarks[end_line - 1], start + MOST_CHARACTERS)
+    match = _BLOCK.match(state.src, start, end)
+    if match is None or "\n\n" in match[0].rstrip():
+        return False
+    if not silent:
+        line = start_line + max(1, match[0].rstrip("\n").count("\n") + 1)
+        token = state.push("formula", "", 0)
+        token.content, token.meta = next(filter(None, match.groups())), {"is_block": True}
+        state.line = line
+    return True
+
+
+def _build_all(node: SyntaxTreeNode) -> list[Any]:
+    return [_build(child) for child in node.children]
+
+
+def _build(node: SyntaxTreeNode) -> Any:
+    build = _SIMPLE.get(node.type)
+    if build is not None:
+        return build(_build_all(node))
+    special = _SPECIAL.get(node.type)
+    return special(node) if special is not None else html.Span(node.content)
+
+
+def _build_paragraph(node: SyntaxTreeNode) -> Any:
+    return html.Span(_build_all(node)) if node.hidden else html.P(_build_all(node))
+
+
+def _build_heading(node: SyntaxTreeNode) -> Any:
+    return html.P(_build_all(node), className=f"answer-heading is-{node.tag}")
+
+
+def _build_cell(node: SyntaxTreeNode) -> Any:
+    cell = html.Th if node.type == "th" else html.Td
+    return cell(_build_all(node))
+
+
+def _build_list(node: SyntaxTreeNode) -> Any:
+    return html.Ol(_build_all(node), start=str(node.attrs.get("start", 1)))
+
+
+def _build_link(node: SyntaxTreeNode) -> Any:
+    address = str(node.attrs.get("href", ""))
+    return html.Span([*_build_all(node), " (", html.Code(address), ")"])
+
+
+def _build_image(node: SyntaxTreeNode) -> Any:
+    source = str(node.attrs.get("src", ""))
+    if _IMAGE.fullmatch(source):
+        return html.Img(
+            src=source, alt=node.content or "image in the answer", className="answer-image"
+        )
+    return html.Span([f"{node.content or 'image'} (", html.Code(source[:200]), ")"])
+
+
+_SPECIAL: dict[str, Callable[[SyntaxTreeNode], Any]] = {
+    "inline": lambda node: html.Span(_build_all(node)),
+    "paragraph": _build_paragraph,
+    "heading": _build_heading,
+    "ordered_list": _build_list,
+    "th": _build_cell,
+    "td": _build_cell,
+    "link": _build_link,
+    "image": _build_image,
+    "text": lambda node: node.content,
+    "softbreak": lambda _node: html.Br(),
+    "hardbreak": lambda _node: html.Br(),
+    "hr": lambda _node: html.Hr(),
+    "code_inline": lambda node: html.Code(node.content, className="inline-code"),
+    "code_block": lambda node: build_code(node.content),
+    "fence": lambda node: build_code(node.content, node.info.strip().partition(" ")[0]),
+    "formula": lambda node: build_formula(node.content, is_block=bool(node.meta["is_block"])),
+}

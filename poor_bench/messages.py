@@ -54,6 +54,16 @@ def removed_tests_text(n_results: int) -> str:
     return f"{results} of removed tests (not in tests.json) {verb} not counted"
 
 
+def disabled_tests_text(n_tests: int) -> str:
+    """Say that disabled tests are left out; the same on all screens.
+
+    Example:
+        >>> disabled_tests_text(1)
+        '1 disabled test is skipped'
+    """
+    return f"{write_count(n_tests, 'disabled test')} {'is' if n_tests == 1 else 'are'} skipped"
+
+
 def stale_text(n_stale: int, n_scored: int) -> str:
     """Say how many scores are stale; the same on all screens.
 

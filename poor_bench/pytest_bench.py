@@ -50,7 +50,8 @@ class Bench:
         self._trials = trials
         self._runner = WorkspaceRunner(WorkspaceFolder(folder))
         self._selection = Selection(llms=tuple(llms), trials=trials)
-        self.llms, self.tests, _ = select(self._runner.workspace, self._selection)
+        chosen = select(self._runner.workspace, self._selection)
+        self.llms, self.tests = chosen.llms, chosen.tests
         self._llm_places = {llm.id: place for place, llm in enumerate(self.llms)}
         self._test_places = {test.test_id: place for place, test in enumerate(self.tests)}
         self._read()

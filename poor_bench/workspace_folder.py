@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from poor_bench.config.add_tests import AddedTests
+    from poor_bench.config.edit_tests import FileChange, TestEdit
     from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
     from poor_bench.labels.ratings import AnswerRatings
@@ -250,6 +251,19 @@ class WorkspaceFolder:
         with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
             change_test(self.data_dir, test_id, changes, classes)
 
+    def edit_tests(self, edit: TestEdit) -> FileChange:
+        """Change some tests in the same way, and forget what was read.
+
+        Raises:
+            ConfigError: If a test does not exist any more, or the workspace, as it was or as it
+                would be, has an error, or cannot be written; it is untouched then.
+        """
+        from poor_bench.config.edit_tests import edit_tests
+
+        classes = self.workspace.test_classes
+        with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
+            return edit_tests(self.data_dir, edit, classes)
+
     def tag_tests(self, tag: str, test_ids: Collection[str]) -> None:
         """Give some tests a tag and take it from all others.
 
@@ -403,4 +417,4 @@ class WorkspaceFolder:
             for result in self.store.results()
             if result.llm_id == llm_id and result.failure is None
         }
-        return [test for test in self.workspace.tests if test.test_id not in scored]
+        return [test for test in self.workspace.enabled_tests if test.test_id not in scored]

@@ -101,6 +101,7 @@ class WorkspaceRunner:
         """
         chosen = select(self.workspace, selection, stored_llms)
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
+        states.n_disabled = chosen.n_disabled_tests
         known_tests = self.workspace.tests_by_id
         if self.config.store.is_large():
             note_table(states, self.config.store.table(), self.fingerprints, known_tests)

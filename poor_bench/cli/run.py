@@ -25,7 +25,7 @@ from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
-from poor_bench.messages import harmless, removed_tests_text, write_count
+from poor_bench.messages import disabled_tests_text, harmless, removed_tests_text, write_count
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result
@@ -132,10 +132,13 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     cost = runner.estimate_cost(plan)
     if as_json:
         pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
+        pending["n_disabled_tests"] = plan.states.n_disabled
         print_json(pending | {"estimated_cost_usd": cost.usd})
         return 0
     for llm_id, n_items in by_llm.items():
         click.echo(f"{write_count(n_items, 'request')} to {llm_id}")
+    if plan.states.n_disabled:
+        click.echo(f"{disabled_tests_text(plan.states.n_disabled)}.")
     if plan.n_stale_scores:
         click.echo(f"{write_count(plan.n_stale_scores, 'response')} to score again")
     if plan.is_empty:
@@ -240,6 +243,8 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         ranking = rank_llms(_find_results(runner, plan))
         warnings = {llm_id: each.text for llm_id, each in ranking.coverage.items()}
         print_summaries(ranking.sort(ranking.adjust(summaries)), names, warnings=warnings)
+    if plan.states.n_disabled:
+        click.echo(f"{disabled_tests_text(plan.states.n_disabled)}.")
     if plan.states.n_removed:
         click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
     click.echo(f"Results: {runner.config.store.paths.snapshot}")
@@ -266,6 +271,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         ),
         "cancelled": bool(finished and finished.cancelled),
         "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
+        "n_disabled_tests": plan.states.n_disabled,
         "n_results_of_removed_tests": plan.states.n_removed,
         "results": str(runner.config.store.paths.snapshot),
         "llms": [summary_to_json(summary) for summary in summaries],

@@ -10,7 +10,7 @@ from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
-from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
 from poor_bench.metrics import STATES
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
             {
                 "workspace": str(app.data_dir),
                 "llms": rows,
+                "n_disabled_tests": states.n_disabled,
                 "n_results_of_removed_tests": states.n_removed,
                 "n_results_of_removed_llms": removed,
             }
@@ -98,6 +99,8 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
         }
         for row in rows
     )
+    if states.n_disabled:
+        click.echo(f"{disabled_tests_text(states.n_disabled)}.")
     if states.n_removed:
         click.echo(f"{removed_tests_text(states.n_removed)}.")
     click.echo(_suggest_next_step(rows))

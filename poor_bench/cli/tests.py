@@ -73,14 +73,18 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
     """List the tests of the workspace."""
     from poor_bench.runner.selection import select
 
-    chosen = select(app.workspace, read_selection(filters)).tests
+    selection = read_selection(filters)
+    chosen = select(app.workspace, selection, with_disabled_tests=True).tests
     rows = [_build_row(test, app.workspace) for test in chosen]
     if as_json:
         print_json({"tests": rows})
         return 0
     fields = {"Test": "test_id", "Class": "class_id", ">Level": "level", "Evaluator": "evaluator"}
-    print_columns(rows, fields | {"Tags": "tags"})
-    click.echo(write_count(len(rows), "test"))
+    shown = [row | {"state": "" if row["enabled"] else "disabled"} for row in rows]
+    print_columns(shown, fields | {"Tags": "tags", "State": "state"})
+    n_disabled = sum(not row["enabled"] for row in rows)
+    disabled = f", {n_disabled} disabled" if n_disabled else ""
+    click.echo(f"{write_count(len(rows), 'test')}{disabled}")
     return 0
 
 
@@ -95,6 +99,7 @@ def _build_row(test: Test, workspace: Workspace) -> dict[str, Any]:
         "evaluator": merge_specs(test_class.evaluator, test.evaluator).name,
         "group": test.group,
         "tags": [*test.tags, *test_class.tags],
+        "enabled": test.enabled,
         "has_reference": test.reference_response is not None,
     }
 

@@ -38,7 +38,7 @@ def edit_entries(
     key: str,
     change: Callable[[list[Any]], None],
     check: Callable[[Document, Report], object],
-) -> None:
+) -> tuple[str, str]:
     """Let `change` alter the list of entries of a file, and write it if `check` finds no error.
 
     Comments (keys that begin with `_`), keys that nothing reads and the form in which all other
@@ -49,6 +49,9 @@ def edit_entries(
         key: The key under which the entries stand.
         change: Alters the list of raw entries in place.
         check: Notes what is wrong with the changed file.
+
+    Returns:
+        The text of the file before and after.
 
     Raises:
         ConfigError: If the file, as it was or as it would be, has an error, or cannot be
@@ -68,6 +71,7 @@ def edit_entries(
         check(parse_json(text), report)
         raise_errors(report.problems)
         write_atomically(path, text)
+    return before, text
 
 
 def _written_anew(before: str, data: Any) -> str:
@@ -89,10 +93,12 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     Args:
         text: Valid JSON: the list, or an object with it.
         key: The key under which the list stands in the object.
-        entries: The new entries; those that stay stand in their old places.
+        entries: The new entries; those that stay stand in their old order.
     """
     spans = _spans(text, _list_start(text, key))
-    if not spans or len(entries) < len(spans):
+    if len(entries) < len(spans):
+        return _without_removed(text, spans, entries)
+    if not spans:
         return None
     line_start = text.rfind("\n", 0, spans[-1][0]) + 1
     margin = text[line_start : spans[-1][0]]
@@ -106,6 +112,24 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     between = f",{_newline(text)}{margin}"
     pieces += [f"{between}{_like(last, entry, margin, text)}" for entry in entries[len(spans) :]]
     return "".join([*pieces, text[at:]])
+
+
+def _without_removed(
+    text: str, spans: Sequence[tuple[int, int]], entries: Sequence[Any]
+) -> str | None:
+    """Cut entries out of a text; None where the others do not say the same in the same order."""
+    left = [json.dumps(entry) for entry in entries]
+    pieces: list[str] = []
+    for number, (start, end) in enumerate(spans):
+        is_kept = len(pieces) < len(left) and (
+            json.dumps(json.loads(text[start:end])) == left[len(pieces)]
+        )
+        if is_kept:
+            between = text[spans[number - 1][1] if number else 0 : start]
+            pieces.append(f"{between if pieces else ''}{text[start:end]}")
+    if not pieces or len(pieces) < len(left):
+        return None
+    return f"{text[: spans[0][0]]}{''.join(pieces)}{text[spans[-1][1] :]}"
 
 
 def find_indentation(text: str) -> str | int:

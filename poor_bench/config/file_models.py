@@ -125,6 +125,7 @@ class TestEntry(FileModel):
         "", description="Why the test may be wrong; `lint` and the page Tests show it."
     )
     tags: Tags
+    enabled: bool = Field(True, description="false excludes the test from runs and figures.")
 
 
 class TimeoutsEntry(FileModel):

@@ -46,6 +46,11 @@ class Workspace:
         """The LLMs that runs ask."""
         return tuple(llm for llm in self.llms if llm.enabled)
 
+    @property
+    def enabled_tests(self) -> tuple[Test, ...]:
+        """The tests that runs ask and figures count."""
+        return tuple(test for test in self.tests if test.enabled)
+
 
 def load_workspace(
     data_dir: Path,

@@ -89,6 +89,7 @@ def _to_test(entry: TestEntry, test_class: TestClass | None) -> Test:
         evaluator=_choose_evaluator(entry, test_class),
         reference_response=entry.reference_response,
         tags=tuple(sys.intern(tag) for tag in entry.tags),
+        enabled=entry.enabled,
         group=None if entry.group is None else sys.intern(entry.group),
         reported=entry.reported,
     )

@@ -34,14 +34,14 @@ from poor_bench.models.test import EvaluatorSpec, merge_specs
 def lint_workspace(
     workspace: Workspace, facts: EvaluatorFacts, cheats: Sequence[CheatScore] = ()
 ) -> list[Finding]:
-    """Return all that is wrong with the tests of a workspace, in the order of its files.
+    """Return all that is wrong with the enabled tests of a workspace, in the order of its files.
 
     Args:
         workspace: What was loaded.
         facts: Answers questions about its evaluators.
         cheats: What answers that need no model score, where that was measured.
     """
-    subjects = list(list_subjects(workspace))
+    subjects = [subject for subject in list_subjects(workspace) if subject.test.enabled]
     findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
     for subject in subjects:
         findings += _check_test(subject, workspace, facts)

@@ -69,6 +69,8 @@ class Test:
     reference_response: str | None = None
     """A response that must score 1.0, for checking the test itself."""
     tags: tuple[str, ...] = ()
+    enabled: bool = True
+    """False excludes the test from runs and from every figure; its results are kept."""
     group: str | None = None
     """Template, passage or original that this test shares with others of the same group, in any
     class; their scores are not independent. None where it shares none."""

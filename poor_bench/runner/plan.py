@@ -98,6 +98,8 @@ class TrialStates:
         self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
         self._test_index = {test.test_id: index for index, test in enumerate(tests)}
         self._states = bytearray(len(llms) * len(tests) * trials)
+        self.n_disabled = 0
+        """Tests that were matched and skipped, because they are not enabled."""
         self.n_removed = 0
         """Results of these LLMs that belong to removed tests; they count in no state."""
 

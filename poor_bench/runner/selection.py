@@ -94,18 +94,27 @@ class Selected(NamedTuple):
     tests: list[Test]
     removed_llms: frozenset[str] = frozenset()
     """Ids that only have results: models that are not in llms.json any more."""
+    n_disabled_tests: int = 0
+    """Tests that the filters match and that are skipped, because they are not enabled."""
 
 
-def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str] = ()) -> Selected:
+def select(
+    workspace: Workspace,
+    selection: Selection,
+    stored_llms: Iterable[str] = (),
+    *,
+    with_disabled_tests: bool = False,
+) -> Selected:
     """Choose the LLMs and tests of a selection.
 
-    An LLM that is not enabled is chosen only by a filter that names it.
+    An LLM or test that is not enabled is chosen only by a filter that names it.
 
     Args:
         workspace: Where names are looked up.
         selection: The filters.
         stored_llms: Ids of LLMs that have results: those that are not in the workspace any more may
             be chosen, too.
+        with_disabled_tests: True to choose tests that are not enabled, too.
 
     Raises:
         ConfigError: If a filter matches nothing; it names the nearest existing name.
@@ -128,11 +137,18 @@ def select(workspace: Workspace, selection: Selection, stored_llms: Iterable[str
         and (not selection.levels or test.level in selection.levels)
         and (not selection.tags or any(_matches(tag, selection.tags) for tag in tags_of(test)))
     ]
-    if workspace.tests and not tests:
-        raise ConfigError(
-            "no test matches all filters together", hint=f"List the tests: {next_command('tests')}"
+    chosen = [
+        test
+        for test in tests
+        if test.enabled or with_disabled_tests or test.test_id in selection.tests
+    ]
+    if workspace.tests and not chosen:
+        problem = (
+            "all chosen tests are disabled" if tests else "no test matches all filters together"
         )
-    return Selected(llms, tests, frozenset(i for i in removed if _matches(i, selection.llms)))
+        raise ConfigError(problem, hint=f"List the tests: {next_command('tests')}")
+    kept = frozenset(llm_id for llm_id in removed if _matches(llm_id, selection.llms))
+    return Selected(llms, chosen, kept, len(tests) - len(chosen))
 
 
 def _require_level(wanted: Collection[int], levels: Collection[int]) -> None:

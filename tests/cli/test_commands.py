@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.config.edit_tests import TestEdit
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 
@@ -65,9 +66,25 @@ def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert json_of(capsys) == {
         "pending": {"scripted:a": 4, "scripted:b": 4},
         "rescore": 0,
+        "n_disabled_tests": 0,
         "estimated_cost_usd": 0,
     }
     assert not (folder / "results.json").exists()
+
+
+def test_disabled_tests_are_listed_and_skipped(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit = TestEdit(test_ids=frozenset({"sum_001"}), enabled=False)
+    WorkspaceFolder(folder).edit_tests(edit)
+    assert call(folder, "tests", "list") == 0
+    assert "4 tests, 1 disabled" in capsys.readouterr().out
+    assert call(folder, "run") == 0
+    assert "1 disabled test is skipped." in capsys.readouterr().out
+    assert call(folder, "status", "--json") == 0
+    status = json_of(capsys)
+    assert status["n_disabled_tests"] == 1
+    assert {row["done"] for row in status["llms"]} == {3}
 
 
 def test_status_counts_done_pending_and_failed(

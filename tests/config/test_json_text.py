@@ -63,10 +63,10 @@ def test_entries_on_one_line_get_neighbours_on_one_line() -> None:
     [
         ('{"llms": []}', [NEW]),
         ('{"llms": [{"a": 1}]}', [NEW]),
-        ('{"llms": [\n {"a": 1},\n {"b": 2}\n]}', [{"a": 1}]),
+        ('{"llms": [\n {"a": 1},\n {"b": 2}\n]}', [{"a": 3}]),
         ('{"llms": [\n {"a": 1}, {"b": 2}\n]}', [{"a": 1}, {"b": 2}, NEW]),
     ],
-    ids=["none yet", "all on one line", "one taken away", "two on a line"],
+    ids=["none yet", "all on one line", "one taken away, one changed", "two on a line"],
 )
 def test_what_cannot_be_put_in_is_written_anew(text: str, entries: list[Any]) -> None:
     assert with_entries(text, "llms", entries) is None
@@ -97,3 +97,16 @@ def test_the_text_always_says_what_it_shall(
     assert written is not None
     read = json.loads(written)
     assert read == ({"x": old, "llms": changed, "_y": 1} if is_object else changed)
+
+
+@pytest.mark.parametrize(
+    ("left", "text"),
+    [
+        ([{"a": 1}], '{"llms": [\n {"a" :1}\n]}'),
+        ([{"b": 2}], '{"llms": [\n {"b": 2}\n]}'),
+        ([{"a": 1}, {"c": 3}], '{"llms": [\n {"a" :1},\n {"c":3}\n]}'),
+    ],
+)
+def test_entries_are_cut_out(left: list[Any], text: str) -> None:
+    whole = '{"llms": [\n {"a" :1},\n {"b": 2},\n {"c":3}\n]}'
+    assert with_entries(whole, "llms", left) == text

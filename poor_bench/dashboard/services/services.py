@@ -17,6 +17,7 @@ from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.suite_runs import SuiteRuns
+from poor_bench.dashboard.services.test_edits import TestEdits
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.services.trial_search import TrialSearch
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
@@ -40,6 +41,7 @@ class Services:
         panel: Everything that the result panel shows, and what can be done with a result.
         compare: Chosen models side by side.
         tests: Problems of tests, and what the results tell about them.
+        edits: Edits of many tests, with undo.
         llms: Names of models, whether they can be reached, one prompt.
         runs: Starts, steers and shows runs.
         plans: What a run would do, before it starts.
@@ -60,6 +62,7 @@ class Services:
             starting=starting,
         )
         self.tests = TestReports(self.files, self.results)
+        self.edits = TestEdits(self.files)
         self.issues = IssueReports(
             self.files, self.results, self.tests.wait, lambda: self.runs.state().is_active
         )

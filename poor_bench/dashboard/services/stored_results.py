@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
@@ -80,6 +81,7 @@ class StoredResults:
         self._files = files
         self._lock = threading.Lock()
         self._tests: Mapping[str, Test] | None = None
+        self._enabled: tuple[Workspace, Mapping[str, Test]] | None = None
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: tuple[int, Ranking] | None = None
@@ -89,8 +91,8 @@ class StoredResults:
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
     def table(self) -> ResultTable:
-        """Results of the tests in the workspace: those that count."""
-        stored, tests = self.read_stored(), self._files.workspace().tests_by_id
+        """Results of the enabled tests in the workspace: those that count."""
+        stored, tests = self.read_stored(), self._enabled_tests()
         with self._lock:
             self._note(tests)
             if self._counted is None or self._counted[0] != stored.version:
@@ -98,13 +100,23 @@ class StoredResults:
                 self._counted = stored.version, counted
             return self._counted[1]
 
+    def _enabled_tests(self) -> Mapping[str, Test]:
+        """Tests by id, the same mapping until the files change."""
+        workspace = self._files.workspace()
+        with self._lock:
+            if self._enabled is None or self._enabled[0] is not workspace:
+                of_workspace = {test.test_id: test for test in workspace.enabled_tests}
+                self._enabled = workspace, of_workspace
+            return self._enabled[1]
+
     def read_stored(self) -> ResultTable:
-        """All stored results, also those of removed tests, which count in no figure."""
+        """All stored results, also those of removed and disabled tests, which count nowhere."""
         return self._files.store().table()
 
     def n_removed(self) -> int:
         """Count the results of removed tests."""
-        return len(self.read_stored()) - len(self.table())
+        known = self._files.workspace().tests_by_id
+        return int((~self.read_stored().find_entries("test_id", known.__contains__)).sum())
 
     def ranking(self) -> Ranking:
         """Rank all LLMs with results."""
@@ -116,7 +128,7 @@ class StoredResults:
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
-        table, tests = self.table(), self._files.workspace().tests_by_id
+        table, tests = self.table(), self._enabled_tests()
         stale = self.stale()
         with self._lock:
             self._note(tests)

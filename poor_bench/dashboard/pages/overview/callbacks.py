@@ -26,7 +26,7 @@ from poor_bench.dashboard.pages.overview.tables import (
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.url_state import GridUrl
-from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
 from poor_bench.statistics.summary import GroupBy
@@ -54,12 +54,15 @@ def note(services: Services) -> str:
     parts = [
         write_count(n_trials, "trial"),
         write_count(len(table.llm_ids), "model"),
-        _count_tests(workspace.tests),
+        _count_tests(workspace.enabled_tests),
         write_count(len(workspace.test_classes), "test class"),
     ]
     n_removed = services.results.n_removed()
     if n_removed:
         parts.append(removed_tests_text(n_removed))
+    n_disabled = len(workspace.tests) - len(workspace.enabled_tests)
+    if n_disabled:
+        parts.append(disabled_tests_text(n_disabled))
     newest = table.latest
     return " · ".join(
         [*parts, f"last result {newest[:16].replace('T', ' ')} UTC"] if newest else parts

@@ -38,6 +38,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     from poor_bench.dashboard.result_panel.addresses import serve_texts
     from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
+    from poor_bench.dashboard.web.alive import serve_alive
     from poor_bench.dashboard.web.middleware import compress, protect
 
     app = Dash(
@@ -59,6 +60,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
         page.register(app, services)
     serve_texts(app.server, services.panel)
     serve_screenshots(app.server, services.suites)
+    serve_alive(app.server)
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)
     return app

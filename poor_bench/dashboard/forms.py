@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dash import html
 
 from poor_bench.config.report import parse_place
-from poor_bench.dashboard.components.blocks import error_banner
+from poor_bench.dashboard.components.blocks import data, error_banner
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity
 
@@ -102,6 +102,17 @@ def _describe_problem(problem: Problem, field: str) -> str:
     return f"{message} ({problem.hint})" if problem.hint else message
 
 
+def guard_form(what: str, children: Any, class_name: str = "form-stack") -> Component:
+    """Build a form whose edits do not vanish unasked, see `assets/unsaved.js`.
+
+    Args:
+        what: What it edits, as a question names it.
+        children: Its fields and buttons.
+        class_name: CSS class.
+    """
+    return html.Div(children, className=class_name, **data(form=what))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormAnswer:
     """The outcome, and where it is told."""
@@ -115,7 +126,7 @@ class FormAnswer:
 
 def report_saved(text: str) -> FormAnswer:
     """Return the outcome of a form that was written."""
-    return FormAnswer(shown=html.P(text, role="status"), is_saved=True)
+    return FormAnswer(shown=html.P(text, role="status", **data(saved="yes")), is_saved=True)
 
 
 def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:

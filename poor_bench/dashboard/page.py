@@ -38,6 +38,8 @@ class ShellIds(StrEnum):
     PROBLEMS = "shell-problems-banner"
     PAGE = "shell-page-main"
     THEME = "shell-theme-provider"
+    CONNECTION = "shell-connection-banner"
+    """Shown by `assets/connection.js` while the server does not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

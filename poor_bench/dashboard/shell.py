@@ -43,6 +43,7 @@ def shell(pages: Sequence[Page]) -> Component:
             dmc.NotificationContainer(id=ShellIds.NOTICES, position="bottom-right"),
             html.A("Skip to content", href=f"#{ShellIds.PAGE}", className="skip-link"),
             _header(pages),
+            connection_banner(),
             html.Div(id=ShellIds.PROBLEMS, className="problems"),
             html.Main(id=ShellIds.PAGE, className="page", tabIndex="-1"),
         ],
@@ -51,6 +52,38 @@ def shell(pages: Sequence[Page]) -> Component:
         defaultColorScheme="auto",
     )
     return provider
+
+
+_CONNECTION = {
+    "stopped": (
+        "The server does not answer.",
+        (
+            "Retrying. If it was stopped, start it again with the same command. "
+            "This page continues by itself."
+        ),
+    ),
+    "refused": (
+        "The server was started again with a new link.",
+        (
+            "Open the link that it printed in its terminal, in this browser. "
+            "This page then continues by itself."
+        ),
+    ),
+}
+"""State of the connection, as `assets/connection.js` names it, to what the banner says."""
+
+
+def connection_banner() -> Component:
+    """Build the banner that a script shows while the server does not answer."""
+    return html.Div(
+        [
+            html.P([html.Strong(title), " ", text], className=f"if-{state}")
+            for state, (title, text) in _CONNECTION.items()
+        ],
+        id=ShellIds.CONNECTION,
+        className="connection-banner",
+        role="alert",
+    )
 
 
 def _header(pages: Sequence[Page]) -> Component:

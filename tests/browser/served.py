@@ -18,22 +18,50 @@ TOKEN = "a-token-for-journeys"
 @contextmanager
 def served(data_dir: Path) -> Iterator[str]:
     """Yield the address of a dashboard over a workspace; it ends with the block."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "POOR_BENCH_TOKEN": TOKEN}
-    with (
-        _held_port() as port,
-        subprocess.Popen(
-            [sys.executable, "dashboard.py", "--data", str(data_dir), "--port", str(port)],
+    with restartable(data_dir) as server:
+        yield server.address
+
+
+class Server:
+    """A dashboard that can be killed and started again on the same port."""
+
+    def __init__(self, data_dir: Path, port: int) -> None:
+        self._data_dir, self._port = data_dir, port
+        self.start(TOKEN)
+
+    def start(self, token: str) -> None:
+        """Start it with the token of its link."""
+        command = [sys.executable, "dashboard.py"]
+        self._process = subprocess.Popen(
+            [*command, "--data", str(self._data_dir), "--port", str(self._port)],
             cwd=PROJECT,
-            env=environment,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "POOR_BENCH_TOKEN": token},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        ) as process,
-    ):
+        )
+        self.address = _address_told_by(self._process)
+
+    def kill(self) -> None:
+        """Kill it as the system does: it cannot say goodbye."""
+        self._process.kill()
+        self._process.communicate()
+
+    def end(self) -> None:
+        """End it."""
+        self._process.terminate()
+        self._process.communicate()
+
+
+@contextmanager
+def restartable(data_dir: Path) -> Iterator[Server]:
+    """Yield a running dashboard over a workspace; it ends with the block."""
+    with _held_port() as port:
+        server = Server(data_dir, port)
         try:
-            yield _address_told_by(process)
+            yield server
         finally:
-            process.terminate()
+            server.end()
 
 
 def _address_told_by(process: subprocess.Popen[str]) -> str:

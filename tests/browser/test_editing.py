@@ -14,7 +14,7 @@ from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Dialog
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
@@ -42,7 +42,40 @@ def test_a_test_is_changed_and_a_mistake_is_told_beside_its_field(
     panel.get_by_role("button", name="Save test").click()
     expect(panel.get_by_text("Saved in tests.json.")).to_be_visible()
     expect(page.get_by_role("region", name="Tests").get_by_text("7 + 7")).to_be_visible()
+    expect(panel.get_by_text("Solve: 7 + 7")).to_be_visible()
     assert entries(folder, "tests")[1] == workspace_files.tests[1] | {"level": 3, "text": "7 + 7"}
+
+
+def test_unsaved_edits_ask_before_they_vanish(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(serve(with_results(workspace_files, n_tests=3))).new_page()
+    asked: list[str] = []
+    is_sure = False
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        (dialog.accept if is_sure else dialog.dismiss)()
+
+    page.on("dialog", answer)
+    page.goto("/tests?test=sum_001")
+    text = page.get_by_role("complementary", name="Test").get_by_label("Text")
+    expect(text).to_have_value("1 + 1")
+    other, overview = (page.get_by_role("link", name=name).first for name in ("sum_002", "Overview"))
+    other.click()
+    expect(text).to_have_value("2 + 2")
+    assert asked == []  # nothing was edited
+    text.fill("8 + 8")
+    for leave in (overview, page.get_by_role("link", name="sum_001").first):
+        leave.click()
+        expect(text).to_have_value("8 + 8")
+    page.keyboard.press("Escape")
+    page.go_back()
+    expect(text).to_have_value("8 + 8")
+    assert asked == ["Discard unsaved changes to sum_002?"] * 3
+    is_sure = True
+    overview.click()
+    heading(page, "Overview")
 
 
 def test_an_llm_is_added_tried_changed_and_switched_off(

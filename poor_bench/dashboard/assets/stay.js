@@ -37,7 +37,7 @@
     const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
     if (link && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      go(link);
+      link.click();
     }
   });
 })();

@@ -35,7 +35,8 @@ class Access:
         password: Asked for by HTTP basic authentication; None where a token or nothing is.
         token: Opens the dashboard as part of a link, so that other users of the same machine
             cannot drive the runner; None where a password or nothing does.
-        session: What the cookie holds once password or token were right; new with each start.
+        session: What the cookie holds once password or token were right; new with each start,
+            unless the token is kept.
     """
 
     host: str

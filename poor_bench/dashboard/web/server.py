@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hmac
 import logging
 import os
 import secrets
@@ -113,8 +114,18 @@ def access_rules(host: str, port: int, password: str | None, token: str | None =
         port=port,
         password=password or None,
         token=secret,
-        session=secrets.token_urlsafe(24),
+        session=_make_session(None if password else token),
     )
+
+
+def _make_session(kept_token: str | None) -> str:
+    """Make what the cookie holds: new with each start, unless the token is kept, too.
+
+    Open pages then go on after a restart, as a holder of the token could enter again anyway.
+    """
+    if not kept_token:
+        return secrets.token_urlsafe(24)
+    return hmac.digest(kept_token.encode(), b"session of the dashboard", "sha256").hex()
 
 
 def _require_length(variable: str, secret: str | None) -> None:

@@ -10,6 +10,7 @@ from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
+from poor_bench.dashboard.forms import report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
@@ -218,7 +219,7 @@ def save_label(
         )
     except PoorBenchError as error:
         return error_banner(error), no_update
-    return f"Saved: {case_id or about}.", services.version()
+    return report_saved(f"Saved: {case_id or about}.").shown, services.version()
 
 
 def _register_label_form(app: Dash, services: Services) -> None:

@@ -31,6 +31,7 @@ from poor_bench.dashboard.components.controls import (
     small_button,
     start_button,
 )
+from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text
@@ -355,7 +356,8 @@ def label_form() -> Component:
     """Build the form to score the open case or the whole agent."""
     return card(
         "Your score",
-        html.Div(
+        guard_form(
+            "your score",
             [
                 dmc.Select(
                     id=LabelIds.ABOUT,
@@ -372,7 +374,7 @@ def label_form() -> Component:
                 dmc.TextInput(id=LabelIds.NOTE, label="Reason (optional)", size="xs"),
                 dmc.Button("Save score", id=LabelIds.SAVE, size="xs"),
             ],
-            className="judge-form",
+            "judge-form",
         ),
         html.Div(id=LabelIds.RESULT, role="status"),
         note="Your scores measure the judges. Every score is stored; your newest counts.",

@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.controls import (
     single_choice,
     small_button,
 )
-from poor_bench.dashboard.forms import FormAnswer
+from poor_bench.dashboard.forms import FormAnswer, guard_form
 from poor_bench.dashboard.pages.llms.entry import LLMField, fill_form
 from poor_bench.providers.catalog import provider_names
 
@@ -170,9 +170,14 @@ def _add_card() -> Component:
     ]
     return card(
         "Add a model",
-        html.Div(fields, className="form-grid"),
-        html.Div(id=LLMsIds.ADD_RESULT, className="form-result"),
-        dmc.Button("Add to llms.json", id=LLMsIds.ADD, size="xs", n_clicks=0),
+        guard_form(
+            "the new model",
+            [
+                html.Div(fields, className="form-grid"),
+                html.Div(id=LLMsIds.ADD_RESULT, className="form-result"),
+                html.Div(dmc.Button("Add to llms.json", id=LLMsIds.ADD, size="xs", n_clicks=0)),
+            ],
+        ),
     )
 
 
@@ -215,7 +220,8 @@ def edit_form(llm: LLM) -> Component:
         for name, texts in _AREAS.items()
     ]
     save = dmc.Button("Save", id=form_id(EditIds.SAVE, llm.id), size="xs", n_clicks=0)
-    return html.Div(
+    return guard_form(
+        llm.id,
         [
             html.P(f"Entry {llm.id} of llms.json.", className="card-note"),
             html.Div(boxes, className="form-grid"),
@@ -223,7 +229,6 @@ def edit_form(llm: LLM) -> Component:
             html.Div(id=form_id(EditIds.RESULT, llm.id), className="form-result"),
             html.Div(save),
         ],
-        className="form-stack",
     )
 
 

@@ -19,7 +19,7 @@ from poor_bench.dashboard.page import (
     on_data,
 )
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl, chosen_tests
-from poor_bench.dashboard.pages.tests.panel import form_to_changes, panel
+from poor_bench.dashboard.pages.tests.panel import facts, form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import build_class_table, build_test_table
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
@@ -143,21 +143,26 @@ def _chips(search: str | None, n_suspicious: int | None) -> Component:
     return chip_row("Only", [chip])
 
 
+def show_facts(services: Services, test_id: str) -> list[Component]:
+    """Return what is known by now about a test; nothing if it was removed."""
+    workspace = services.files.workspace()
+    test = workspace.tests_by_id.get(test_id)
+    if test is None:
+        return []
+    faults, items = services.tests.faults().value, services.tests.items().value
+    problems = faults.by_test.get(test_id, ()) if faults else ()
+    item = items.items.get(test_id) if items else None
+    return facts(test_id, prompt_variants(workspace, test), problems, item)
+
+
 def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
     url, workspace = TestUrl.read(search), services.files.workspace()
     test = workspace.tests_by_id.get(url.test)
     if test is None:
         return None
-    faults, items = services.tests.faults().value, services.tests.items().value
-    return panel(
-        test,
-        workspace.test_classes[test.class_id],
-        prompt_variants(workspace, test),
-        faults.by_test.get(test.test_id, ()) if faults else (),
-        items.items.get(test.test_id) if items else None,
-        url,
-    )
+    test_class = workspace.test_classes[test.class_id]
+    return panel(test, test_class, show_facts(services, test.test_id), url)
 
 
 def register(app: Dash, services: Services) -> None:
@@ -170,15 +175,27 @@ def _register_shown(app: Dash, services: Services) -> None:
     filled = (TestsIds.NOTE, TestsIds.CLASSES, TestsIds.CHIPS, TestsIds.LISTED)
     bind_computed_view(app, TestsIds.SEARCH, filled, TestsIds.WAIT, partial(show, services))
 
+    facts_id = {"type": FormIds.FACTS, "index": ALL}
+
     @on_data(
         app,
         Output(TestsIds.DETAILS, "children"),
         Input(TestsIds.SEARCH, "data"),
-        State(TestsIds.DETAILS, "children"),
+        State(facts_id, "id"),
     )
-    def _show_panel(search: str, shown: Any) -> Any:
-        is_same = ctx.triggered_id == ShellIds.VERSION and shown  # keep what is being written
-        return no_update if is_same else show_panel(services, search)
+    def _show_panel(search: str, shown: list[dict[str, str]]) -> Any:
+        is_same = TestUrl.read(search).test in [part["index"] for part in shown]
+        return no_update if is_same else show_panel(services, search)  # keep what is being written
+
+    @app.callback(
+        Output(facts_id, "children"),
+        Input(ShellIds.VERSION, "data"),
+        Input(TestsIds.WAIT, "disabled"),
+        State(facts_id, "id"),
+        prevent_initial_call=True,
+    )
+    def _show_facts(_version: str, _is_current: bool, shown: list[dict[str, str]]) -> Any:
+        return [show_facts(services, part["index"]) for part in shown]
 
     @on_data(
         app,

@@ -49,6 +49,7 @@ class FormIds(StrEnum):
     TEMPLATE = "tests-form-template-input"
     SAVE_TEMPLATE = "tests-form-template-button"
     RESULT = "tests-form-result-body"
+    FACTS = "tests-form-facts-body"
 
 
 def form_id(kind: FormIds, test_id: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import html
 
-from poor_bench.dashboard.components.blocks import icon, set_code
+from poor_bench.dashboard.components.blocks import data, icon, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
-from poor_bench.dashboard.forms import form_error
+from poor_bench.dashboard.forms import form_error, guard_form
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
 from poor_bench.dashboard.pages.tests.tables import message_about
 from poor_bench.dashboard.text.formatting import sentences
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 def panel(
     test: Test,
     test_class: TestClass,
-    prompts: Sequence[PromptVariant],
-    problems: Sequence[Problem],
-    item: Item | None,
+    known: Sequence[Component],
     url: TestUrl,
 ) -> list[Component]:
     """Return the panel of one test.
@@ -41,9 +39,7 @@ def panel(
     Args:
         test: The test.
         test_class: Its class.
-        prompts: Its wordings.
-        problems: Problems with it.
-        item: What the results say about it.
+        known: Its `facts`.
         url: State of the page.
     """
     close = LINKS.link(
@@ -52,6 +48,7 @@ def panel(
         label="Close (Escape)",
         key="escape",
         className="panel-button",
+        **data(stay_from=url.search),
     )
     title = html.Div(
         [html.H2(test.test_id), html.P(f"{test.class_id} · level {test.level}")],
@@ -61,8 +58,11 @@ def panel(
         html.Div([title, close], className="details-head"),
         html.Div(
             [
-                _against(test.test_id, problems, item),
-                *(_prompt(prompt) for prompt in prompts),
+                html.Div(
+                    list(known),
+                    id=form_id(FormIds.FACTS, test.test_id),
+                    className="details-facts",
+                ),
                 _form(test),
                 _template_form(test, test_class),
                 html.Div(id=form_id(FormIds.RESULT, test.test_id), className="form-result"),
@@ -70,6 +70,17 @@ def panel(
             className="details-body",
         ),
     ]
+
+
+def facts(
+    test_id: str,
+    prompts: Sequence[PromptVariant],
+    problems: Sequence[Problem],
+    item: Item | None,
+) -> list[Component]:
+    """Build what is known about a test; drawn again with each change, unlike its forms."""
+    against = _against(test_id, problems, item)
+    return [*([against] if against is not None else []), *map(_prompt, prompts)]
 
 
 def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Component | None:
@@ -99,7 +110,8 @@ def _form(test: Test) -> Component:
     return html.Section(
         [
             html.H3("Edit test"),
-            html.Div(
+            guard_form(
+                test.test_id,
                 [
                     _area(FormIds.TEXT, test.test_id, label, text),
                     dmc.NumberInput(
@@ -119,7 +131,6 @@ def _form(test: Test) -> Component:
                     _area(FormIds.PARAMETERS, test.test_id, "Evaluator parameters (JSON)", shown),
                     html.Div(_button(FormIds.SAVE, test.test_id, "Save test")),
                 ],
-                className="form-stack",
             ),
         ]
     )
@@ -129,7 +140,8 @@ def _template_form(test: Test, test_class: TestClass) -> Component:
     return html.Section(
         [
             html.H3(f"Edit template of {test_class.id}"),
-            html.Div(
+            guard_form(
+                f"the template of {test_class.id}",
                 [
                     _area(
                         FormIds.TEMPLATE,
@@ -139,7 +151,6 @@ def _template_form(test: Test, test_class: TestClass) -> Component:
                     ),
                     html.Div(_button(FormIds.SAVE_TEMPLATE, test.test_id, "Save template")),
                 ],
-                className="form-stack",
             ),
         ]
     )

@@ -61,7 +61,9 @@ def test_unsaved_edits_ask_before_they_vanish(
     page.goto("/tests?test=sum_001")
     text = page.get_by_role("complementary", name="Test").get_by_label("Text")
     expect(text).to_have_value("1 + 1")
-    other, overview = (page.get_by_role("link", name=name).first for name in ("sum_002", "Overview"))
+    other, overview = (
+        page.get_by_role("link", name=name).first for name in ("sum_002", "Overview")
+    )
     other.click()
     expect(text).to_have_value("2 + 2")
     assert asked == []  # nothing was edited
@@ -72,7 +74,7 @@ def test_unsaved_edits_ask_before_they_vanish(
     page.keyboard.press("Escape")
     page.go_back()
     expect(text).to_have_value("8 + 8")
-    assert asked == ["Discard unsaved changes to sum_002?"] * 3
+    assert asked == ["Discard unsaved changes to sum_002?"] * 4
     is_sure = True
     overview.click()
     heading(page, "Overview")

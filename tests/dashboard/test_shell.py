@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.blocks import error_banner
 from poor_bench.dashboard.page import CLOCK_BUSY_MS, CLOCK_IDLE_MS, Page
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
-from poor_bench.dashboard.shell import build_blocked_state, show_page
+from poor_bench.dashboard.shell import build_blocked_state, connection_banner, show_page
 from poor_bench.errors import ConfigError, StoreError
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -181,3 +181,9 @@ def _texts(part: Any) -> Iterator[str]:
     given = part.to_plotly_json()["props"]
     named = ("children", "label", "placeholder", "title", "aria-label", "nothingFoundMessage")
     yield from (given[name] for name in named if isinstance(given.get(name), str))
+
+
+def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
+    said = text_of(connection_banner())
+    assert "start it again with the same command" in said
+    assert "Open the link that it printed in its terminal" in said

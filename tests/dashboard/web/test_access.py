@@ -175,6 +175,20 @@ def test_a_token_may_be_kept_in_the_environment() -> None:
     )
 
 
+def test_open_pages_outlive_a_restart_only_with_a_kept_token() -> None:
+    kept, again, other = (
+        access_rules("127.0.0.1", 8050, None, token).session
+        for token in ("kept for all starts", "kept for all starts", "another one to keep")
+    )
+    assert kept == again
+    assert kept != other
+    assert "kept for all starts" not in kept
+    with_password = [
+        access_rules("127.0.0.1", 8050, "hemlig hemlig", "kept for all starts") for _ in range(2)
+    ]
+    assert with_password[0].session != with_password[1].session
+
+
 @pytest.mark.parametrize("secrets", [("short", None), (None, "short")])
 def test_secrets_that_can_be_guessed_are_refused(secrets: tuple[str | None, str | None]) -> None:
     with pytest.raises(ConfigError, match="too short") as caught:

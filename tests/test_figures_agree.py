@@ -95,7 +95,8 @@ EXPECTED: Mapping[str, float | None] = {
 
 def trial(test_id: str, score: float | None, llm_id: str = KEPT, **facts: Any) -> Result:
     failure = None if score is not None else Failure(kind=FailureKind.TIMEOUT, message="late")
-    values = {"response": "4", "timestamp": "2026-01-02T03:04:05Z", **facts}
+    told = {"found": "bare"} if llm_id == KEPT else {}  # of others the strict score is not known
+    values = {"response": "4", "timestamp": "2026-01-02T03:04:05Z", **told, **facts}
     return Result(llm_id=llm_id, test_id=test_id, score=score, failure=failure, **values)
 
 
@@ -165,6 +166,7 @@ def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
     row = next(row for row in bench.report.summaries() if row.group.llm_id == SILENT)
     missing = {name for name, value in metrics.summary_values(row).items() if value is None}
     assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens", "n_stale"} <= missing
+    assert {"strict_score", "format_tax"} <= missing
     assert row_of(tables_in(bench.report.render("html"))[0], SILENT)["Median"] == ""
     [line] = [r for r in leaderboard_rows(services_of(bench.folder)) if r["id"] == SILENT]
     assert line["median_s"] is line["cost_usd"] is line["stale"] is None

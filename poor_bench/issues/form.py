@@ -63,10 +63,11 @@ def form_costs_score(trial: Trial) -> bool:
     """True if the format of the answer caused the lost score.
 
     It is not where the evaluator found the answer in spite of its form and scored what it says:
-    then a full score shows that form was forgiven, and a lower one that the answer is wrong.
+    then a full score shows that form was forgiven, and a lower one that the answer is wrong. Where
+    the evaluator tells nothing about form, nobody knows if what stood around the answer did it.
     """
     if trial.result.strict_score is None:
-        return True
+        return bool(trial.result.found) or trial.once(form_fault) not in _WRAPPINGS.values()
     return trial.is_zero and bool(trial.result.got) and trial.result.got == trial.result.expected
 
 

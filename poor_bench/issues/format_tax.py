@@ -25,12 +25,13 @@ _OTHER_FIX = "Show an example of the format in the prompt."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatTax:
-    """Format tax of one LLM on one test class; means over trials."""
+    """Format tax of one LLM on one test class; means over trials whose strict score is known."""
 
     llm_id: str
     class_id: str
     """Empty where the tests are not known."""
     n_scored: int
+    """Scored trials whose strict score is known."""
     score: float
     """Mean score with the answer found anywhere, 0.0 to 1.0."""
     strict_score: float
@@ -56,18 +57,19 @@ def format_tax(
         facts: Test id to facts, for the class.
 
     Returns:
-        One row per LLM and class, the highest tax first.
+        One row per LLM and class, the highest tax first; none where no strict score is known.
 
     Example:
+        >>> from dataclasses import replace
         >>> fenced = Result(llm_id="a", test_id="t", score=1.0, strict_score=0.0, found="fenced")
-        >>> [row] = format_tax([fenced, Result(llm_id="a", test_id="u", score=1.0)])
+        >>> [row] = format_tax([fenced, replace(fenced, strict_score=None, found="bare")])
         >>> row.tax, dict(row.n_by_found)
         (0.5, {'fenced': 1})
     """
     known = facts or {}
     groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for result in results:
-        if result.score is not None:
+        if result.score is not None and result.tells_form:
             class_id = known[result.test_id].class_id if result.test_id in known else ""
             groups[result.llm_id, class_id].append(result)
     rows = [_compute_tax(*key, members) for key, members in groups.items()]

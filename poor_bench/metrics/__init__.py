@@ -41,7 +41,7 @@ from poor_bench.statistics.summary import Summary
 
 def _strict(summary: Summary) -> Figure | None:
     value = summary.strict_score
-    return None if value is None else Figure(value, summary.n_tests)
+    return None if value is None else Figure(value, summary.n_strict)
 
 
 def _visible_tax(summary: Summary) -> Figure | None:
@@ -50,10 +50,10 @@ def _visible_tax(summary: Summary) -> Figure | None:
 
 
 def _format_tax(summary: Summary) -> Figure | None:
-    if summary.score is None or summary.strict_score is None:
+    lost = summary.format_tax
+    if lost is None:
         return None
-    lost = summary.score.value - summary.strict_score
-    return Figure(lost if lost > 1e-9 else 0.0, summary.n_tests)
+    return Figure(lost if lost > 1e-9 else 0.0, summary.n_strict)
 
 
 def _compute_scored_share(summary: Summary) -> Figure | None:

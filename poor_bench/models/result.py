@@ -29,7 +29,8 @@ class Result:
     score: float | None = None
     """0.0 to 1.0; None if and only if `failure` is set."""
     strict_score: float | None = None
-    """Score under the format rule of the class; None if the answer met it or no rule applies."""
+    """Score under the format rule of the class; None if the answer met it, if no rule applies or
+    if that is not known, see `tells_form`."""
     details: str = ""
     """Explanation by the evaluator, as Markdown."""
     response: str = ""
@@ -80,6 +81,14 @@ class Result:
     judgement: Mapping[str, Any] | None = None
     """Judgement by a model: judge, cost_usd, and samples as in `Judgement.as_dict`."""
     failure: Failure | None = None
+
+    @property
+    def tells_form(self) -> bool:
+        """True if the strict score is known; a missing one then says that no rule was broken.
+
+        Older tools stored neither strict scores nor runs: nothing is known of their results.
+        """
+        return self.strict_score is not None or bool(self.found or self.run_id)
 
     @property
     def can_be_scored(self) -> bool:

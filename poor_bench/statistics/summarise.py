@@ -13,6 +13,7 @@ from poor_bench.statistics.intervals import percentile
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summary import Group, GroupBy, Summary, TimeParts, TimeSummary
 from poor_bench.statistics.trials import (
+    Cells,
     TrialColumns,
     Trials,
     collect_columns,
@@ -155,7 +156,6 @@ class _TestScores:
 
         cells = number_cells(table)
         score = table.columns["score"][cells.entries]
-        strict = table.columns["strict_score"][cells.entries]
         n_trials = np.bincount(cells.places, minlength=cells.n_cells)
         used = np.flatnonzero(n_trials)
         group_of = np.zeros(cells.n_cells, dtype=np.int64)
@@ -165,9 +165,9 @@ class _TestScores:
             sums = np.bincount(cells.places, weights=values, minlength=cells.n_cells)
             return _split((sums / np.maximum(n_trials, 1))[used], group_of[used], len(grouped))
 
-        is_passed = score >= pass_score
+        self._strict = _average_strict(table, cells, group_of, len(grouped))
         self._scores = average(score)
-        self._strict = average(np.where(np.isnan(strict), score, strict))
+        is_passed = score >= pass_score
         self._passed = average(is_passed)
         self._n_passed = np.bincount(
             grouped.numbers[cells.entries[is_passed]], minlength=len(grouped)
@@ -186,9 +186,40 @@ class _TestScores:
             "n_tests": len(scores),
             "n_passed": self._n_passed[number],
             "score": score,
-            "strict_score": float(self._strict[number].mean()) if scores else None,
+            **self._strict[number],
             "pass_rate": score if passed == scores else mean_score(passed, own),
         }
+
+
+def _average_strict(
+    table: TrialColumns, cells: Cells, group_of: NDArray[np.int64], n_groups: int
+) -> list[dict[str, Any]]:
+    """Average strict scores over tests, of the trials whose strict score is known."""
+    import numpy as np
+
+    is_told = table.tells_form[cells.entries]
+    entries, places = cells.entries[is_told], cells.places[is_told]
+    score, strict = (table.columns[name][entries] for name in ("score", "strict_score"))
+    strict = np.where(np.isnan(strict), score, strict)
+    n_trials = np.bincount(places, minlength=cells.n_cells)
+    used = np.flatnonzero(n_trials)
+
+    def average(values: NDArray[Any]) -> list[float]:
+        sums = np.bincount(places, weights=values, minlength=cells.n_cells)[used]
+        means = sums / n_trials[used]
+        of_groups: list[float] = np.bincount(
+            group_of[used], weights=means, minlength=n_groups
+        ).tolist()
+        return of_groups
+
+    n_tests = np.bincount(group_of[used], minlength=n_groups).tolist()
+    sums = zip(average(strict), average(score - strict), n_tests, strict=True)
+    return [
+        {"strict_score": kept / n, "format_tax": lost / n, "n_strict": n}
+        if n
+        else {"strict_score": None}
+        for kept, lost, n in sums
+    ]
 
 
 class _TrialCounts:

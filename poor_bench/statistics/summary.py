@@ -109,9 +109,13 @@ class Summary:
     score: Estimate | None
     """Mean over tests."""
     strict_score: float | None
-    """Mean over tests under the format rules; equals the score where every rule was kept."""
+    """Mean over `n_strict` tests under the format rules; None if not known."""
     pass_rate: Estimate | None
     """Mean over tests of the share of passed trials."""
+    format_tax: float | None = None
+    """Mean over the same tests of the score that a broken rule cost; None if not known."""
+    n_strict: int = 0
+    """Tests whose strict score is known."""
     adjusted_score: float | None = None
     """Score that it would probably have on all tests, see `Ranking.adjusted`; None where no LLM
     misses a test."""

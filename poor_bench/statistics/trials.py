@@ -37,7 +37,7 @@ class TrialColumns:
     """`NUMBERS`; `trial`; and a code for each field of `values`."""
     values: Mapping[str, tuple[Any, ...]]
     """Field to what its codes stand for: `llm_id`, `test_id`, `run_id`, `marks`, `failure_kind`,
-    `sandbox`."""
+    `sandbox`, `found`."""
 
     def __len__(self) -> int:
         return len(self.columns["trial"])
@@ -49,6 +49,16 @@ class TrialColumns:
 
         is_scored: NDArray[np.bool_] = ~np.isnan(self.columns["score"])
         return is_scored
+
+    @property
+    def tells_form(self) -> NDArray[np.bool_]:
+        """Which entries have a known strict score, as `Result.tells_form`."""
+        import numpy as np
+
+        is_told: NDArray[np.bool_] = ~np.isnan(self.columns["strict_score"])
+        for name in ("found", "run_id"):
+            is_told |= self.find_entries(name, bool)
+        return is_told
 
     def pick(self, chosen: NDArray[Any]) -> TrialColumns:
         """Select entries by a mask or by their numbers."""
@@ -125,6 +135,7 @@ _CODED: Mapping[str, Callable[[Result], Hashable]] = {
     "run_id": lambda each: each.run_id,
     "marks": lambda each: each.marks,
     "sandbox": lambda each: each.sandbox,
+    "found": lambda each: each.found,
     "failure_kind": lambda each: None if each.failure is None else each.failure.kind,
 }
 

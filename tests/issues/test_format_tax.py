@@ -23,8 +23,12 @@ def test_tax_is_what_the_format_rule_takes_away() -> None:
 
 
 def test_no_broken_rule_needs_no_mend() -> None:
-    [row] = format_tax([scored(1.0)])
+    [row] = format_tax([scored(1.0, found="bare")])
     assert (row.tax, row.mend) == (0.0, "")
+
+
+def test_results_of_older_tools_have_no_tax() -> None:
+    assert format_tax([scored(1.0)]) == []
 
 
 @pytest.mark.parametrize("found", ["fenced", "in prose", "announced", "boxed", "repaired", "other"])
@@ -54,7 +58,7 @@ def test_llms_and_classes_are_taxed_apart_highest_first() -> None:
     facts = {"m": TestFacts(class_id="maths"), "s": TestFacts(class_id="mood")}
     rows = format_tax(
         [
-            scored(1.0, test_id="m"),
+            scored(1.0, test_id="m", found="bare"),
             scored(1.0, test_id="s", strict_score=0.0, found="fenced"),
             scored(1.0, llm_id="b", test_id="m", strict_score=0.5, found="fenced"),
         ],

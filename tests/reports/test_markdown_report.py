@@ -48,7 +48,7 @@ def test_classes_are_a_table_of_their_own() -> None:
 
 def test_what_format_alone_costs_is_a_table_of_its_own() -> None:
     fenced = scored("t", 1.0, llm_id="a", strict_score=0.25, found="fenced")
-    shown = report_to_markdown(make_report([fenced, scored("u", 1.0, llm_id="a")]))
+    shown = report_to_markdown(make_report([fenced, scored("u", 1.0, llm_id="a", found="bare")]))
     assert re.search(r"\| `a` \| .*Markdown.* \| 1\.000 \| 0\.625 \| 0\.375 \|", shown)
 
 

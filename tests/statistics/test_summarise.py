@@ -68,8 +68,23 @@ def test_trials_of_one_test_count_as_one_test() -> None:
 
 
 def test_strict_score_takes_the_score_where_the_format_was_kept() -> None:
-    [row] = summarise([scored("a", "m1", 1.0, strict_score=0.0), scored("a", "m2", 1.0)])
+    [row] = summarise(
+        [scored("a", "m1", 1.0, strict_score=0.0), scored("a", "m2", 1.0, found="bare")]
+    )
     assert (row.score.value, row.strict_score) == (1.0, 0.5)
+
+
+def test_format_tax_is_missing_where_no_strict_score_is_known() -> None:
+    [row] = summarise([scored("a", "m1", 1.0), scored("a", "m2", 0.0)])
+    assert (row.strict_score, row.format_tax, row.n_strict) == (None, None, 0)
+
+
+def test_format_tax_is_over_the_tests_whose_strict_score_is_known() -> None:
+    told = {"found": "fenced", "strict_score": 0.25}
+    [row] = summarise(
+        [scored("a", "m1", 1.0, **told), scored("a", "m2", 0.0), scored("a", "m3", 0.5, run_id="r")]
+    )
+    assert (row.strict_score, row.format_tax, row.n_strict) == (0.375, 0.375, 2)
 
 
 @pytest.mark.parametrize(

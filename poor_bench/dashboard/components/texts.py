@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 from dash import html
 
 from poor_bench.dashboard.components.blocks import data
-from poor_bench.dashboard.text.differences import (
-    JsonDifference,
-    Piece,
-    Side,
-    compare_json,
-    compare_texts,
-)
-from poor_bench.messages import write_count
+from poor_bench.dashboard.text.differences import Piece, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from dash.development.base_component import Component
 
@@ -99,53 +92,3 @@ def build_folded(title: str, *children: Component | None, is_open: bool = False)
         open=is_open,
         className="folded",
     )
-
-
-_SHOWN_FIELDS = 100
-
-
-def answer_difference(first: str, second: str) -> Component:
-    """Show the difference of two answers."""
-    if first.strip() == second.strip():
-        return html.P("Both answers are identical.", className="quiet")
-    fields = compare_json(first, second)
-    words = html.Div(
-        [
-            html.P(
-                [html.Del("only left"), " ", html.Ins("only right")], className="difference-key"
-            ),
-            difference(compare_texts(first, second)),
-        ]
-    )
-    if fields is None:
-        return words
-    return html.Div([_field_table(fields), words], className="answer-difference")
-
-
-def _field_table(found: JsonDifference) -> Component:
-    alike = f"{write_count(found.n_alike, 'equal field')}"
-    if not found.differences:
-        return html.P(f"The same JSON ({alike}) in a different format.")
-    shown = found.differences[:_SHOWN_FIELDS]
-    rows = [
-        html.Tr(
-            [
-                html.Th(html.Code(field.path or "whole value"), scope="row"),
-                html.Td(_field_value(field.first, html.Del)),
-                html.Td(_field_value(field.second, html.Ins)),
-            ]
-        )
-        for field in shown
-    ]
-    rest = len(found.differences) - len(shown)
-    return html.Div(
-        [
-            html.P(f"{write_count(len(found.differences), 'different field')}, {alike}."),
-            html.Table(html.Tbody(rows), className="sheet field-table"),
-            html.P(f"... and {rest} more", className="quiet") if rest else None,
-        ]
-    )
-
-
-def _field_value(text: str | None, tag: Callable[[str], Component]) -> Component:
-    return html.Span("missing", className="quiet") if text is None else tag(text)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import score_badge
-from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
+from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.url_state import result_link
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.messages import write_count

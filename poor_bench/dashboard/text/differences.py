@@ -6,11 +6,13 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.extraction.json_value import extract_json
+from poor_bench.extraction.number import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 6000
 _MOST_WORK = 1_000_000
 """Pairs of equal pieces that are looked at for one comparison: well under a second."""
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_WORDS = re.compile(r"\d+(?:[.,:'\d]*\d)?|[^\W\d]\w*|\s+|[^\w\s]|\w+")
+"""A number is one word, with its decimals: half a number means nothing."""
+LEAST_ALIKE = 0.4
+"""Similarity from which on a word diff of two texts can be read."""
 
 
 class Side(StrEnum):
@@ -61,6 +66,34 @@ def compare_texts(first: str, second: str) -> list[Piece]:
         Piece(Side.BOTH, "".join(old[old_end:])),
     ]
     return [piece for piece in pieces if piece.text]
+
+
+def measure_similarity(pieces: Sequence[Piece]) -> float:
+    """Compute the share of the characters of two texts that stand alike in both, 0.0 to 1.0.
+
+    White space does not count; two empty texts are alike.
+
+    Example:
+        >>> measure_similarity(compare_texts("the cat sat", "the cow sat"))
+        0.6666666666666666
+    """
+    lengths = [(piece.side, len("".join(piece.text.split()))) for piece in pieces]
+    alike = sum(2 * length for side, length in lengths if side is Side.BOTH)
+    other = sum(length for side, length in lengths if side is not Side.BOTH)
+    return alike / (alike + other) if alike + other else 1.0
+
+
+def subtract_numbers(first: str, second: str) -> Decimal | None:
+    """Compute how much larger the second of two answers is; None unless both are one number.
+
+    Example:
+        >>> subtract_numbers("6.00", "40.00")
+        Decimal('34.00')
+    """
+    numbers = [parse_number(text) for text in (first, second)]
+    if numbers[0] is None or numbers[1] is None or numbers[0].is_percent != numbers[1].is_percent:
+        return None
+    return numbers[1].value - numbers[0].value
 
 
 def _n_alike(old: Sequence[str], new: Sequence[str]) -> int:
@@ -123,6 +156,13 @@ class FieldDifference:
     """As JSON; None where the field is missing."""
     second: str | None
     """As JSON; None where the field is missing."""
+
+    @property
+    def change(self) -> Decimal | None:
+        """How much larger the second number is; None unless both are numbers."""
+        if self.first is None or self.second is None:
+            return None
+        return subtract_numbers(self.first, self.second)
 
 
 @dataclass(frozen=True, slots=True)

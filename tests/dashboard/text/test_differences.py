@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.text.differences import Side, compare_texts
+from poor_bench.dashboard.text.differences import (
+    LEAST_ALIKE,
+    Side,
+    compare_texts,
+    measure_similarity,
+    subtract_numbers,
+)
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
@@ -64,3 +70,29 @@ def test_comparing_is_bounded_work_whatever_models_write(
     pieces = compare_texts(first, second)
     assert "".join(p.text for p in pieces if p.side is not Side.SECOND) == first
     assert "".join(p.text for p in pieces if p.side is not Side.FIRST) == second
+
+
+def test_a_number_is_one_word() -> None:
+    pieces = compare_texts("It costs 6.00 EUR", "It costs 40.00 EUR")
+    assert [piece.text for piece in pieces] == ["It costs ", "6.00", "40.00", " EUR"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "change"),
+    [("6.00", "40.00", 34), ("1,234", "1,200.", -34), ("6 or 7", "8", None), ("5%", "5", None)],
+)
+def test_two_answers_that_are_numbers_are_subtracted(
+    first: str, second: str, change: int | None
+) -> None:
+    assert subtract_numbers(first, second) == change
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_similarity_is_a_share_and_the_same_text_is_alike(first: str, second: str) -> None:
+    assert 0 <= measure_similarity(compare_texts(first, second)) <= 1
+    assert measure_similarity(compare_texts(first, first)) == 1
+
+
+def test_sentences_about_other_things_are_not_alike() -> None:
+    pieces = compare_texts("The cat sleeps on the warm roof.", "Prices rose by a third, said they")
+    assert measure_similarity(pieces) < LEAST_ALIKE

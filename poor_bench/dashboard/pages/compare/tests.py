@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, icon
 from poor_bench.dashboard.components.controls import chip_row, page_steps
-from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
+from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown

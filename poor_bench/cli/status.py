@@ -51,6 +51,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
                 "n_disabled_tests": states.n_disabled,
                 "n_results_of_removed_tests": states.n_removed,
                 "n_results_of_removed_llms": removed,
+                "n_results_of_further_trials": states.n_further,
             }
         )
         return 0
@@ -101,6 +102,9 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
     )
     if states.n_disabled:
         click.echo(f"{disabled_tests_text(states.n_disabled)}.")
+    if states.n_further:
+        further = write_count(states.n_further, "result")
+        click.echo(f"{further} of trials above {states.trials} not counted. Use --trials.")
     if states.n_removed:
         click.echo(f"{removed_tests_text(states.n_removed)}.")
     click.echo(_suggest_next_step(rows))

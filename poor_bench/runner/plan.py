@@ -102,6 +102,8 @@ class TrialStates:
         """Tests that were matched and skipped, because they are not enabled."""
         self.n_removed = 0
         """Results of these LLMs that belong to removed tests; they count in no state."""
+        self.n_further = 0
+        """Results of these LLMs and tests with a higher trial number; they count in no state."""
 
     def note_all(
         self,
@@ -120,16 +122,18 @@ class TrialStates:
         for result in results:
             slot = self._slot(result)
             if slot is None:
-                self.n_removed += (
-                    known_tests is not None
-                    and result.test_id not in known_tests
-                    and result.llm_id in self._llm_index
-                )
+                self._count_other(result, known_tests)
             else:
                 known = self._states[slot]
                 state = max(known & _STATE, _find_state(result, self, fingerprints))
                 kind = _SCORED if result.failure is None else _HAS_FAILURE
                 self._states[slot] = state | known & ~_STATE | kind
+
+    def _count_other(self, result: Result, known_tests: Container[str] | None) -> None:
+        if result.llm_id in self._llm_index:
+            is_removed = known_tests is not None and result.test_id not in known_tests
+            self.n_removed += is_removed
+            self.n_further += result.test_id in self._test_index and result.trial > self.trials
 
     def note_columns(
         self, table: TrialColumns, scored: NDArray[np.int64], found: NDArray[np.uint8]
@@ -143,6 +147,7 @@ class TrialStates:
         """
         import numpy as np
 
+        self.n_further += self._count_further(table)
         slots = self.find_slots(table)[scored]
         states = np.frombuffer(self._states, dtype=np.uint8)  # writes into the same bytes
         known = states[slots]
@@ -152,14 +157,27 @@ class TrialStates:
         """Find the place of each entry; -1 where it is not among these trials."""
         import numpy as np
 
+        llm, test = self._find_llms_and_tests(table)
+        trial = table.columns["trial"]
+        is_here = (llm >= 0) & (test >= 0) & (trial >= 1) & (trial <= self.trials)
+        return np.where(is_here, (llm * len(self.tests) + test) * self.trials + trial - 1, -1)
+
+    def _find_llms_and_tests(
+        self, table: TrialColumns
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Find the index of the LLM and of the test of each entry; -1 where it is another."""
+        import numpy as np
+
         llms, tests = (
             np.array([places.get(value, -1) for value in table.values[name]], dtype=np.int64)
             for name, places in (("llm_id", self._llm_index), ("test_id", self._test_index))
         )
-        llm, test = llms[table.columns["llm_id"]], tests[table.columns["test_id"]]
-        trial = table.columns["trial"]
-        is_here = (llm >= 0) & (test >= 0) & (trial >= 1) & (trial <= self.trials)
-        return np.where(is_here, (llm * len(self.tests) + test) * self.trials + trial - 1, -1)
+        return llms[table.columns["llm_id"]], tests[table.columns["test_id"]]
+
+    def _count_further(self, table: TrialColumns) -> int:
+        llm, test = self._find_llms_and_tests(table)
+        is_further = (llm >= 0) & (test >= 0) & (table.columns["trial"] > self.trials)
+        return int(is_further.sum())
 
     def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
         """State of one trial; `trial` counts from 1."""

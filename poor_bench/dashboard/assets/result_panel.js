@@ -29,13 +29,14 @@
   const blocksOf = (text) => {
     const blocks = document.createDocumentFragment();
     for (let start = 0; start < text.length; ) {
-      const line = text.lastIndexOf("\n", start + BLOCK);
-      const end = line > start ? line + 1 : start + BLOCK;
+      const most = text.slice(start, start + BLOCK); // a text without line ends is searched once
+      const line = most.lastIndexOf("\n");
+      const length = line < 0 ? most.length : line + 1;
       const block = document.createElement("span");
       block.className = "text-block";
-      block.textContent = text.slice(start, end).replace(/\n$/, "");
+      block.textContent = most.slice(0, line < 0 ? length : line);
       blocks.append(block);
-      start = end;
+      start += length;
     }
     return blocks;
   };

@@ -36,12 +36,17 @@ def build_others(panel: PanelResult, name_of: Callable[[str], str]) -> Component
         html.Div([html.H4(title), *_build_list(answers, name, own)])
         for title, answers, name in (
             ("Other trials of this model", panel.trials, lambda each: f"trial {each.key.trial}"),
-            ("Other models", panel.others, lambda each: name_of(each.llm_id)),
+            ("Other models", panel.others, lambda each: _name(each, name_of)),
         )
         if answers
     ]
     counts = write_count(n_others, "model") if n_others else write_count(len(panel.trials), "trial")
     return build_folded(f"Same test, other answers ({counts})", *lists, is_open=True)
+
+
+def _name(answer: OtherAnswer, name_of: Callable[[str], str]) -> str:
+    trial = answer.key.trial
+    return name_of(answer.llm_id) + (f", trial {trial}" if trial > 1 else "")
 
 
 def _build_list(

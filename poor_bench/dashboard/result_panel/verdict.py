@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from poor_bench.models.result import Result
 
 
+_SHORT = 60
+"""Characters of texts that stand beside each other: `42` and `41` compared would read `4241`."""
+
+
 def build_verdict(panel: PanelResult) -> Component:
     """Show score, format score, flags and what the evaluator says; or why the trial failed."""
     details, result = panel.details, panel.details.result
@@ -85,6 +89,16 @@ def build_expected(panel: PanelResult) -> Component | None:
     if not details.got:
         title = html.H3("Expected; no answer found")
         return html.Section([title, plain_text(details.expected)])
+    if max(len(details.expected), len(details.got)) <= _SHORT:
+        return html.Section(
+            [
+                html.H3("Expected"),
+                plain_text(details.expected),
+                html.H3("Actual"),
+                plain_text(details.got),
+            ],
+            className="expected-and-actual",
+        )
     return html.Section(
         [
             html.H3("Expected and actual"),

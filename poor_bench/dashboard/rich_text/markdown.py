@@ -19,17 +19,20 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.tree import SyntaxTreeNode
 
+_MOST_FORMULAS = 300
+"""In one answer; further ones stay LaTeX."""
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 _FORMULA = re.compile(
     r"\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]|\$\$(?P<dollars>.+?)\$\$"
-    r"|\$(?P<dollar>(?![\s\d$])[^$\n]*?[^$\s\\]|\d[^$\n]*?[\\^_=+*/<>][^$\n]*?[^$\s\\])\$(?!\d)",
+    r"|\$(?P<dollar>(?![\s\d$])[^$\n]*?[^$\s\\]|\d[\d.,]{0,20}(?=\$)"
+    r"|\d[^$\n]*?[\\^_=+*/<>][^$\n]*?[^$\s\\])\$(?!\d)",
     re.DOTALL,
 )
 _BLOCK = re.compile(
     r"(?:\$\$(?P<dollars>.+?)\$\$|\\\[(?P<square>.+?)\\\])[ \t]*[.,]?[ \t]*(?:\n|\Z)", re.DOTALL
 )
 _SIMPLE: dict[str, Callable[..., Any]] = {
-    "strong": html.Strong, "em": html.Em, "s": html.S, "bullet_list": html.Ul,
+    "strong": html.Strong, "em": html.Em, "s": html.S,
     "list_item": html.Li, "blockquote": html.Blockquote, "table": html.Table,
     "thead": html.Thead, "tbody": html.Tbody, "tr": html.Tr,
 }  # fmt: skip
@@ -59,7 +62,8 @@ def _parser() -> MarkdownIt:
 
 
 def _read_formula(state: StateInline, silent: bool) -> bool:
-    if state.src[state.pos] not in "\\$":
+    n_found = state.env.get("n_formulas", 0)
+    if state.src[state.pos] not in "\\$" or n_found >= _MOST_FORMULAS:
         return False
     match = _FORMULA.match(state.src, state.pos, state.pos + MOST_CHARACTERS)
     if match is None:
@@ -68,6 +72,7 @@ def _read_formula(state: StateInline, silent: bool) -> bool:
         token = state.push("formula", "", 0)
         token.content = next(filter(None, match.groups()))
         token.meta = {"is_block": bool(match["square"] or match["dollars"])}
+        state.env["n_formulas"] = n_found + 1
     state.pos = match.end()
     return True
 
@@ -114,7 +119,9 @@ def _build_cell(node: SyntaxTreeNode) -> Any:
 
 
 def _build_list(node: SyntaxTreeNode) -> Any:
-    return html.Ol(_build_all(node), start=str(node.attrs.get("start", 1)))
+    if node.type == "bullet_list":
+        return html.Ul(_build_all(node), dir="auto")
+    return html.Ol(_build_all(node), start=str(node.attrs.get("start", 1)), dir="auto")
 
 
 def _build_link(node: SyntaxTreeNode) -> Any:
@@ -135,6 +142,7 @@ _SPECIAL: dict[str, Callable[[SyntaxTreeNode], Any]] = {
     "inline": lambda node: html.Span(_build_all(node)),
     "paragraph": _build_paragraph,
     "heading": _build_heading,
+    "bullet_list": _build_list,
     "ordered_list": _build_list,
     "th": _build_cell,
     "td": _build_cell,

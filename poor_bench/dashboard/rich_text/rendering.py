@@ -13,7 +13,7 @@ from poor_bench.dashboard.rich_text.markdown import build_markdown
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-MOST_RENDERED = 40_000
+MOST_RENDERED = 20_000
 """Characters of an answer that is rendered; a longer one is shown raw only."""
 _ONLY_FENCE = re.compile(
     r"\s*```(?:json)?[ \t]*\n(?P<body>.*?)\n?```\s*", re.DOTALL | re.IGNORECASE

@@ -268,9 +268,8 @@ def test_expected_and_got_are_compared_and_the_answer_is_marked(
     )
     body = details.shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
     assert [mark.children for mark in of_type(body, "Mark")] == ["5"]
-    assert "4" in [deleted.children for deleted in of_type(body, "Del")]
-    assert "5" in [inserted.children for inserted in of_type(body, "Ins")]
     shown = text_of(body)
+    assert "Expected 4 Actual 5" in shown
     assert "Thinking (1 words)" in shown or "Thinking (1 word)" in shown
     assert "truncated" in shown
 

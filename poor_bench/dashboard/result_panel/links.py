@@ -36,7 +36,7 @@ def build_links(panel: PanelResult) -> Component:
             else None,
             _copy_button("Copy link", copy_link=own),
             _copy_button("Copy as cURL", copy_from=curl_address(result.llm_id, key))
-            if panel.details.prompt
+            if panel.details.prompt and panel.is_http
             else None,
         ],
         className="panel-links",

@@ -105,6 +105,7 @@ def _build_earlier(result: Result, now: Result) -> Component:
     answer, own = (split_thinking(each.response).answer.strip() for each in (result, now))
     failure = result.failure.message if result.failure else ""
     when = result.timestamp[:16].replace("T", " ") or result.run_id
+    trial = f", trial {result.trial}" if result.trial > 1 else ""
     is_long = len(answer) + len(own) > _MOST_COMPARED
     body = plain_text(answer) if is_long or failure else answer_difference(answer, own)
     return html.Details(
@@ -112,7 +113,7 @@ def _build_earlier(result: Result, now: Result) -> Component:
             html.Summary(
                 [
                     score_badge(result.score),
-                    html.Span(f"{when}, trial {result.trial}", className="line-name"),
+                    html.Span(when + trial, className="line-name"),
                     html.Span(failure or _first_line(answer, own), className="line-answers"),
                 ]
             ),

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dash import html
 
+from poor_bench.messages import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -44,7 +46,7 @@ def build_code(code: str, label: str = "") -> Component:
         label: What stands behind the opening fence, such as `python`.
     """
     language = _ALIASES.get(label.lower(), label.lower())
-    code = code.rstrip("\n")
+    code = harmless(code).rstrip("\n")
     is_coloured = language in _LANGUAGES and len(code) <= _MOST_CHARACTERS
     if is_coloured and max(map(len, code.split("\n"))) <= _LONGEST_LINE:
         parts: list[Any] = [

@@ -19,6 +19,7 @@ from poor_bench.prompts.request import (
     find_override,
     template_for,
 )
+from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.curl import write_curl
 from poor_bench.results.earlier import find_earlier
 from poor_bench.runner.stale import StaleCheck
@@ -87,6 +88,8 @@ class PanelResult:
     """Of other models, best first."""
     trials: tuple[OtherAnswer, ...]
     """Of this model: other trials, and a failure that is newer than the score."""
+    is_http: bool
+    """True if its model is asked over HTTP, so that its request can be a curl command."""
     reported: str
     """Why a reader thinks that the test is wrong."""
 
@@ -126,6 +129,7 @@ class PanelResults:
             notes=list_trial_notes(result.failure, reason),
             others=tuple(each for each in answers if each.llm_id != llm_id),
             trials=tuple(each for each in answers if each.llm_id == llm_id and each.key != key),
+            is_http=_is_asked_over_http(workspace, llm_id),
             reported=test.reported if test else "",
         )
 
@@ -218,6 +222,11 @@ class PanelResults:
 
 def _write_excerpt(response: str, failure: str) -> str:
     return failure or split_thinking(response).answer.strip()[:_EXCERPT]
+
+
+def _is_asked_over_http(workspace: Workspace, llm_id: str) -> bool:
+    llm = workspace.llms_by_id.get(llm_id)
+    return llm is not None and find_entry(llm).wire.has_endpoint
 
 
 def _find_prompt_facts(workspace: Workspace, result: Result) -> PromptFacts:

@@ -38,7 +38,7 @@ class Shown(NamedTuple):
     body: list[Component | None]
     place: list[Any] | None
     """The trial with its place in the table, which may be None."""
-    opened: list[Any] | None
+    opened: Any
     """The result for `PanelIds.OPEN`."""
 
 
@@ -148,9 +148,16 @@ def _register_panel(app: Dash, services: Services) -> None:
         Input(ModelIds.SELECTED, "data"),
         Input(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
+        State(PanelIds.OPEN, "data"),
     )
-    def _show(selected: object, search: str | None, sort: SortModel) -> Any:
+    def _show(
+        selected: object, search: str | None, sort: SortModel, opened: list[Any] | None
+    ) -> Any:
         if search is None:
             return (no_update,) * 7
         shown = shown_details(services, search, sort, selected)
-        return shown._replace(title=still(shown.title), body=still(shown.body))
+        return shown._replace(
+            title=still(shown.title),
+            body=still(shown.body),
+            opened=no_update if shown.opened == opened else shown.opened,  # keeps what is typed
+        )

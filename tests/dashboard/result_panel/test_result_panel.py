@@ -1,0 +1,160 @@
+"""The result panel: what it shows of a result, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.result_panel import callbacks
+from poor_bench.dashboard.result_panel.addresses import read_text, text_address
+from poor_bench.dashboard.result_panel.panel import build_panel
+from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.services.services import Services
+from poor_bench.errors import ConfigError
+from poor_bench.models.result import Result
+from poor_bench.results.table import TrialKey
+from poor_bench.workspace_folder import WorkspaceFolder
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_of, write_results
+from tests.dashboard.seen_text import of_type, text_of
+
+ONE, KEY = "scripted:one", TrialKey("sum_001", 1, is_failure=False)
+OPEN = [ONE, *KEY]
+
+
+def stored(files: WorkspaceFiles, *others: Result, **fields: Any) -> tuple[Services, Path]:
+    files.add_tests(2)
+    files.add_llm("one", ["4"])
+    folder = files.write()
+    write_results(folder, {ONE: [scored("sum_001", 0.5, **fields)]})
+    services = services_of(folder)
+    if others:
+        services.files.config().store.add(others, "20260301T000000-b", {})
+    return services, folder
+
+
+def shown(services: Services, key: TrialKey = KEY) -> str:
+    panel = services.panel.read(ONE, key)
+    assert panel is not None
+    json.dumps(still(build_panel(panel)))
+    return text_of(build_panel(panel))
+
+
+def test_a_prompt_that_changed_since_says_so_and_shows_what_was_sent(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services, _ = stored(workspace_files, prompt="What was asked", system_prompt="Be brief")
+    seen = shown(services)
+    assert seen.index("changed since") < seen.index("Be brief") < seen.index("What was asked")
+    assert "What changed" in seen
+
+
+def test_a_prompt_as_of_today_says_where_it_comes_from(workspace_files: WorkspaceFiles) -> None:
+    services, _ = stored(workspace_files)
+    panel = services.panel.read(ONE, KEY)
+    assert panel is not None
+    assert panel.prompt.changed_to is None
+    assert "not stored: as of today" in shown(services)
+    assert "Template of sums: default" in shown(services)
+
+
+def test_the_override_of_a_model_is_named(workspace_files: WorkspaceFiles) -> None:
+    _, folder = stored(workspace_files)
+    path = folder / "test_classes.yaml"
+    classes = yaml.safe_load(path.read_text())
+    for each in classes["test_classes"]:
+        each["work_prompt_template"]["overrides"] = {ONE: "Only for one: {problem}"}
+    path.write_text(yaml.safe_dump(classes))
+    services = services_of(folder)
+    assert f"override for {ONE}" in shown(services)
+
+
+def test_other_models_and_trials_are_listed_best_first(workspace_files: WorkspaceFiles) -> None:
+    services, _ = stored(
+        workspace_files,
+        Result(llm_id="b:worse", test_id="sum_001", score=0.0, response="three"),
+        Result(llm_id="b:best", test_id="sum_001", score=1.0, response="<think>x</think>four"),
+        Result(llm_id=ONE, test_id="sum_001", score=0.0, response="two", trial=2),
+    )
+    seen = shown(services)
+    assert "(2 models)" in seen
+    assert seen.index("trial 2") < seen.index("b:best") < seen.index("b:worse")
+    panel = services.panel.read(ONE, KEY)
+    assert panel is not None
+    assert [each.excerpt for each in panel.others] == ["four", "three"]
+
+
+def test_earlier_answers_come_from_the_runs_newest_first(workspace_files: WorkspaceFiles) -> None:
+    services, _ = stored(
+        workspace_files, Result(llm_id=ONE, test_id="sum_001", score=1.0, response="newest")
+    )
+    store = services.files.config().store
+    store.add([Result(llm_id=ONE, test_id="sum_002", score=1.0)], "20260401T000000-c", {})
+    store.add([Result(llm_id="b:x", test_id="sum_001", score=1.0)], "20260402T000000-d", {})
+    again = Result(llm_id=ONE, test_id="sum_001", score=0.0, response="again", timestamp="2026-05")
+    store.add([again], "20260501T000000-e", {})
+    found = services.panel.earlier(ONE, "sum_001")
+    assert [each.response for each in found] == ["again", "newest"]
+    seen = text_of(callbacks.show_earlier(services, OPEN))
+    assert "newest" in seen
+    assert "again" not in seen.partition("newest")[0]
+
+
+def test_a_long_answer_is_there_as_a_whole(workspace_files: WorkspaceFiles) -> None:
+    answer = "".join(f"line {number}\n" for number in range(20_000))
+    services, _ = stored(workspace_files, response=answer)
+    panel = services.panel.read(ONE, KEY)
+    assert panel is not None
+    buttons = [each for each in of_type(build_panel(panel), "Button") if "more" in each.children]
+    [props] = [each.to_plotly_json()["props"] for each in buttons]
+    assert props["data-load-rest"] == text_address(ONE, KEY, TextPart.ANSWER)
+    query = {"llm": ONE, "test": "sum_001", "part": "answer", "start": props["data-rest-start"]}
+    [pre] = [each for each in of_type(build_panel(panel), "Pre") if "line 0" in text_of(each)]
+    assert text_of(pre).rstrip(" ") + read_text(services.panel, query) == answer
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"llm": ONE}, {"llm": ONE, "test": "no", "part": "answer"},
+              {"llm": ONE, "test": "sum_001", "part": "key"},
+              {"llm": ONE, "test": "sum_001", "part": "answer", "start": "x"}],
+)  # fmt: skip
+def test_an_address_of_nothing_is_told(
+    workspace_files: WorkspaceFiles, query: dict[str, str]
+) -> None:
+    services, _ = stored(workspace_files)
+    with pytest.raises((KeyError, ValueError)):
+        read_text(services.panel, query)
+
+
+def test_an_answer_is_scored_anew(workspace_files: WorkspaceFiles) -> None:
+    services, folder = stored(workspace_files, response="4")
+    told = callbacks.rescore(services, OPEN)
+    assert told["message"] == "Score before: 0.50. Score now: 1.00."
+    [result] = WorkspaceFolder(folder).store.results()
+    assert (result.score, result.response) == (1.0, "4")
+    with pytest.raises(ConfigError):
+        callbacks.rescore(services, None)
+
+
+def test_a_reported_test_is_noted_in_its_file_and_found_by_lint(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services, folder = stored(workspace_files)
+    callbacks.report(services, OPEN, " the key is <b>5</b> ")
+    tests = json.loads((folder / "tests.json").read_text())["tests"]
+    assert [test.get("reported") for test in tests] == ["the key is <b>5</b>", None]
+    assert "the key is <b>5</b>" in shown(services)
+    codes = [finding.problem.code for finding in WorkspaceFolder(folder).lint()]
+    assert codes.count("reported") == 1
+    callbacks.report(services, OPEN, "")
+    assert "reported" not in (folder / "tests.json").read_text()
+
+
+@pytest.mark.parametrize("opened", [None, [], [1, 2, 3, 4], ["a", "b"], "x"])
+def test_nonsense_from_the_browser_opens_nothing(opened: Any) -> None:
+    assert callbacks.read_open(opened) is None

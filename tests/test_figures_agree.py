@@ -298,7 +298,7 @@ def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
 def test_the_heat_map_marks_what_is_stale(bench: Bench) -> None:
     services = services_of(bench.folder)
     assert text_of(scores_by_class(services, "")).count("1 stale") == 1
-    table = csv.DictReader(io.StringIO(heat_map_csv(services, "levels").csv))
+    table = csv.DictReader(io.StringIO(heat_map_csv(services, "?heat-map=levels").csv))
     rows = [row for row in table if row["Model ID"] == KEPT]
     assert sum(int(float(row["Stale"] or 0)) for row in rows) == EXPECTED["n_stale"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.url_state import ListUrl
+    from poor_bench.dashboard.url_state import ListUrl, UrlState
 
 
 def build_options(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
@@ -38,7 +38,12 @@ def test_options(workspace: Workspace) -> tuple[list[dict[str, str]], list[dict[
 
 
 def multi_choice(
-    choice_id: str, label: str, *, chosen: Sequence[str] = (), placeholder: str = "All"
+    choice_id: str,
+    label: str,
+    *,
+    chosen: Sequence[str] = (),
+    placeholder: str = "All",
+    is_named: bool = True,
 ) -> Component:
     """Return a box in which any number of values can be chosen.
 
@@ -47,6 +52,7 @@ def multi_choice(
         label: What it chooses.
         chosen: Values chosen at first.
         placeholder: Shown while nothing is chosen.
+        is_named: True if the label stands above the box; screen readers hear it in any case.
     """
     box = dmc.MultiSelect(
         id=choice_id,
@@ -57,7 +63,7 @@ def multi_choice(
         searchable=True,
         hidePickedOptions=True,
         size="xs",
-        label=label,
+        **({"label": label} if is_named else aria(label=label)),
         clearButtonProps=aria(label=f"Clear {label}"),
     )
     return html.Div(box, className="multi-choice")
@@ -274,7 +280,13 @@ def chip_row(label: str, chips: Sequence[Component]) -> Component:
 
 
 def page_steps(
-    links: StayLinks, url: ListUrl, n_items: int, page_size: int, *, label: str
+    links: StayLinks,
+    url: UrlState,
+    n_items: int,
+    page_size: int,
+    *,
+    label: str,
+    field: str = "page",
 ) -> Component | None:
     """Build the links to the pages before and after; None for a single page.
 
@@ -284,15 +296,16 @@ def page_steps(
         n_items: Items on all pages of the list.
         page_size: Items of one page.
         label: Its name for screen readers.
+        field: Field of the state that holds the page, from 1.
     """
     if n_items <= page_size:
         return None
-    page = url.page
+    page: int = getattr(url, field)
     first, last = (page - 1) * page_size + 1, min(page * page_size, n_items)
 
     def step(text: str, to: int) -> Component:
         if 1 <= to <= -(-n_items // page_size):
-            return links.link(text, url.change(page=to).search, className="page-step")
+            return links.link(text, url.change(**{field: to}).search, className="page-step")
         return html.Span(text, className="page-step is-off", **aria(disabled="true"))
 
     shown = html.Span(f"{first:,} to {last:,} of {n_items:,}", className="quiet")

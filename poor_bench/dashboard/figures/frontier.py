@@ -127,6 +127,8 @@ class FrontierPoint:
     x: float
     """What is spent: size, seconds, ...; above 0, less is better."""
     score: Estimate
+    is_minor: bool = False
+    """True for one of many with lower scores: drawn small unless it is on the frontier."""
 
 
 def find_frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
@@ -142,23 +144,35 @@ def find_frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
     return frontier
 
 
-def frontier_figure(points: Sequence[FrontierPoint], x_title: str) -> go.Figure:
+def frontier_figure(
+    points: Sequence[FrontierPoint], x_title: str, *, is_spread: bool = False
+) -> go.Figure:
     """Return the scores over what is spent, on a logarithmic axis.
 
     Args:
         points: One for each LLM, at least one.
         x_title: Name and unit of the horizontal axis.
+        is_spread: Draw points with equal x side by side instead of on top of each other.
     """
     import plotly.graph_objects as go
 
     frontier = find_frontier(points)
-    below = [point for point in points if point not in frontier]
+    behind = [point for point in points if point not in frontier]
+    below = [point for point in behind if not point.is_minor]
+    minor = [point for point in behind if point.is_minor]
     low, high = _log_range(points)
     figure = go.Figure()
     _add_line(figure, frontier)
-    places = _places([*frontier, *below], len(frontier), low, high)
-    _add_points(figure, frontier, places, "efficient frontier", _ON_FRONTIER, "diamond")
-    _add_points(figure, below, places[len(frontier) :], "others", _BELOW, "circle")
+    ordered = [*frontier, *below, *minor]
+    drawn = _spread(ordered, low, high) if is_spread else [_Drawn(each, each.x) for each in ordered]
+    n_major = len(frontier) + len(below)
+    _add_minor(figure, drawn[n_major:])
+    places = _places(drawn[:n_major], len(frontier), low, high)
+    _add_points(
+        figure, drawn[: len(frontier)], places, "efficient frontier", _ON_FRONTIER, "diamond"
+    )
+    rest = drawn[len(frontier) : n_major]
+    _add_points(figure, rest, places[len(frontier) :], "others", _BELOW, "circle")
     ticks = round_numbers(10**low, 10**high)
     figure.update_xaxes(
         title=x_title,
@@ -189,19 +203,66 @@ def _log_range(points: Sequence[FrontierPoint]) -> tuple[float, float]:
     return min(values) - room, max(values) + room
 
 
-def _places(points: Sequence[FrontierPoint], n_frontier: int, low: float, high: float) -> list[str]:
-    """Return where the labels stand; the first `n_frontier` points are joined by a line."""
+class _Drawn(NamedTuple):
+    """A point, and where it is drawn: beside its place where another one is there."""
+
+    point: FrontierPoint
+    x: float
+
+
+def spread_spots(spots: Sequence[Spot], step: float) -> list[float]:
+    """Move points sideways, alternately right and left, until they do not cover each other.
+
+    Args:
+        spots: The points, in pixels; earlier ones stay where they are.
+        step: Width and height of a point, in pixels.
+
+    Example:
+        >>> spread_spots([Spot(50, 10), Spot(50, 12), Spot(50, 40), Spot(50, 11)], step=10)
+        [0.0, 10.0, 0.0, -10.0]
+    """
+    taken: list[Spot] = []
+    moved: list[float] = []
+    for spot in spots:
+        near = [other for other in taken if abs(other.y - spot.y) < step]
+        free = (
+            offset
+            for offset in _OFFSETS
+            if all(abs(other.x - spot.x - offset * step) >= step - 1e-9 for other in near)
+        )
+        moved.append(next(free, _OFFSETS[-1]) * step)
+        taken.append(Spot(spot.x + moved[-1], spot.y))
+    return moved
+
+
+_OFFSETS = (0.0, *(side * place for place in range(1, 9) for side in (1.0, -1.0)))
+"""Where a point may stand, in widths of a point: as near as possible to its place."""
+
+
+def _spread(points: Sequence[FrontierPoint], low: float, high: float) -> list[_Drawn]:
     across = [(math.log10(point.x) - low) / (high - low) * _WIDTH for point in points]
     spots = [Spot(x, _up(point.score.value)) for x, point in zip(across, points, strict=True)]
+    moved = spread_spots(spots, _MARKER)
+    return [
+        _Drawn(point, point.x * 10 ** (offset / _WIDTH * (high - low)))
+        for point, offset in zip(points, moved, strict=True)
+    ]
+
+
+def _places(points: Sequence[_Drawn], n_frontier: int, low: float, high: float) -> list[str]:
+    """Return where the labels stand; the first `n_frontier` points are joined by a line."""
+    across = [(math.log10(each.x) - low) / (high - low) * _WIDTH for each in points]
+    scores = [each.point.score for each in points]
+    spots = [Spot(x, _up(score.value)) for x, score in zip(across, scores, strict=True)]
     bars = [
-        Box(x - 1, _up(point.score.low), x + 1, _up(point.score.high))
-        for x, point in zip(across, points, strict=True)
+        Box(x - 1, _up(score.low), x + 1, _up(score.high))
+        for x, score in zip(across, scores, strict=True)
     ]
     line = spots[:n_frontier]
     for first, second in pairwise(line):
         bars.append(Box(first.x, first.y - 1, second.x, first.y + 1))
         bars.append(Box(second.x - 1, first.y, second.x + 1, second.y))
-    return label_places(spots, [_label(point) for point in points], _WIDTH, bars)
+    return label_places(spots, [_label(each.point) for each in points], _WIDTH, bars)
 
 
 def _up(score: float) -> float:
@@ -226,15 +287,16 @@ def _add_line(figure: go.Figure, frontier: Sequence[FrontierPoint]) -> None:
 
 def _add_points(
     figure: go.Figure,
-    points: Sequence[FrontierPoint],
+    drawn: Sequence[_Drawn],
     places: Sequence[str],
     name: str,
     color: str,
     symbol: str,
 ) -> None:
+    points = [each.point for each in drawn]
     shown = list(zip(points, places, strict=False))
     figure.add_scatter(
-        x=[point.x for point in points],
+        x=[each.x for each in drawn],
         y=[point.score.value for point in points],
         error_y={
             "type": "data",
@@ -249,12 +311,34 @@ def _add_points(
         text=[_label(point) if place else "" for point, place in shown],
         textposition=[place or "top center" for _, place in shown],
         textfont={"size": 11},
-        customdata=[
-            [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high]
-            for point in points
-        ],
-        hovertemplate="<b>%{customdata[1]}</b><br>%{x:,.3~g}<br>score %{y:.3f} "
-        "(95 % CI %{customdata[2]:.2f} to %{customdata[3]:.2f})<extra></extra>",
+        customdata=list(map(_told, points)),
+        hovertemplate=_HOVER,
         name=name,
         cliponaxis=False,
     )
+
+
+def _add_minor(figure: go.Figure, drawn: Sequence[_Drawn]) -> None:
+    """Add the many with lower scores: small, with name and interval on hovering only."""
+    if not drawn:
+        return
+    figure.add_scatter(
+        x=[each.x for each in drawn],
+        y=[each.point.score.value for each in drawn],
+        mode="markers",
+        marker={"color": _BELOW, "size": 6, "opacity": 0.55},
+        customdata=[_told(each.point) for each in drawn],
+        hovertemplate=_HOVER,
+        name=f"{len(drawn):,} with lower scores",
+        cliponaxis=False,
+    )
+
+
+def _told(point: FrontierPoint) -> list[object]:
+    return [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high, point.x]
+
+
+_HOVER = (
+    "<b>%{customdata[1]}</b><br>%{customdata[4]:,.3~g}<br>score %{y:.3f} "
+    "(95 % CI %{customdata[2]:.2f} to %{customdata[3]:.2f})<extra></extra>"
+)

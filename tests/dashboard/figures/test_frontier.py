@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +61,22 @@ def test_no_name_crosses_the_line_or_an_interval() -> None:
 def test_names_are_no_markup() -> None:
     figure = frontier_figure([point("a:<a href=javascript:b>x</a>", 1, 0.5)], "size")
     assert "<a" not in figure.to_json()
+
+
+def test_models_of_one_size_do_not_cover_each_other() -> None:
+    points = [point(f"a:{number}", 7, 0.5 + number / 1000) for number in range(6)]
+    figure = frontier_figure(points, "size", is_spread=True)
+    drawn = sorted(x for trace in figure.data[1:] for x in trace.x)
+    assert len({round(x, 6) for x in drawn}) == 6
+    told = [each[4] for trace in figure.data[1:] for each in trace.customdata]
+    assert told == [7] * 6
+    assert frontier_figure(points, "size", is_spread=True) == figure
+
+
+def test_many_with_lower_scores_are_small_but_keep_their_place_on_the_frontier() -> None:
+    small = replace(point("a:small", 1, 0.2), is_minor=True)
+    behind = replace(point("a:behind", 9, 0.1), is_minor=True)
+    figure = frontier_figure([point("a:best", 5, 0.9), small, behind], "size")
+    sizes = {trace.name: len(trace.x) for trace in figure.data if trace.name}
+    assert sizes["1 with lower scores"] == 1
+    assert sizes["efficient frontier"] == 2

@@ -5,7 +5,7 @@ import io
 
 from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.pages.overview import callbacks, layout
-from poor_bench.dashboard.pages.overview.layout import changes_card
+from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, columns_for
 from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.models.result import Result
@@ -74,7 +74,7 @@ def test_cells_lead_to_the_results_behind_them(workspace_files: WorkspaceFiles) 
     [cell] = cells
     assert cell.children == "0.50"
     assert cell.href == "/model?llm=scripted%3Aone&class=sums"
-    by_level = of_type(callbacks.scores_by_class(services, "levels"), "Link")
+    by_level = of_type(callbacks.scores_by_class(services, "?heat-map=levels"), "Link")
     assert any(link.href.endswith("class=sums&level=2") for link in by_level)
 
 
@@ -117,14 +117,14 @@ def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
     assert [row["Model ID"] for row in rows] == ["scripted:strong", "scripted:=weak"]
     assert rows[1]["Score"] == "0.5"
     assert float(rows[1]["Score 95 % CI low"]) < 0.5 < float(rows[1]["Score 95 % CI high"])
-    rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services, "").csv)))
+    rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services).csv)))
     assert {row["Test class"] for row in rows} == {"sums"}
 
 
 def test_the_file_of_models_is_what_the_table_shows(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"weak": [0, 1], "strong": [1, 1]})
     view = GridUrl(sort="average_score", columns="pass_rate,total_tests").search
-    file = callbacks.leaderboard_csv(services, view)
+    file = callbacks.leaderboard_csv(services, "", view)
     assert [heading for _, heading in file.columns][1:4] == ["Model", "Pass rate (%)", "Tests"]
     assert [row["id"] for row in file.rows] == ["scripted:weak", "scripted:strong"]
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.comparison.compared_tests import ScoreChange
-from poor_bench.dashboard.pages.overview.layout import changes_card
+from poor_bench.dashboard.pages.overview.changes import changes_card
 from poor_bench.models.result import Result
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of

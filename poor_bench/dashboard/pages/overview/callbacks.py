@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, html, no_update
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import no_results
+from poor_bench.dashboard.components.controls import page_steps, test_options
 from poor_bench.dashboard.components.grids import shown_columns, sort_rows
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.page import bind_address, bind_controls, on_data
 from poor_bench.dashboard.pages.overview import layout
-from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
-from poor_bench.dashboard.pages.overview.layout import OverviewUrl, changes_card
-from poor_bench.dashboard.pages.overview.tables import (
+from poor_bench.dashboard.pages.overview.changes import changes_card
+from poor_bench.dashboard.pages.overview.heat_map import (
     CELL_COUNTS,
+    COLUMNS_AT_ONCE,
+    build_columns,
+    heat_map,
+)
+from poor_bench.dashboard.pages.overview.layout import LINKS, OverviewUrl
+from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
+from poor_bench.dashboard.pages.overview.models import ShownModels, find_models, show_models
+from poor_bench.dashboard.pages.overview.tables import (
     INTERVAL,
     build_floor_rows,
     build_rows,
     columns_for,
     file_heading,
-    heat_map,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.url_state import GridUrl
@@ -69,36 +77,71 @@ def note(services: Services) -> str:
     )
 
 
-def leaderboard(services: Services, view: str | None = "") -> Component:
+def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Component:
     """Return the model comparison table, with the view that the address keeps."""
-    rows = leaderboard_rows(services)
+    url = OverviewUrl.read(search)
+    rows = leaderboard_rows(services, url)
     floor = build_floor_rows(services.tests.floor())
-    return layout.leaderboard(columns_for(rows), rows, floor, GridUrl.read(view))
+    columns = columns_for(rows, is_grouped=bool(url.grouping))
+    return layout.leaderboard(columns, rows, floor, GridUrl.read(view))
 
 
-def leaderboard_rows(services: Services) -> list[dict[str, Any]]:
-    """Return the rows of the model comparison, best score first."""
-    return build_rows(
-        services.results.summaries(GroupBy.LLM),
+def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:
+    """Return the rows of the models that the search finds: best score first, group by group."""
+    models = shown_models(services, (url or OverviewUrl()).change(top="all"))
+    rows = build_rows(
+        services.results.summaries(GroupBy.LLM, models.llm_ids),
         services.files.workspace().llms_by_id,
         services.llms.name,
         services.results.ranking(),
     )
+    places = {llm_id: place for place, llm_id in enumerate(models.llm_ids)}
+    rows.sort(key=lambda row: places[row["id"]])
+    return [row | {"group": models.group_of[row["id"]]} for row in rows]
 
 
-def scores_by_class(services: Services, detail: str) -> Component:
-    """Return the heat map; `detail` is "levels" for a column per class and level."""
-    by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
-    llm_ids = [row["id"] for row in leaderboard_rows(services)]
-    return heat_map(services.results.summaries(by), llm_ids, services.llms.name)
+def shown_models(services: Services, url: OverviewUrl) -> ShownModels:
+    """Find the models that the page shows, best first, in groups."""
+    summaries = services.results.summaries(GroupBy.LLM)
+    ranking = services.results.ranking()
+    best_first = [each.group.llm_id for each in ranking.sort(ranking.adjust(summaries))]
+    found = find_models(best_first, url.text, services.llms.name)
+    return show_models(found, url.grouping, url.top, services.files.workspace().llms_by_id)
 
 
-def charts(services: Services) -> list[Component]:
+def scores_by_class(services: Services, search: str | None) -> Component:
+    """Return the heat map, and the links to further columns where they are many."""
+    url = OverviewUrl.read(search)
+    models = shown_models(services, url)
+    llm_ids = [*models.llm_ids, *models.others]
+    summaries = services.results.summaries(_detail(url), llm_ids)
+    columns = [
+        column for column in build_columns(summaries) if not url.classes or column[0] in url.classes
+    ]
+    start = (url.column_page - 1) * COLUMNS_AT_ONCE
+    shown = columns[start : start + COLUMNS_AT_ONCE]
+    steps = page_steps(
+        LINKS, url, len(columns), COLUMNS_AT_ONCE, label="Columns", field="column_page"
+    )
+    return html.Div([heat_map(summaries, shown, models, services.llms.name), steps])
+
+
+def _detail(url: OverviewUrl) -> GroupBy:
+    return GroupBy.LLM_CLASS_LEVEL if url.detail else GroupBy.LLM_CLASS
+
+
+def class_options(services: Services) -> list[dict[str, str]]:
+    """Return the test classes that the heat map can be limited to."""
+    return test_options(services.files.workspace())[0]
+
+
+def charts(services: Services, search: str | None = "") -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
+    models = shown_models(services, OverviewUrl.read(search))
     coverage = services.results.ranking().coverage
     by_size: list[FrontierPoint] = []
     by_time: list[FrontierPoint] = []
-    for summary in services.results.summaries(GroupBy.LLM):
+    for summary in services.results.summaries(GroupBy.LLM, [*models.llm_ids, *models.others]):
         llm_id = summary.group.llm_id
         if summary.score is None or not coverage[llm_id].is_comparable:
             continue
@@ -107,8 +150,9 @@ def charts(services: Services) -> list[Component]:
         for points, x in ((by_size, llm.size if llm else None), (by_time, median_s)):
             if x:
                 name = services.llms.name(llm_id)
-                points.append(FrontierPoint(llm_id=llm_id, name=name, x=x, score=summary.score))
-    n_apart = sum(not each.is_comparable for each in coverage.values())
+                point = FrontierPoint(llm_id=llm_id, name=name, x=x, score=summary.score)
+                points.append(replace(point, is_minor=llm_id in models.others))
+    n_apart = sum(not coverage[llm_id].is_comparable for llm_id in models.llm_ids)
     return layout.charts(by_size, by_time, n_apart)
 
 
@@ -118,20 +162,24 @@ def changes(services: Services) -> Component | None:
     return None if last_run is None else changes_card(last_run, services.llms.name)
 
 
-def leaderboard_csv(services: Services, view: str | None = "") -> TableFile:
+def leaderboard_csv(
+    services: Services, search: str | None = "", view: str | None = ""
+) -> TableFile:
     """Return the model comparison as a file: the shown columns, and the intervals of the scores."""
-    rows, url = leaderboard_rows(services), GridUrl.read(view)
-    defined = columns_for(rows)
+    url = OverviewUrl.read(search)
+    rows, chosen = leaderboard_rows(services, url), GridUrl.read(view)
+    defined = columns_for(rows, is_grouped=bool(url.grouping))
     shown = [
-        (field, file_heading(field, heading)) for field, heading in shown_columns(defined, url)
+        (field, file_heading(field, heading)) for field, heading in shown_columns(defined, chosen)
     ]
     columns = [("id", "Model ID"), *shown, *INTERVAL]
-    return table_file("models", sort_rows(rows, defined, url), columns)
+    return table_file("models", sort_rows(rows, defined, chosen), columns)
 
 
-def heat_map_csv(services: Services, detail: str) -> TableFile:
-    """Return the scores by class as a file."""
-    by = GroupBy.LLM_CLASS_LEVEL if detail else GroupBy.LLM_CLASS
+def heat_map_csv(services: Services, search: str | None = "") -> TableFile:
+    """Return the scores by class of all models and classes that the filters find as a file."""
+    url = OverviewUrl.read(search)
+    models = shown_models(services, url.change(top="all"))
     rows = [
         {
             "id": summary.group.llm_id,
@@ -143,10 +191,11 @@ def heat_map_csv(services: Services, detail: str) -> TableFile:
             "high": summary.score.high if summary.score else None,
             **{metric.name: metric.value(summary) for metric in CELL_COUNTS},
         }
-        for summary in services.results.summaries(by)
+        for summary in services.results.summaries(_detail(url), models.llm_ids)
+        if not url.classes or summary.group.class_id in url.classes
     ]
     counts = [(metric.name, metric.file_heading) for metric in CELL_COUNTS]
-    level = [("level", "Level")] if detail else []
+    level = [("level", "Level")] if url.detail else []
     named = [("id", "Model ID"), ("model", "Model"), ("class", "Test class"), *level]
     score = [("score", metrics.SCORE.file_heading), *INTERVAL]
     return table_file("scores_by_class", rows, [*named, *score, *counts])
@@ -161,36 +210,66 @@ def nothing_yet(services: Services) -> tuple[Component | None, bool]:
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
+    bind_controls(
+        app,
+        Ids.SEARCH,
+        OverviewUrl,
+        text=Ids.TEXT,
+        grouping=Ids.GROUPING,
+        top=Ids.TOP,
+        detail=Ids.HEAT_MAP_LEVELS,
+        classes=Ids.CLASSES,
+    )
+    bind_address(app, Ids.SEARCH)
+    _register_parts(app, services)
+    search, view = State(Ids.SEARCH, "data"), State(Ids.VIEW, "data")
+    bind_files(app, services, Ids.DOWNLOAD, {Ids.LEADERBOARD_CSV: leaderboard_csv}, search, view)
+    bind_files(app, services, Ids.DOWNLOAD, {Ids.HEAT_MAP_CSV: heat_map_csv}, search)
 
+    @app.callback(
+        Output(Ids.COMPARE, "children"),
+        Input(Ids.LEADERBOARD, "selectedRows"),
+        prevent_initial_call=True,
+    )
+    def _show_compare(rows: list[dict[str, Any]] | None) -> Any:
+        return layout.compare_button([row["id"] for row in rows or ()])
+
+
+def _register_parts(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(Ids.NOTE, "children"),
         Output(Ids.LEADERBOARD_BODY, "children"),
+        Input(Ids.SEARCH, "data"),
         State(Ids.VIEW, "data"),
     )
-    def _show(view: str | None) -> Any:
-        return note(services), leaderboard(services, view)
+    def _show(search: str, view: str | None) -> Any:
+        return note(services), leaderboard(services, search, view)
 
-    bind_controls(app, Ids.SEARCH, OverviewUrl, detail=Ids.HEAT_MAP_LEVELS)
-    bind_address(app, Ids.SEARCH)
-
-    @on_data(app, Output(Ids.EMPTY, "children"), Output(Ids.BODY, "hidden"))
+    @on_data(
+        app,
+        Output(Ids.EMPTY, "children"),
+        Output(Ids.BODY, "hidden"),
+        Output(Ids.FILTERS, "hidden"),
+        Output(Ids.CLASSES, "data"),
+    )
     def _show_empty() -> Any:
-        return nothing_yet(services)
+        nothing, is_empty = nothing_yet(services)
+        return nothing, is_empty, is_empty, class_options(services)
 
     @on_data(app, Output(Ids.CHANGES, "children"))
     def _show_changes() -> Any:
         return changes(services)
 
-    @on_data(app, Output(Ids.HEAT_MAP, "children"), Input(Ids.HEAT_MAP_LEVELS, "value"))
-    def _show_heat_map(detail: str) -> Any:
-        return still(scores_by_class(services, detail))
+    @on_data(app, Output(Ids.HEAT_MAP, "children"), Input(Ids.SEARCH, "data"))
+    def _show_heat_map(search: str) -> Any:
+        return still(scores_by_class(services, search), search=search)
 
-    @on_data(app, Output(Ids.CHARTS, "children"), Input(Ids.CHARTS_SEEN, "data"))
-    def _show_charts(seen: bool | None) -> Any:
-        return charts(services) if seen else no_update
-
-    view = State(Ids.VIEW, "data")
-    bind_files(app, services, Ids.DOWNLOAD, {Ids.LEADERBOARD_CSV: leaderboard_csv}, view)
-    detail = State(Ids.HEAT_MAP_LEVELS, "value")
-    bind_files(app, services, Ids.DOWNLOAD, {Ids.HEAT_MAP_CSV: heat_map_csv}, detail)
+    @on_data(
+        app,
+        Output(Ids.CHARTS, "children"),
+        Input(Ids.CHARTS_SEEN, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _show_charts(seen: bool | None, search: str) -> Any:
+        return charts(services, search) if seen else no_update

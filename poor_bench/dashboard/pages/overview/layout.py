@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.components.badges import latency_key
 from poor_bench.dashboard.components.blocks import (
     aria,
@@ -20,20 +19,26 @@ from poor_bench.dashboard.components.blocks import (
     loading_state,
     page_head,
 )
-from poor_bench.dashboard.components.controls import file_buttons, image_buttons
+from poor_bench.dashboard.components.controls import (
+    StayLinks,
+    file_buttons,
+    image_buttons,
+    multi_choice,
+    search_box,
+)
 from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
+from poor_bench.dashboard.pages.overview.models import GROUPINGS, TOPS
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
-from poor_bench.dashboard.url_state import GridUrl, model_link, query_field
+from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Self
 
+    import plotly.graph_objects as go
     from dash.development.base_component import Component
-
-    from poor_bench.comparison.compare import ComparedGroup, LLMComparison
-    from poor_bench.dashboard.services.last_run import LastRun
 
 
 class OverviewIds(StrEnum):
@@ -42,6 +47,12 @@ class OverviewIds(StrEnum):
     EMPTY = "overview-empty-body"
     BODY = "overview-body-container"
     NOTE = "overview-note-text"
+    FILTERS = "overview-filters-container"
+    TEXT = "overview-text-input"
+    GROUPING = "overview-grouping-switch"
+    TOP = "overview-top-switch"
+    COMPARE = "overview-compare-button"
+    CLASSES = "overview-classes-select"
     SEARCH = "overview-search-store"
     VIEW = "overview-view-store"
     LEADERBOARD = "overview-leaderboard-grid"
@@ -56,12 +67,31 @@ class OverviewIds(StrEnum):
     DOWNLOAD = "overview-file-download"
 
 
+LINKS = StayLinks(OverviewIds.SEARCH)
+
+
 @dataclass(frozen=True, kw_only=True)
 class OverviewUrl(GridUrl):
-    """The table of models, and the detail of the heat map."""
+    """Which models the page shows, and how."""
 
+    text: str = ""
+    """Words that ids or names of models have."""
+    grouping: str = query_field("group")
+    """A key of `GROUPINGS`."""
+    top: str = ""
+    """A key of `TOPS`: models with a line in the heat map and a point in the charts."""
     detail: str = query_field("heat-map")
     """"levels" for a column per class and level."""
+    classes: tuple[str, ...] = query_field("class", ())
+    """Test classes of the heat map; none means all."""
+    column_page: int = query_field("class-page", 1)
+    """Which columns of the heat map are shown, where they are many."""
+
+    def change(self, **changes: Any) -> Self:
+        """Copy the state with other values; other columns begin at the first page."""
+        if "column_page" not in changes:
+            changes["column_page"] = 1
+        return replace(self, **changes)
 
 
 def layout(url: OverviewUrl) -> Component:
@@ -70,6 +100,7 @@ def layout(url: OverviewUrl) -> Component:
         [
             page_head("Overview", html.Span(id=OverviewIds.NOTE)),
             html.Div(id=OverviewIds.EMPTY),
+            _filters(url),
             html.Div(_cards(url), id=OverviewIds.BODY, className="page-body"),
             dcc.Store(id=OverviewIds.SEARCH, data=url.without_view.search),
             view_store(OverviewIds.VIEW, url),
@@ -77,6 +108,52 @@ def layout(url: OverviewUrl) -> Component:
             dcc.Download(id=OverviewIds.DOWNLOAD),
         ],
         className="page-body",
+    )
+
+
+def _filters(url: OverviewUrl) -> Component:
+    return html.Div(
+        [
+            search_box(OverviewIds.TEXT, "Search models", "Search models", url.text),
+            _select(OverviewIds.GROUPING, GROUPINGS, url.grouping, "Groups of models"),
+            _select(OverviewIds.TOP, TOPS, url.top, "Models in heat map and charts"),
+        ],
+        id=OverviewIds.FILTERS,
+        className="filters",
+        role="search",
+        **aria(label="Models"),
+    )
+
+
+def _select(
+    select_id: OverviewIds, options: Mapping[str, str], chosen: str, label: str
+) -> Component:
+    select: Component = dmc.SegmentedControl(
+        id=select_id,
+        data=[{"value": value, "label": text} for value, text in options.items()],
+        value=chosen if chosen in options else "",
+        size="xs",
+        **aria(label=label),
+    )
+    return select
+
+
+_FEWEST_COMPARED = 2
+
+
+def compare_button(llm_ids: Sequence[str]) -> Component:
+    """Build the link that compares ticked models; without two of them it says what to do."""
+    if len(llm_ids) < _FEWEST_COMPARED:
+        return html.Span(
+            "Compare selected",
+            className="choose-button is-off",
+            title="Select two models in the table first.",
+            **aria(disabled="true"),
+        )
+    return dcc.Link(
+        f"Compare selected ({len(llm_ids):,})",
+        href=compare_link(llm_ids),
+        className="choose-button",
     )
 
 
@@ -97,6 +174,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
             ),
             note="Sorted by score, with 95 % confidence intervals.",
             tools=[
+                html.Span(compare_button([]), id=OverviewIds.COMPARE),
                 column_chooser(OverviewIds.LEADERBOARD),
                 file_buttons(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
             ],
@@ -105,7 +183,15 @@ def _cards(url: OverviewUrl) -> list[Component]:
             "Score by test class",
             html.Div(loading_state(6), id=OverviewIds.HEAT_MAP),
             note="Choose a cell to see the results behind it.",
-            tools=[levels, file_buttons(OverviewIds.HEAT_MAP_CSV, "the scores by class")],
+            tools=[
+                multi_choice(
+                    OverviewIds.CLASSES, "Test classes", chosen=url.classes,
+                    placeholder="All classes",
+                    is_named=False
+                ),
+                levels,
+                file_buttons(OverviewIds.HEAT_MAP_CSV, "the scores by class"),
+            ],
         ),
         html.Div(id=OverviewIds.CHANGES),
         html.Div(
@@ -120,6 +206,18 @@ def _cards(url: OverviewUrl) -> list[Component]:
 def _early_table() -> Component:
     """Return a hidden table, so that the browser loads its script while the figures are made."""
     return html.Div(small_table(OverviewIds.LEADERBOARD, "Model comparison", COLUMNS), hidden=True)
+
+
+_TICKS: dict[str, Any] = {
+    "rowSelection": {
+        "mode": "multiRow", "checkboxes": True, "headerCheckbox": False,
+        "enableClickSelection": False,
+    },
+    "selectionColumnDef": {
+        "pinned": "left", "width": 42, "sortable": False, "resizable": False,
+        "suppressHeaderMenuButton": True,
+    },
+}  # fmt: skip
 
 
 def leaderboard(
@@ -144,6 +242,7 @@ def leaderboard(
         below=floor,
         view=view,
         view_id=OverviewIds.VIEW,
+        **_TICKS,
     )
     parts: list[Component] = [table]
     if any(row["latency_ms"] for row in rows):
@@ -154,22 +253,32 @@ def leaderboard(
 
 
 def charts(
-    by_size: Sequence[FrontierPoint], by_time: Sequence[FrontierPoint], n_apart: int = 0
+    by_size: Sequence[FrontierPoint],
+    by_time: Sequence[FrontierPoint],
+    n_apart: int = 0,
 ) -> list[Component]:
-    """Return score against size and against time; `n_apart` models are left out of both."""
+    """Return score against size and against time.
+
+    Args:
+        by_size: Models with a size.
+        by_time: Models with times.
+        n_apart: Models that are left out of both, as they are not comparable.
+    """
     apart = f" {write_count(n_apart, 'model')} excluded: not comparable." if n_apart else ""
+    size, time = "size (billions of parameters)", "median time (s)"
+    sized = frontier_figure(by_size, size, is_spread=True) if by_size else None
+    timed = frontier_figure(by_time, time) if by_time else None
+    aside = " Models of one size stand side by side."
     return [
         _chart(
-            "Score against size",
-            by_size,
-            "size (billions of parameters)",
+            ("Score against size", by_size),
+            sized,
             'No scored model has a size. Add "size" in llms.json.',
-            apart,
+            aside + apart,
         ),
         _chart(
-            "Score against time",
-            by_time,
-            "median time (s)",
+            ("Score against time", by_time),
+            timed,
             "No stored result has an execution time.",
             apart,
         ),
@@ -177,14 +286,18 @@ def charts(
 
 
 def _chart(
-    title: str, points: Sequence[FrontierPoint], x_title: str, missing: str, apart: str
+    shown: tuple[str, Sequence[FrontierPoint]],
+    figure: go.Figure | None,
+    missing: str,
+    further: str,
 ) -> Component:
+    title, points = shown
     return card(
         title,
-        chart(frontier_figure(points, x_title), _description(title, points), class_name="frontier")
-        if points
+        chart(figure, _description(title, points), class_name="frontier")
+        if figure
         else empty_state("No data", missing),
-        note=f"Diamonds mark the efficient frontier: no model to the left scores as high.{apart}",
+        note=f"Diamonds mark the efficient frontier: no model to the left scores as high.{further}",
         tools=image_buttons(title) if points else None,
     )
 
@@ -192,96 +305,3 @@ def _chart(
 def _description(title: str, points: Sequence[FrontierPoint]) -> str:
     values = (f"{point.name}: {point.score.value:.2f} at {point.x:.3g}" for point in points)
     return f"{title}. {'; '.join(values)}"
-
-
-_SHOWN_TESTS = 6
-
-
-def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
-    """Return which tests the last run fixed or broke, for each LLM.
-
-    What was asked in another way than before stands apart: there the change itself is measured.
-    """
-    groups = [
-        (item, group)
-        for item in last_run.comparisons
-        for group in (item.overall, *item.by_change)
-        if group is not None
-    ]
-    changed = [
-        _change_row(item, group, name_of(item.llm_after))
-        for item, group in groups
-        if group.count(ScoreChange.UNCHANGED) < len(group.tests)
-    ]
-    new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
-    n_tests = sum(len(group.tests) for _, group in groups)
-    n_compared = write_count(n_tests, "result")
-    if not changed and not new:
-        return html.P(
-            f"No score changed in run {last_run.run_id}: {n_compared} compared.", className="quiet"
-        )
-    return card(
-        "Since the last run",
-        html.Ul([*changed, *new], className="change-list"),
-        note=f"{n_compared} of run {last_run.run_id} compared with earlier results.",
-    )
-
-
-def _change_row(item: LLMComparison, group: ComparedGroup, name: str) -> Component:
-    return html.Li(
-        [
-            dcc.Link(name, href=model_link(item.llm_after), className="change-model"),
-            html.Span(_difference(group), className="change-difference"),
-            html.Span(_reason(group), className="change-reason"),
-            *_change_tests(item, group, ScoreChange.BROKEN, "is-broken"),
-            *_change_tests(item, group, ScoreChange.FIXED, "is-fixed"),
-            html.Span(_rest(group), className="quiet"),
-        ]
-    )
-
-
-def _new_row(llm_id: str, name: str) -> Component:
-    return html.Li(
-        [
-            dcc.Link(name, href=model_link(llm_id), className="change-model"),
-            html.Span("new: no earlier results", className="change-reason"),
-        ]
-    )
-
-
-def _reason(group: ComparedGroup) -> str:
-    return ", ".join(change.text for change in group.changes)
-
-
-def _difference(group: ComparedGroup) -> str:
-    difference = group.difference
-    verdict = "" if group.is_real() else ", not significant"
-    return f"{difference.value:+.3f} ({difference.low:+.2f} to {difference.high:+.2f}{verdict})"
-
-
-def _change_tests(
-    item: LLMComparison, group: ComparedGroup, outcome: ScoreChange, class_name: str
-) -> list[Component]:
-    tests = group.with_outcome(outcome)
-    if not tests:
-        return []
-    links: list[Component | str] = []
-    for test in tests[:_SHOWN_TESTS]:
-        href = model_link(item.llm_after, text=test.test_id, test=test.test_id)
-        links += [dcc.Link(test.test_id, href=href), " "]
-    more = len(tests) - _SHOWN_TESTS
-    return [
-        html.Span(
-            [
-                html.Strong(f"{len(tests):,} {outcome.value}: "),
-                *links,
-                f"and {more:,} more" if more > 0 else "",
-            ],
-            className=f"change-tests {class_name}",
-        )
-    ]
-
-
-def _rest(group: ComparedGroup) -> str:
-    counts = {outcome: group.count(outcome) for outcome in (ScoreChange.BETTER, ScoreChange.WORSE)}
-    return ", ".join(f"{n:,} {outcome.value}" for outcome, n in counts.items() if n)

@@ -1,27 +1,20 @@
-"""The model comparison and the scores by class: columns, rows and cells."""
+"""The model comparison: columns and rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import dcc, html
-
 from poor_bench import metrics
-from poor_bench.dashboard.components.badges import rerun_button, rerun_link
-from poor_bench.dashboard.components.tables import row, sheet
-from poor_bench.dashboard.url_state import model_link, run_link
-from poor_bench.metrics.trust import list_model_notes, list_trust_notes
+from poor_bench.dashboard.components.badges import rerun_link
+from poor_bench.metrics.trust import list_model_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from dash.development.base_component import Component
-
     from poor_bench.metrics import Metric
-    from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.ranking import Coverage, Ranking
-    from poor_bench.statistics.summary import FloorRow, Group, Summary
+    from poor_bench.statistics.summary import FloorRow, Summary
 
 
 def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
@@ -128,10 +121,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
 """The columns that the specification names first, and the others behind them."""
 INTERVAL = (("low", "Score 95 % CI low"), ("high", "Score 95 % CI high"))
 """Field and heading of the interval of a score, in files."""
-CELL_COUNTS = (
-    metrics.N_TESTS, metrics.N_PASSED, metrics.N_SCORED, metrics.N_FAILED, metrics.N_STALE,
-)  # fmt: skip
-"""Counts behind a cell of the heat map, in files."""
+_GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "minWidth": 110}
 _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930
@@ -181,7 +171,9 @@ def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
     ]
 
 
-def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def columns_for(
+    rows: Sequence[Mapping[str, Any]], *, is_grouped: bool = False
+) -> list[dict[str, Any]]:
     """Return the columns that some row has anything to say in; names are shown whole.
 
     Where they do not fit side by side, the names stay in sight.
@@ -191,7 +183,9 @@ def columns_for(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for column in COLUMNS
         if column["field"] not in _OPTIONAL or any(row[column["field"]] for row in rows)
     ]
-    if not all(row["is_complete"] for row in rows):
+    if is_grouped:
+        shown.insert(1, _GROUP)
+    if is_grouped or not all(row["is_complete"] for row in rows):
         # The rows come in their order: sorted by the score alone, a model with the easy tests
         # could stand first.
         shown = [{name: column[name] for name in column if name != "sort"} for column in shown]
@@ -246,100 +240,3 @@ def _latency(summary: Summary) -> dict[str, Any]:
         "latency_parts": [ms / total for ms in values] if total else [],
         "latency_text": metrics.latency_text(summary),
     }
-
-
-Column = tuple[str, int | None]
-"""Class id, and level or None for all levels."""
-
-
-def build_columns(summaries: Sequence[Summary]) -> list[Column]:
-    """Return the columns that the summaries fill, in the order of classes, then levels."""
-    classes = list(dict.fromkeys(summary.group.class_id or "" for summary in summaries))
-    columns = {(summary.group.class_id or "", summary.group.level) for summary in summaries}
-    return sorted(columns, key=lambda column: (classes.index(column[0]), column[1] or 0))
-
-
-def heat_map(
-    summaries: Sequence[Summary], llm_ids: Sequence[str], name_of: Callable[[str], str]
-) -> Component:
-    """Build a table with a coloured cell for each LLM and class (or class and level).
-
-    Args:
-        summaries: Rows by LLM and class, or by LLM, class and level.
-        llm_ids: The lines, in their order.
-        name_of: LLM id to what screens call it.
-    """
-    columns = build_columns(summaries)
-    by_group = {_key(summary.group): summary for summary in summaries}
-    lacking = {
-        summary.group.llm_id
-        for summary in summaries
-        if list_trust_notes(summary) and rerun_link(summary)
-    }
-    rows = [
-        row(
-            _line_head(llm_id, name_of(llm_id), is_lacking=llm_id in lacking),
-            *(_cell(llm_id, column, by_group) for column in columns),
-        )
-        for llm_id in llm_ids
-    ]
-    heads = ["Model", *(_column_head(column) for column in columns)]
-    return sheet(heads, rows, label="Scores by model and class", kind="heat-map")
-
-
-def _line_head(llm_id: str, name: str, *, is_lacking: bool) -> list[Component]:
-    """Link a model, and beside it the run of what its cells lack."""
-    link = dcc.Link(name, href=model_link(llm_id))
-    return [link, rerun_button(run_link(llm_ids=[llm_id]))] if is_lacking else [link]
-
-
-def _key(group: Group) -> tuple[str, str, int | None]:
-    return group.llm_id, group.class_id or "", group.level
-
-
-def _column_head(column: Column) -> Component:
-    class_id, level = column
-    name = class_id.replace("_", " ") or "unknown class"
-    lines = [html.Span(name)]
-    if level is not None:
-        lines.append(html.Span(f"level {level}", className="heat-map-level"))
-    return html.Th(lines, scope="col", title=class_id)
-
-
-def _cell(
-    llm_id: str, column: Column, by_group: Mapping[tuple[str, str, int | None], Summary]
-) -> Component:
-    class_id, level = column
-    summary = by_group.get((llm_id, class_id, level))
-    if summary is None:
-        return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
-    notes = list_trust_notes(summary)
-    if summary.score is None:
-        return html.Td(_link_cell(summary.group, _add_notes("n/a", notes), "is-empty"))
-    score = summary.score
-    title = (
-        f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
-        f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
-        f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
-        f"{f', {groups}' if (groups := metrics.SCORE.show_groups(summary)) else ''}"
-        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}, "
-        f"{metrics.SCORE.show_n(summary)}"
-    )
-    content = _add_notes(f"{score.value:.2f}", notes)
-    style = {"--score": f"{score.value:.3f}"}
-    return html.Td(_link_cell(summary.group, content, title=title, style=style))
-
-
-def _link_cell(group: Group, content: str | list[Any], kind: str = "", **further: Any) -> Component:
-    levels = [] if group.level is None else [group.level]
-    href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
-    return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)
-
-
-def _add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
-    """Write below a score what lessens the trust in it."""
-    if not notes:
-        return text
-    meaning = " ".join(note.meaning for note in notes)
-    names = ", ".join(note.text for note in notes)
-    return [text, html.Small(names, className="heat-notes", title=meaning)]

@@ -1,0 +1,167 @@
+"""The heat map: the score of each model in each class, coloured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from poor_bench import metrics
+from poor_bench.dashboard.components.badges import rerun_button, rerun_link
+from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.url_state import model_link, run_link
+from poor_bench.messages import write_count
+from poor_bench.metrics.trust import list_trust_notes
+from poor_bench.statistics.others import average_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.pages.overview.models import ShownModels
+    from poor_bench.metrics.trust import TrustNote
+    from poor_bench.statistics.summary import Group, Summary
+
+
+COLUMNS_AT_ONCE = 24
+"""More of them are shown page by page."""
+CELL_COUNTS = (
+    metrics.N_TESTS, metrics.N_PASSED, metrics.N_SCORED, metrics.N_FAILED, metrics.N_STALE,
+)  # fmt: skip
+"""Counts behind a cell of the heat map, in files."""
+Column = tuple[str, int | None]
+"""Class id, and level or None for all levels."""
+
+
+def build_columns(summaries: Sequence[Summary]) -> list[Column]:
+    """Return the columns that the summaries fill, in the order of classes, then levels."""
+    classes = list(dict.fromkeys(summary.group.class_id or "" for summary in summaries))
+    columns = {(summary.group.class_id or "", summary.group.level) for summary in summaries}
+    return sorted(columns, key=lambda column: (classes.index(column[0]), column[1] or 0))
+
+
+def heat_map(
+    summaries: Sequence[Summary],
+    columns: Sequence[Column],
+    models: ShownModels,
+    name_of: Callable[[str], str],
+) -> Component:
+    """Build a table with a coloured cell for each LLM and class (or class and level).
+
+    Args:
+        summaries: Rows by LLM and class, or by LLM, class and level.
+        columns: Those to show.
+        models: The lines, in their groups; one line stands for all others.
+        name_of: LLM id to what screens call it.
+    """
+    by_group = {_key(summary.group): summary for summary in summaries}
+    lacking = {
+        summary.group.llm_id
+        for summary in summaries
+        if list_trust_notes(summary) and rerun_link(summary)
+    }
+
+    def line(llm_id: str) -> Component:
+        return row(
+            _line_head(llm_id, name_of(llm_id), is_lacking=llm_id in lacking),
+            *(_cell(llm_id, column, by_group) for column in columns),
+        )
+
+    rows: list[Component] = []
+    for group, llm_ids in models.groups:
+        rows += [_group_line(group, len(llm_ids), len(columns))] if group else []
+        rows += map(line, llm_ids)
+    rows += _other_line(models.others, columns, by_group)
+    heads = ["Model", *(_column_head(column) for column in columns)]
+    return sheet(heads, rows, label="Scores by model and class", kind="heat-map")
+
+
+def _group_line(group: str, n_models: int, n_columns: int) -> Component:
+    head = html.Th([group, html.Span(write_count(n_models, "model"), className="quiet")])
+    return row(head, html.Td(colSpan=n_columns), class_name="heat-group")
+
+
+def _other_line(
+    llm_ids: Sequence[str],
+    columns: Sequence[Column],
+    by_group: Mapping[tuple[str, str, int | None], Summary],
+) -> Iterator[Component]:
+    """Yield the line of the models that have none of their own: the mean of their scores."""
+    if llm_ids:
+        cells = [
+            _other_cell([by_group.get((llm_id, *column)) for llm_id in llm_ids])
+            for column in columns
+        ]
+        yield row(f"{len(llm_ids):,} others, mean", *cells, class_name="heat-others")
+
+
+def _other_cell(summaries: Sequence[Summary | None]) -> Component:
+    found = average_scores([each.score for each in summaries if each and each.score])
+    if found is None:
+        return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
+    text = f"{found.mean:.2f}"
+    title = (
+        f"Mean of the scores of {write_count(found.n, 'model')}, "
+        f"lowest {found.lowest:.2f}, highest {found.highest:.2f}"
+    )
+    style = {"--score": f"{found.mean:.3f}"}
+    return html.Td(html.Span(text, className="heat-cell", title=title, style=style))
+
+
+def _line_head(llm_id: str, name: str, *, is_lacking: bool) -> list[Component]:
+    """Link a model, and beside it the run of what its cells lack."""
+    link = dcc.Link(name, href=model_link(llm_id))
+    return [link, rerun_button(run_link(llm_ids=[llm_id]))] if is_lacking else [link]
+
+
+def _key(group: Group) -> tuple[str, str, int | None]:
+    return group.llm_id, group.class_id or "", group.level
+
+
+def _column_head(column: Column) -> Component:
+    class_id, level = column
+    name = class_id.replace("_", " ") or "unknown class"
+    lines = [html.Span(name)]
+    if level is not None:
+        lines.append(html.Span(f"level {level}", className="heat-map-level"))
+    return html.Th(lines, scope="col", title=class_id)
+
+
+def _cell(
+    llm_id: str, column: Column, by_group: Mapping[tuple[str, str, int | None], Summary]
+) -> Component:
+    class_id, level = column
+    summary = by_group.get((llm_id, class_id, level))
+    if summary is None:
+        return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
+    notes = list_trust_notes(summary)
+    if summary.score is None:
+        return html.Td(_link_cell(summary.group, _add_notes("n/a", notes), "is-empty"))
+    score = summary.score
+    title = (
+        f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
+        f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
+        f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
+        f"{f', {groups}' if (groups := metrics.SCORE.show_groups(summary)) else ''}"
+        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}, "
+        f"{metrics.SCORE.show_n(summary)}"
+    )
+    content = _add_notes(f"{score.value:.2f}", notes)
+    style = {"--score": f"{score.value:.3f}"}
+    return html.Td(_link_cell(summary.group, content, title=title, style=style))
+
+
+def _link_cell(group: Group, content: str | list[Any], kind: str = "", **further: Any) -> Component:
+    levels = [] if group.level is None else [group.level]
+    href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
+    return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)
+
+
+def _add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
+    """Write below a score what lessens the trust in it."""
+    if not notes:
+        return text
+    meaning = " ".join(note.meaning for note in notes)
+    names = ", ".join(note.text for note in notes)
+    return [text, html.Small(names, className="heat-notes", title=meaning)]

@@ -286,17 +286,6 @@ def run_link(
     return f"/run{url.search}"
 
 
-def compare_link(llm_ids: Iterable[str], *, classes: Iterable[str] = ()) -> str:
-    """Write the address of the comparison of some models.
-
-    Example:
-        >>> compare_link(["a:b", "c:d"])
-        '/compare?llm=a%3Ab&llm=c%3Ad'
-    """
-    query = [("llm", llm_id) for llm_id in llm_ids] + [("class", name) for name in classes]
-    return f"/compare{write_query(query)}"
-
-
 def _name(each: Field[Any]) -> str:
     return str(each.metadata.get("name", each.name))
 

@@ -185,9 +185,11 @@ def _cards(url: OverviewUrl) -> list[Component]:
             note="Choose a cell to see the results behind it.",
             tools=[
                 multi_choice(
-                    OverviewIds.CLASSES, "Test classes", chosen=url.classes,
+                    OverviewIds.CLASSES,
+                    "Test classes",
+                    chosen=url.classes,
                     placeholder="All classes",
-                    is_named=False
+                    is_named=False,
                 ),
                 levels,
                 file_buttons(OverviewIds.HEAT_MAP_CSV, "the scores by class"),

@@ -134,7 +134,7 @@ def rating_of(label: Label) -> float | None:
 class AnswerRatings:
     """What people say about one answer, the newest rating of each person."""
 
-    labels: tuple[Label, ...]
+    labels: tuple[Label, ...] = ()
 
     @property
     def scores(self) -> dict[str, float]:

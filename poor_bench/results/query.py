@@ -110,6 +110,15 @@ class Outcome(StrEnum):
     FAILED_TO_RUN = "failed_to_run"
 
 
+class RatingFilter(StrEnum):
+    """What people say about an answer."""
+
+    RATED = "rated"
+    UNRATED = "unrated"
+    DISPUTED = "disputed"
+    """Their mean is 0.5 or more away from the evaluator's score."""
+
+
 class Range(NamedTuple):
     """Limits of a figure, both included; results without the figure are outside."""
 
@@ -150,6 +159,8 @@ class ResultQuery:
     """Execution time."""
     is_stale: bool = False
     """True for stale scores only."""
+    rating: RatingFilter | None = None
+    """`find_rows` does not read ratings; `RatedAnswers.select` does."""
     sort: SortKey = SortKey.FILE
     descending: bool = False
 

@@ -11,16 +11,19 @@ from cachetools import LRUCache
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.issues.detect import DETECTORS, READ_FIELDS, READ_TEXTS, detect_issues
 from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.issues.people import DETECTORS as PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from poor_bench.config.load import Workspace
+    from poor_bench.dashboard.services.rated_answers import RatedAnswers
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.test_reports import ItemReport
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.issues.detector import Detector, Issue, IssueContext
     from poor_bench.results.table import ResultTable
+    from poor_bench.workspace_folder import WorkspaceFolder
 
 _KEPT_LLMS = 256
 NEED_ALL_LLMS = frozenset({"suspicious_test"})
@@ -34,7 +37,7 @@ class IssueReport:
     n_results: int
     """Number of checked trials."""
     issues: tuple[Issue, ...]
-    """In the order of the detectors."""
+    """In the order of the detectors; those that people's ratings show come last."""
     detectors: Sequence[Detector]
     tax: tuple[FormatTax, ...]
     """One row per LLM and class, the highest tax first."""
@@ -52,6 +55,7 @@ class IssueReports:
         self,
         files: WorkspaceWatch,
         results: StoredResults,
+        ratings: RatedAnswers,
         wait_for_items: Callable[[], ItemReport],
         is_running: Callable[[], bool],
     ) -> None:
@@ -60,15 +64,19 @@ class IssueReports:
         Args:
             files: The workspace.
             results: Its results.
+            ratings: What people say about them: their issues are found anew with every rating, the
+                others are not.
             wait_for_items: Waits for the analysis of tests by results.
             is_running: True while a run goes on: then the report would be outdated at once.
         """
         self._files = files
         self._results = results
+        self._ratings = ratings
         self._wait_for_items = wait_for_items
         self._is_running = is_running
         self._report: Computations[IssueReport] = Computations()
         self._lock = threading.Lock()
+        self._disputed: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
         self._by_llm: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
 
     def of_llm(self, llm_id: str) -> tuple[Issue, ...]:
@@ -82,9 +90,26 @@ class IssueReports:
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
                 results = table.whole(table.find_rows(llm_id))
-                facts = folder.issue_context
+                facts = replace(folder.issue_context, people={})
                 self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
-            return self._by_llm[key]
+            known = self._by_llm[key]
+        return known + self._find_disputed(table, folder, (llm_id,))
+
+    def _find_disputed(
+        self, table: ResultTable, folder: WorkspaceFolder, llm_ids: tuple[str, ...]
+    ) -> tuple[Issue, ...]:
+        """Find where people disagree: apart from the rest, since each rating changes it."""
+        detectors = [each for each in folder.detectors if each in PEOPLE]
+        if not detectors:
+            return ()
+        key = (llm_ids, table.version, self._ratings.version())
+        with self._lock:
+            known = self._disputed.get(key)
+        if known is None:
+            known = tuple(self._ratings.issues(table, llm_ids, detectors))
+            with self._lock:
+                self._disputed[key] = known
+        return known
 
     def all_of_llm(self, llm_id: str) -> Computed[tuple[Issue, ...]]:
         """Find also the issues of an LLM that only the results of all LLMs show.
@@ -114,7 +139,7 @@ class IssueReports:
         table, folder = self._results.table(), self._files.config()
         workspace, detectors = folder.workspace, folder.detectors
         version = (table.version, id(workspace))
-        context = folder.issue_context
+        context = replace(folder.issue_context, people={})
 
         def build() -> IssueReport:
             items = self._wait_for_items().items.values()
@@ -122,7 +147,12 @@ class IssueReports:
             known = replace(context, suspicious_tests=suspicious)
             return _build_report(table, workspace, known, detectors)
 
-        return self._report.ask("issues", version, build)
+        answer = self._report.ask("issues", version, build)
+        disputed = self._find_disputed(table, folder, tuple(table.llm_ids))
+        if answer.value is None or not disputed:
+            return answer
+        report = replace(answer.value, issues=answer.value.issues + disputed)
+        return Computed(value=report, is_current=answer.is_current)
 
     def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""

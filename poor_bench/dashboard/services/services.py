@@ -12,6 +12,7 @@ from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.last_run import LastRunCache
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.dashboard.services.panel_results import PanelResults
+from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
@@ -36,6 +37,7 @@ class Services:
     Attributes:
         files: The workspace as it stands in its files.
         results: Stored results and their figures.
+        ratings: What people say about answers.
         trials: Trials that filters find, and everything about one of them.
         issues: What goes wrong in the results.
         panel: Everything that the result panel shows, and what can be done with a result.
@@ -63,10 +65,15 @@ class Services:
         )
         self.tests = TestReports(self.files, self.results)
         self.edits = TestEdits(self.files)
+        self.ratings = RatedAnswers(self.files, self.results)
         self.issues = IssueReports(
-            self.files, self.results, self.tests.wait, lambda: self.runs.state().is_active
+            self.files,
+            self.results,
+            self.ratings,
+            self.tests.wait,
+            lambda: self.runs.state().is_active,
         )
-        self.trials = TrialSearch(self.files, self.results, self.issues)
+        self.trials = TrialSearch(self.files, self.results, self.issues, self.ratings)
         self.panel = PanelResults(self.files, self.results, self.trials, open_config)
         self.compare = CompareService(self.files, self.results)
         self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)

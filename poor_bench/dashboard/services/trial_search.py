@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.issues.detector import Issue
+from poor_bench.labels.ratings import AnswerRatings
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from poor_bench.dashboard.services.issue_reports import IssueReports
+    from poor_bench.dashboard.services.rated_answers import RatedAnswers
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 
@@ -58,6 +60,8 @@ class ResultDetails:
     got: str
     issues: tuple[tuple[str, str], ...]
     """Title and evidence of each."""
+    ratings: AnswerRatings = field(default_factory=AnswerRatings)
+    """What people say about the answer."""
 
 
 def build_details(
@@ -139,8 +143,15 @@ class TrialSearch:
     Its methods raise ConfigError or StoreError where workspace or results cannot be read.
     """
 
-    def __init__(self, files: WorkspaceWatch, results: StoredResults, issues: IssueReports) -> None:
+    def __init__(
+        self,
+        files: WorkspaceWatch,
+        results: StoredResults,
+        issues: IssueReports,
+        ratings: RatedAnswers,
+    ) -> None:
         self._files = files
+        self._ratings = ratings
         self._results = results
         self._issues = issues
         self._lock = threading.Lock()
@@ -149,14 +160,18 @@ class TrialSearch:
     def find(self, query: ResultQuery) -> FoundTrials:
         """Find the results that match a query; kept, as a table asks for them page by page."""
         table, workspace = self._results.read_stored(), self._files.workspace()
-        key = (table.version, id(workspace), query)
+        rated = self._ratings.version() if query.rating or query.issue else None
+        key = (table.version, id(workspace), query, rated)
         with self._lock:
             found = self._found.get(key)
         if found is None:
             llm_id, tests = query.llm_id, workspace.tests_by_id
             with_issue = self._issues.trials(llm_id, query.issue) if query.issue else None
             stale = self._results.stale_places(llm_id) if query.is_stale else None
-            found = FoundTrials(table, find_rows(table, tests, query, with_issue, stale))
+            rows = find_rows(table, tests, query, with_issue, stale)
+            if query.rating is not None:
+                rows = self._ratings.select(table, llm_id, rows, query.rating)
+            found = FoundTrials(table, rows)
             with self._lock:
                 self._found[key] = found
         return found
@@ -182,5 +197,8 @@ class TrialSearch:
         if row is None:
             return None
         titles = {detector.id: detector.title for detector in self._files.config().detectors}
-        issues = self._issues.of_llm(llm_id)
-        return build_details(next(table.whole([row])), self._files.workspace(), issues, titles)
+        result = next(table.whole([row]))
+        details = build_details(
+            result, self._files.workspace(), self._issues.of_llm(llm_id), titles
+        )
+        return replace(details, ratings=self._ratings.of_answer(result))

@@ -1,0 +1,199 @@
+"""People's ratings of answers: which results have one, and new ones."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from poor_bench.errors import ConfigError
+from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detector import IssueContext
+from poor_bench.labels.ratings import (
+    AnswerRatings,
+    group_ratings,
+    next_moment,
+    people_scores,
+    rate_answer,
+)
+from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
+from poor_bench.results.query import RatingFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.issues.detector import Detector, Issue
+    from poor_bench.models.result import Result
+    from poor_bench.results.table import ResultTable, TrialKey
+
+_KEPT_LLMS = 64
+_RATED_TEXTS = ("response", "thinking", "prompt", "system_prompt")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class RatedAnswers:
+    """Ratings of the stored answers; shared by all browsers.
+
+    Its methods raise ConfigError or StoreError where workspace, results or labels cannot be read.
+    """
+
+    def __init__(
+        self, files: WorkspaceWatch, results: StoredResults, clock: Callable[[], datetime] = _now
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            files: The workspace.
+            results: Its results.
+            clock: Returns the present time, UTC.
+        """
+        self._files = files
+        self._results = results
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: tuple[Hashable, dict[str, AnswerRatings]] | None = None
+        self._rows: LRUCache[Hashable, dict[int, AnswerRatings]] = LRUCache(_KEPT_LLMS)
+
+    def version(self) -> Hashable:
+        """Fingerprint that changes with every rating."""
+        data_dir = self._files.config().data_dir
+        return str(data_dir), *fingerprint_labels(data_dir)
+
+    def of_answer(self, result: Result) -> AnswerRatings:
+        """Look up the current ratings of an answer; there may be none."""
+        return self._load().get(result.answer_id, AnswerRatings(()))
+
+    def of_llm(self, llm_id: str) -> dict[int, AnswerRatings]:
+        """Find the rows of `StoredResults.read_stored` with a rated answer of an LLM."""
+        table, ratings = self._results.read_stored(), self._load()
+        key = (llm_id, table.version, self.version())
+        with self._lock:
+            known = self._rows.get(key)
+        if known is None:
+            known = _find_rated(table, table.find_rows(llm_id), ratings)
+            with self._lock:
+                self._rows[key] = known
+        return known
+
+    def select(
+        self, table: ResultTable, llm_id: str, rows: NDArray[np.int64], wanted: RatingFilter
+    ) -> NDArray[np.int64]:
+        """Keep the rows that a filter wants, in their order."""
+        import numpy as np
+
+        rated = self.of_llm(llm_id)
+        if wanted is RatingFilter.DISPUTED:
+            rated = {
+                row: given
+                for row, given in rated.items()
+                if given.disagrees_with(table.number("score", row))
+            }
+        is_rated = np.isin(rows, np.fromiter(rated, dtype=np.int64, count=len(rated)))
+        kept: NDArray[np.int64] = rows[~is_rated if wanted is RatingFilter.UNRATED else is_rated]
+        return kept
+
+    def rate(
+        self,
+        llm_id: str,
+        trial: TrialKey,
+        answer_id: str,
+        *,
+        score: float | None,
+        who: str,
+        note: str = "",
+        tags: Sequence[str] = (),
+    ) -> Result:
+        """Store a person's rating of an answer; the same as before is not stored again.
+
+        Args:
+            llm_id: The model.
+            trial: Which of its results.
+            answer_id: The answer that the person sees.
+            score: 0.0 to 1.0; None for words only, or to take the rating back.
+            who: Name of the person.
+            note: Comment.
+            tags: Short texts.
+
+        Raises:
+            ConfigError: If the answer is not the stored one any more, or a value cannot be used.
+            StoreError: If it cannot be stored.
+        """
+        table = self._results.read_stored()
+        row = table.find(llm_id, trial)
+        result = None if row is None else next(table.whole([row]))
+        if result is None or result.answer_id != answer_id:
+            raise ConfigError(
+                f"{trial.test_id} has another answer by now: your rating is not stored",
+                hint="Read the new answer and rate it again.",
+            )
+        data_dir = self._files.config().data_dir
+        try:
+            own = [each for each in read_labels(data_dir) if each.about == answer_id]
+            when = next_moment(own, self._clock())
+            label = rate_answer(result, score=score, who=who, when=when, note=note, tags=tags)
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        known = next(
+            (each for each in self.of_answer(result).labels if each.key == label.key), None
+        )
+        said = (label.score, label.note, label.tags)
+        if (known is None and not label.is_withdrawn) or (
+            known is not None and (known.score, known.note, known.tags) != said
+        ):
+            add_labels(data_dir, [label])
+        return result
+
+    def issues(
+        self, table: ResultTable, llm_ids: Sequence[str], detectors: Sequence[Detector]
+    ) -> list[Issue]:
+        """Find where people disagree with the evaluators of some LLMs.
+
+        Args:
+            table: The results that count.
+            llm_ids: The LLMs.
+            detectors: Those of `issues.people`.
+        """
+        ratings = self._load()
+        context = IssueContext(people=people_scores(ratings))
+        if not context.people:
+            return []
+        rows = [
+            row
+            for llm_id in llm_ids
+            for row in _find_rated(table, table.find_rows(llm_id), ratings)
+        ]
+        return detect_issues(table.whole(rows, _RATED_TEXTS), context, detectors=detectors)
+
+    def _load(self) -> dict[str, AnswerRatings]:
+        version = self.version()
+        with self._lock:
+            if self._kept is None or self._kept[0] != version:
+                ratings = group_ratings(read_labels(self._files.config().data_dir))
+                self._kept = version, ratings
+            return self._kept[1]
+
+
+def _find_rated(
+    table: ResultTable, rows: NDArray[np.int64], ratings: dict[str, AnswerRatings]
+) -> dict[int, AnswerRatings]:
+    """Find rated answers among rows; only texts of rated tests are read."""
+    tests = {given.labels[0].test_id for given in ratings.values()}
+    if not tests:
+        return {}
+    among = rows[table.find_entries("test_id", tests.__contains__)[rows]].tolist()
+    found = {}
+    for row, result in zip(among, table.whole(among, _RATED_TEXTS), strict=True):
+        given = ratings.get(result.answer_id)
+        if given is not None and result.can_be_scored:
+            found[row] = given
+    return found

@@ -36,6 +36,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     from poor_bench.dashboard.pages.registry import PAGES
     from poor_bench.dashboard.pages.suites.replay import serve_screenshots
     from poor_bench.dashboard.result_panel.addresses import serve_texts
+    from poor_bench.dashboard.result_panel.rating_bar import register_rating_bar
     from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
     from poor_bench.dashboard.web.alive import serve_alive
@@ -56,6 +57,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     )
     register_pages(app, services)
     register_clock(app, services)
+    register_rating_bar(app, services)
     for page in PAGES:
         page.register(app, services)
     serve_texts(app.server, services.panel)

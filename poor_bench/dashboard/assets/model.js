@@ -1,7 +1,7 @@
 // The filters of the model page as a query of its address; `ModelUrl` reads it.
 (function () {
   "use strict";
-  const names = ["llm", "class", "level", "think", "outcome", "text", "issue"];
+  const names = ["llm", "class", "level", "think", "outcome", "text", "rating", "issue"];
   const functions = (window.dash_clientside = window.dash_clientside || {});
   const { no_update } = window.dash_clientside;
   functions.model = {
@@ -36,6 +36,10 @@
     select_row: function (rows) {
       const [row] = rows || [];
       return row ? [row.test_id, row.trial, row.is_failure] : no_update;
+    },
+    // The rating bar is about the result that the panel shows.
+    rate: function (open, llm) {
+      return open && llm ? [llm, open[0], open[1], open[2]] : null;
     },
     // Passes the query on once the table has its rows: the chart and its script come after them.
     settle: function (_rows, search, settled) {

@@ -73,6 +73,12 @@ class RatedAnswers:
         """Look up the current ratings of an answer; there may be none."""
         return self._load().get(result.answer_id, AnswerRatings(()))
 
+    def read_answer(self, llm_id: str, trial: TrialKey) -> Result | None:
+        """Read a stored result with its texts; None if it is not stored."""
+        table = self._results.read_stored()
+        row = table.find(llm_id, trial)
+        return None if row is None else next(table.whole([row]))
+
     def of_llm(self, llm_id: str) -> dict[int, AnswerRatings]:
         """Find the rows of `StoredResults.read_stored` with a rated answer of an LLM."""
         table, ratings = self._results.read_stored(), self._load()
@@ -128,9 +134,7 @@ class RatedAnswers:
             ConfigError: If the answer is not the stored one any more, or a value cannot be used.
             StoreError: If it cannot be stored.
         """
-        table = self._results.read_stored()
-        row = table.find(llm_id, trial)
-        result = None if row is None else next(table.whole([row]))
+        result = self.read_answer(llm_id, trial)
         if result is None or result.answer_id != answer_id:
             raise ConfigError(
                 f"{trial.test_id} has another answer by now: your rating is not stored",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.issues.detector import Issue
-from poor_bench.labels.ratings import AnswerRatings
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts.request import build_messages
@@ -60,8 +59,6 @@ class ResultDetails:
     got: str
     issues: tuple[tuple[str, str], ...]
     """Title and evidence of each."""
-    ratings: AnswerRatings = field(default_factory=AnswerRatings)
-    """What people say about the answer."""
 
 
 def build_details(
@@ -197,8 +194,5 @@ class TrialSearch:
         if row is None:
             return None
         titles = {detector.id: detector.title for detector in self._files.config().detectors}
-        result = next(table.whole([row]))
-        details = build_details(
-            result, self._files.workspace(), self._issues.of_llm(llm_id), titles
-        )
-        return replace(details, ratings=self._ratings.of_answer(result))
+        issues = self._issues.of_llm(llm_id)
+        return build_details(next(table.whole([row])), self._files.workspace(), issues, titles)

@@ -44,9 +44,9 @@ def hostile(workspace_files: WorkspaceFiles, **fields: Any) -> Services:
     return services_of(folder)
 
 
-def test_the_table_has_exactly_the_columns_asked_for() -> None:
+def test_the_table_has_exactly_the_columns_asked_for_and_peoples_ratings() -> None:
     assert [column["headerName"] for column in COLUMNS] == [
-        "Test ID", "Score", "Test Category", "Execution Time", "Details", "Think",
+        "Test ID", "Score", "Test Category", "Execution Time", "Details", "Think", "Rating",
     ]  # fmt: skip
 
 

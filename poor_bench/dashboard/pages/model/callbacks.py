@@ -86,10 +86,11 @@ def _register_filters(app: Dash, services: Services) -> None:
         Output(ModelIds.THINKS, "value"),
         Output(ModelIds.OUTCOME, "value"),
         Output(ModelIds.TEXT, "value"),
+        Output(ModelIds.RATING, "value"),
         Output(ModelIds.ISSUE, "data"),
     )
     def _clear() -> Any:
-        return [], [], [], "", "", ""
+        return [], [], [], "", "", None, ""
 
 
 def _register_query(app: Dash) -> None:
@@ -101,6 +102,7 @@ def _register_query(app: Dash) -> None:
         ModelIds.THINKS,
         ModelIds.OUTCOME,
         ModelIds.TEXT,
+        ModelIds.RATING,
     )
     bind(
         "collect",

@@ -17,6 +17,7 @@ from poor_bench.dashboard.pages.model.layout import (
 from poor_bench.dashboard.result_panel.callbacks import register_panel
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.panel import build_panel, build_title
+from poor_bench.dashboard.result_panel.rating_bar import RatingIds
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -132,6 +133,15 @@ def register_details(app: Dash, services: Services) -> None:
 
 
 def _register_panel(app: Dash, services: Services) -> None:
+    bind_script(
+        app,
+        "model",
+        "rate",
+        Output(RatingIds.TARGET, "data"),
+        Input(ModelIds.OPEN, "data"),
+        State(ModelIds.LLM, "value"),
+        prevent_initial_call=True,
+    )
     bind_script(
         app, "grid", "mark_open", Output(ModelIds.RESULTS, "id"), Input(ModelIds.OPEN, "data")
     )

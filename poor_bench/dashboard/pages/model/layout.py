@@ -13,8 +13,9 @@ from poor_bench.dashboard.components.blocks import aria, card, icon, loading_sta
 from poor_bench.dashboard.components.controls import file_buttons, image_buttons, search_box
 from poor_bench.dashboard.components.grids import build_paged_table, column_chooser, view_store
 from poor_bench.dashboard.result_panel.frame import build_frame
+from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.url_state import GridUrl, query_field
-from poor_bench.results.query import Outcome, ResultQuery, SortKey
+from poor_bench.results.query import Outcome, RatingFilter, ResultQuery, SortKey
 from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class ModelIds(StrEnum):
     THINKS = "model-thinks-select"
     OUTCOME = "model-outcome-switch"
     TEXT = "model-text-input"
+    RATING = "model-rating-select"
     ISSUE = "model-issue-store"
     """Id of the issue that the results are limited to; empty for all."""
     ISSUE_CHIP = "model-issue-chip"
@@ -83,6 +85,7 @@ class ModelUrl(GridUrl):
     thinks: tuple[str, ...] = query_field("think", ())
     outcomes: tuple[Outcome, ...] = query_field("outcome", (), kind=Outcome)
     text: str = ""
+    ratings: tuple[RatingFilter, ...] = query_field("rating", (), kind=RatingFilter)
     issue: str = ""
     test: str = ""
     trial: int = 1
@@ -108,6 +111,7 @@ class ModelUrl(GridUrl):
             thinks=frozenset(self.thinks),
             outcomes=frozenset(self.outcomes),
             issue=self.issue,
+            rating=next(iter(self.ratings), None),
             text=self.text.strip(),
         )
 
@@ -142,6 +146,11 @@ _OUTCOMES = [
     {"value": Outcome.PASSED.value, "label": "Passed"},
     {"value": Outcome.NOT_PASSED.value, "label": "Not passed"},
     {"value": Outcome.FAILED_TO_RUN.value, "label": "Failed to run"},
+]
+_RATINGS = [
+    {"value": RatingFilter.RATED.value, "label": "Rated"},
+    {"value": RatingFilter.UNRATED.value, "label": "Not rated"},
+    {"value": RatingFilter.DISPUTED.value, "label": "People disagree"},
 ]
 
 
@@ -182,6 +191,17 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "sortable": False,
     },
     {"field": "think", "headerName": "Think", "width": 88},
+    {
+        "field": "rating",
+        "headerName": "Rating",
+        "headerTooltip": "Mean score that people give the answer",
+        "type": "rightAligned",
+        "width": 88,
+        "sortable": False,
+        "valueFormatter": {
+            "function": "params.value == null ? '' : d3.format('.2f')(params.value)"
+        },
+    },
 )
 
 
@@ -263,6 +283,15 @@ def _filters(url: ModelUrl) -> Component:
                 "Search ids, details, responses",
                 url.text,
             ),
+            dmc.Select(
+                id=ModelIds.RATING,
+                value=next(iter(url.ratings), None),
+                data=_RATINGS,
+                placeholder="Rating: any",
+                clearable=True,
+                size="xs",
+                **aria(label="Rating"),
+            ),
             html.Div(id=ModelIds.ISSUE_CHIP),
             dmc.Button("Clear", id=ModelIds.CLEAR, size="xs", variant="subtle", color="gray"),
         ],
@@ -318,7 +347,7 @@ def _results(url: ModelUrl) -> Component:
                     file_buttons(ModelIds.RESULTS_CSV, "these results"),
                 ],
             ),
-            build_frame(),
+            build_frame(build_rating_bar()),
         ],
         className="results-and-details",
     )

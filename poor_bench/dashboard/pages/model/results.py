@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
 
@@ -38,14 +40,25 @@ _FILE_COLUMNS = (
 
 
 def result_rows(
-    table: ResultTable, tests: Mapping[str, Test], rows: Iterable[int]
+    table: ResultTable,
+    tests: Mapping[str, Test],
+    rows: Iterable[int],
+    rated: Mapping[int, AnswerRatings] = MappingProxyType({}),
 ) -> list[dict[str, Any]]:
-    """Build the rows of some results; details are harmless Markdown on one line."""
+    """Build the rows of some results; details are harmless Markdown on one line.
+
+    Args:
+        table: All results.
+        tests: By test id.
+        rows: Rows of the table.
+        rated: People's ratings by row.
+    """
     chosen = [int(row) for row in rows]
     texts = table.text_columns(chosen, [_SHOWN.format("details"), _SHOWN.format("failure_message")])
     return [
         _common(table, tests, row)
         | {
+            "rating": _rating(rated, row),
             "details": one_line_markdown(_details(table.value("failure_kind", row), *each)),
             "id": row_id(table.key(row)),
         }
@@ -58,17 +71,27 @@ _SHOWN = "left({}, 2000)"
 
 
 def csv_rows(
-    table: ResultTable, tests: Mapping[str, Test], rows: Sequence[int] | NDArray[np.int64]
+    table: ResultTable,
+    tests: Mapping[str, Test],
+    rows: Sequence[int] | NDArray[np.int64],
+    rated: Mapping[int, AnswerRatings] = MappingProxyType({}),
 ) -> Iterable[dict[str, Any]]:
     """Yield the same with all texts as they are."""
     for row, result in zip(rows, table.whole(rows), strict=True):
         test = tests.get(result.test_id)
         yield _common(table, tests, int(row)) | {
+            "rating": _rating(rated, int(row)),
             "details": result.details,
             "level": test.level if test else None,
             "failure": result.failure.message if result.failure else "",
             "response": result.response,
         }
+
+
+def _rating(rated: Mapping[int, AnswerRatings], row: int) -> float | None:
+    """Mean score that people give; None without one."""
+    given = rated.get(row)
+    return None if given is None else given.mean
 
 
 def _common(table: ResultTable, tests: Mapping[str, Test], row: int) -> dict[str, Any]:
@@ -98,10 +121,12 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
         search: The filters as a query.
         request: First and last row, and sorting, as AG Grid sends them.
     """
-    found = services.trials.find(sort_query(ModelUrl.read(search).query, request.get("sortModel")))
+    query = ModelUrl.read(search).query
+    found = services.trials.find(sort_query(query, request.get("sortModel")))
     start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
     tests = services.files.workspace().tests_by_id
-    rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)])
+    rated = services.ratings.of_llm(query.llm_id)
+    rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)], rated)
     return {"rowData": rows, "rowCount": len(found)}
 
 
@@ -121,8 +146,12 @@ def results_csv(
     services: Services, search: str | None, sort: list[dict[str, Any]] | None, view: str | None = ""
 ) -> TableFile:
     """Return all results that the filters find as a file: the shown columns, and the answers."""
-    found = services.trials.find(sort_query(ModelUrl.read(search).query, sort))
-    rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows)
+    query = ModelUrl.read(search).query
+    found, rated = (
+        services.trials.find(sort_query(query, sort)),
+        services.ratings.of_llm(query.llm_id),
+    )
+    rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows, rated)
     return table_file(
         "results", rows, [*shown_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
     )

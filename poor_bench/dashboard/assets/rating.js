@@ -1,0 +1,57 @@
+// Keys of the rating bar: + is 1, - is 0, a digit is tenths, Backspace takes the rating back, C and T
+// go to comment and tags, Enter and Escape leave them.
+(function () {
+  "use strict";
+  const LONGEST_MOVE_MS = 3000;
+  const shownBar = () => {
+    const bar = document.getElementById("rating-bar");
+    return bar && bar.getClientRects().length ? bar : null;
+  };
+  const panelPlace = () => (document.getElementById("panel-position") || {}).textContent;
+  // After J or K the next answer is on its way: a key pressed now is about an answer not yet seen.
+  let left = null;
+  const noteMove = (name) => {
+    const button = document.querySelector(`button[id$="-${name}-button"]:not([disabled])`);
+    if (button) {
+      left = { place: panelPlace(), until: performance.now() + LONGEST_MOVE_MS };
+    }
+  };
+  const isMoving = () =>
+    left !== null && left.place === panelPlace() && performance.now() < left.until;
+  const scoreOf = (key) => {
+    if (key === "Backspace") {
+      return null;
+    }
+    if (key === "+" || key === "-") {
+      return key === "+" ? 1 : 0;
+    }
+    return /^[0-9]$/.test(key) ? Number(key) / 10 : undefined;
+  };
+  const fields = { c: "rating-note-input", t: "rating-tags-input" };
+
+  document.addEventListener("keydown", (event) => {
+    const bar = shownBar();
+    if (!bar || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    if (event.target.closest("input, textarea, select, [contenteditable]")) {
+      if ((event.key === "Escape" || event.key === "Enter") && bar.contains(event.target)) {
+        setTimeout(() => event.target.blur(), 0); // after the box has taken its text
+      }
+      return;
+    }
+    if (event.key === "j" || event.key === "k") {
+      noteMove(event.key === "j" ? "next" : "previous");
+      return;
+    }
+    const field = document.getElementById(fields[event.key]);
+    const score = scoreOf(event.key);
+    if (field) {
+      event.preventDefault();
+      field.focus();
+    } else if (score !== undefined && !isMoving()) {
+      event.preventDefault();
+      window.dash_clientside.set_props("rating-key-store", { data: [score, Date.now()] });
+    }
+  });
+})();

@@ -1,0 +1,304 @@
+"""The rating bar of the result panel: thumbs, score, comment and tags of one answer."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import dash_mantine_components as dmc
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+
+from poor_bench.dashboard.components.blocks import aria, icon
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.page import ShellIds, on_data
+from poor_bench.labels.label import Label
+from poor_bench.labels.ratings import parse_tags, rating_of
+from poor_bench.results.table import TrialKey
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.models.result import Result
+
+
+class RatingIds(StrEnum):
+    """What callbacks of the bar refer to; a page has one bar. `assets/rating.js` knows them."""
+
+    BAR = "rating-bar"
+    TARGET = "rating-target-store"
+    """The result that is open: `[LLM id, test id, trial, is failure]`; pages write it."""
+    ANSWER = "rating-answer-store"
+    """The same, the id of the answer that the bar shows, and the person."""
+    KEYED = "rating-key-store"
+    """Score of a key and a moment: `[0.7, 123]`; null takes the rating back."""
+    DOWN = "rating-down-button"
+    UP = "rating-up-button"
+    SCORE = "rating-score-input"
+    TAGS = "rating-tags-input"
+    NOTE = "rating-note-input"
+    WHO = "rating-who-input"
+    CLEAR = "rating-clear-button"
+    OTHERS = "rating-others-text"
+
+
+_BOXES = (RatingIds.SCORE, RatingIds.NOTE, RatingIds.TAGS)
+_ON, _OFF = "filled", "default"
+
+
+def build_rating_bar() -> Component:
+    """Build the bar while no result is open."""
+    return html.Div(
+        [
+            dcc.Store(id=RatingIds.TARGET),
+            dcc.Store(id=RatingIds.ANSWER),
+            dcc.Store(id=RatingIds.KEYED),
+            html.Div(
+                [
+                    _thumb(RatingIds.DOWN, "thumb-down", "Rate 0 (-)"),
+                    _thumb(RatingIds.UP, "thumb-up", "Rate 1 (+)"),
+                    dmc.NumberInput(
+                        id=RatingIds.SCORE,
+                        min=0,
+                        max=1,
+                        step=0.1,
+                        decimalScale=2,
+                        clampBehavior="strict",
+                        debounce=True,
+                        size="xs",
+                        placeholder="Score",
+                        **aria(label="Your score, 0 to 1 (keys 0 to 9)"),
+                    ),
+                    dmc.TextInput(
+                        id=RatingIds.NOTE,
+                        debounce=True,
+                        size="xs",
+                        placeholder="Comment (C)",
+                        **aria(label="Your comment"),
+                    ),
+                    dmc.ActionIcon(
+                        icon("close"),
+                        id=RatingIds.CLEAR,
+                        variant="subtle",
+                        color="gray",
+                        n_clicks=0,
+                        **aria(label="Take your rating back (Backspace)"),
+                    ),
+                ],
+                className="rating-line",
+            ),
+            html.Div(
+                [
+                    dmc.TextInput(
+                        id=RatingIds.TAGS,
+                        debounce=True,
+                        size="xs",
+                        placeholder="Tags, with commas (T)",
+                        **aria(label="Your tags, with commas"),
+                    ),
+                    dmc.TextInput(
+                        id=RatingIds.WHO,
+                        debounce=True,
+                        persistence=True,
+                        size="xs",
+                        placeholder=f"Your name: {default_rater()}",
+                        **aria(label="Your name"),
+                    ),
+                ],
+                className="rating-line",
+            ),
+            html.Div(id=RatingIds.OTHERS, className="rating-others"),
+        ],
+        id=RatingIds.BAR,
+        className="rating-bar",
+        role="group",
+        hidden=True,
+        **aria(label="Your rating"),
+    )
+
+
+def _thumb(button_id: RatingIds, name: str, label: str) -> Component:
+    button: Component = dmc.ActionIcon(
+        icon(name), id=button_id, variant=_OFF, color="gray", n_clicks=0, **aria(label=label)
+    )
+    return button
+
+
+def default_rater() -> str:
+    """Name of a person who gives none: the user of this machine."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container may have no user
+        return "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarView:
+    """What the bar shows of one answer."""
+
+    answer: list[Any] | None
+    """As `RatingIds.ANSWER`; None if there is nothing to rate."""
+    own: Label | None = None
+    others: Component | None = None
+
+    @property
+    def fields(self) -> tuple[Any, str, str]:
+        """Score, comment and tags as the boxes hold them."""
+        if self.own is None:
+            return "", "", ""
+        score = rating_of(self.own)
+        return "" if score is None else score, self.own.note, ", ".join(self.own.tags)
+
+    @property
+    def thumbs(self) -> tuple[str, str]:
+        """Variants of the buttons down and up."""
+        score = None if self.own is None else rating_of(self.own)
+        return _ON if score == 0.0 else _OFF, _ON if score == 1.0 else _OFF
+
+
+def view_bar(services: Services, target: list[Any] | None, who: str | None) -> BarView:
+    """Read what the bar shows.
+
+    Args:
+        services: Where it is found.
+        target: As `RatingIds.TARGET`.
+        who: The person; the user of this machine where empty.
+    """
+    if not target:
+        return BarView(answer=None)
+    llm_id, test_id, trial, is_failure = target
+    result = services.ratings.read_answer(llm_id, TrialKey(test_id, trial, is_failure))
+    if result is None or not result.can_be_scored:
+        return BarView(answer=None)
+    return _view(services, target, result, (who or "").strip() or default_rater())
+
+
+def _view(services: Services, target: list[Any], result: Result, who: str) -> BarView:
+    given = services.ratings.of_answer(result).labels
+    return BarView(
+        answer=[*target, result.answer_id, who],
+        own=next((label for label in given if label.who == who), None),
+        others=_others([label for label in given if label.who != who]),
+    )
+
+
+def _others(labels: list[Label]) -> Component | None:
+    if not labels:
+        return None
+    return html.Ul([html.Li(describe_rating(label)) for label in labels])
+
+
+def describe_rating(label: Label) -> str:
+    """Write a rating on one line.
+
+    Example:
+        >>> describe_rating(Label(about="answer-0", score=5.0, who="Ann", when="", note="Close"))
+        'Ann: 0.50. Close'
+    """
+    score = rating_of(label)
+    said = "no score" if score is None else f"{score:.2f}"
+    tags = " ".join(f"[{tag}]" for tag in label.tags)
+    return " ".join(part for part in (f"{label.who}: {said}.", label.note, tags) if part)
+
+
+def save_rating(
+    services: Services, answer: list[Any], score: Any, note: str | None, tags: str | None
+) -> BarView:
+    """Store what the bar holds; the same as before is not stored again.
+
+    Raises:
+        ConfigError: If the answer is not the stored one any more, or a value cannot be used.
+        StoreError: If it cannot be stored.
+    """
+    *target, answer_id, who = answer
+    llm_id, test_id, trial, is_failure = target
+    result = services.ratings.rate(
+        llm_id,
+        TrialKey(test_id, trial, is_failure),
+        answer_id,
+        score=None if score in {None, ""} else float(score),
+        who=who,
+        note=note or "",
+        tags=parse_tags(tags or ""),
+    )
+    return _view(services, target, result, who)
+
+
+def register_rating_bar(app: Dash, services: Services) -> None:
+    """Bind the handlers; a page only writes `RatingIds.TARGET`."""
+    _register_view(app, services)
+    _register_saving(app, services)
+
+
+def _register_view(app: Dash, services: Services) -> None:
+    @on_data(
+        app,
+        Output(RatingIds.BAR, "hidden"),
+        Output(RatingIds.ANSWER, "data"),
+        Output(RatingIds.DOWN, "variant"),
+        Output(RatingIds.UP, "variant"),
+        Output(RatingIds.OTHERS, "children"),
+        Output(RatingIds.SCORE, "value"),
+        Output(RatingIds.NOTE, "value"),
+        Output(RatingIds.TAGS, "value"),
+        Input(RatingIds.TARGET, "data"),
+        Input(RatingIds.WHO, "value"),
+        State(RatingIds.ANSWER, "data"),
+    )
+    def _show(target: list[Any] | None, who: str | None, shown: list[Any] | None) -> Any:
+        view = view_bar(services, target, who)
+        # What is being typed about the same answer stays.
+        fields = view.fields if view.answer != shown else (no_update,) * 3
+        return view.answer is None, view.answer, *view.thumbs, still(view.others), *fields
+
+
+def _register_saving(app: Dash, services: Services) -> None:
+    @app.callback(
+        Output(RatingIds.DOWN, "variant", allow_duplicate=True),
+        Output(RatingIds.UP, "variant", allow_duplicate=True),
+        Output(RatingIds.SCORE, "value", allow_duplicate=True),
+        Output(RatingIds.NOTE, "value", allow_duplicate=True),
+        Output(RatingIds.TAGS, "value", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        *(Input(button, "n_clicks") for button in (RatingIds.DOWN, RatingIds.UP, RatingIds.CLEAR)),
+        Input(RatingIds.KEYED, "data"),
+        # Only what a person does: a value may also change because another answer is shown.
+        *(Input(box, event) for box in _BOXES for event in ("n_blur", "n_submit")),
+        *(State(box, "value") for box in _BOXES),
+        State(RatingIds.KEYED, "data"),
+        State(RatingIds.ANSWER, "data"),
+        State(ShellIds.VERSION, "data"),
+        prevent_initial_call=True,
+    )
+    def _save(*values: Any) -> Any:
+        score, note, tags, keyed, answer, version = values[-6:]
+        if answer is None or not ctx.triggered[0]["value"]:
+            return (no_update,) * 6
+        chosen = choose_values(ctx.triggered_id, keyed, score, note, tags)
+        view = save_rating(services, answer, *chosen)
+        now = services.version()
+        # What the reader entered stays: an edit may be newer than the one that was just stored.
+        held = zip(view.fields, chosen, (score, note, tags), strict=True)
+        fields = (no_update if value == before else shown for shown, value, before in held)
+        return *view.thumbs, *fields, no_update if now == version else now
+
+
+def choose_values(
+    trigger: Any, keyed: list[Any] | None, score: Any, note: str | None, tags: str | None
+) -> tuple[Any, str | None, str | None]:
+    """Choose score, comment and tags to store after a button, a key or an edit.
+
+    Args:
+        trigger: Id of what changed.
+        keyed: As `RatingIds.KEYED`.
+        score: What the fields hold now.
+        note: The same.
+        tags: The same.
+    """
+    key = keyed[0] if keyed else None
+    if trigger == RatingIds.CLEAR or (trigger == RatingIds.KEYED and key is None):
+        return None, "", ""
+    scores = {RatingIds.DOWN: 0.0, RatingIds.UP: 1.0, RatingIds.KEYED: key}
+    return scores.get(trigger, score), note, tags

@@ -1,0 +1,159 @@
+"""People's ratings on the dashboard: the bar, the column, the filter, the issue."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from poor_bench.dashboard.pages.model.layout import ModelUrl
+from poor_bench.dashboard.pages.model.results import page_of_rows
+from poor_bench.dashboard.result_panel.rating_bar import (
+    BarView,
+    RatingIds,
+    choose_values,
+    default_rater,
+    save_rating,
+    view_bar,
+)
+from poor_bench.dashboard.services.rated_answers import RatedAnswers
+from poor_bench.dashboard.services.services import Services
+from poor_bench.errors import ConfigError
+from poor_bench.labels.storage import read_labels
+from poor_bench.results.query import RatingFilter
+from poor_bench.results.table import TrialKey
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, services_with, write_results
+from tests.dashboard.seen_text import text_of
+
+LLM, OTHER = "scripted:good", "scripted:twin"
+
+
+@pytest.fixture
+def services(workspace_files: WorkspaceFiles) -> Services:
+    return services_with(workspace_files, {"good": [1.0, 0.0], "twin": [1.0, 1.0]}, n_tests=2)
+
+
+def target(services: Services, place: int = 0, llm_id: str = LLM) -> list[object]:
+    tests = services.files.workspace().tests
+    return [llm_id, tests[place].test_id, 1, False]
+
+
+def shown(services: Services, place: int = 0, who: str = "Ann") -> BarView:
+    return view_bar(services, target(services, place), who)
+
+
+def rate(services: Services, score: float | None, place: int = 0, who: str = "Ann") -> BarView:
+    answer = shown(services, place, who).answer
+    assert answer is not None
+    return save_rating(services, answer, score, "", "")
+
+
+def n_labels(services: Services) -> int:
+    return len(read_labels(services.files.config().data_dir))
+
+
+def rows(services: Services, wanted: RatingFilter | None, llm_id: str = LLM) -> list[object]:
+    url = ModelUrl(llm_id=llm_id, ratings=(wanted,) if wanted else ())
+    page = page_of_rows(services, url.search, {"startRow": 0, "endRow": 10})
+    return [(row["test_id"], row["rating"]) for row in page["rowData"]]
+
+
+def test_the_bar_shows_ones_own_rating_and_those_of_others(services: Services) -> None:
+    assert shown(services).fields == ("", "", "")
+    rate(services, 0.0)
+    save_rating(services, shown(services, who="Ben").answer or [], 0.7, "<b>odd</b>", "key; tone")
+    assert (shown(services).thumbs, shown(services).fields[0]) == (("filled", "default"), 0.0)
+    assert text_of(shown(services).others) == "Ben: 0.70. <b>odd</b> [key] [tone]"
+    assert shown(services, who="Ben").fields == (0.7, "<b>odd</b>", "key, tone")
+    assert shown(services, who=" ").answer == [
+        *target(services),
+        shown(services).answer[4],
+        default_rater(),
+    ]
+
+
+def test_the_same_again_and_nothing_to_take_back_are_not_stored(services: Services) -> None:
+    rate(services, None)
+    assert n_labels(services) == 0
+    rate(services, 1.0)
+    rate(services, 1.0)
+    assert n_labels(services) == 1
+    rate(services, None)
+    assert (n_labels(services), shown(services).own) == (2, None)
+
+
+def test_a_rating_of_an_answer_that_was_replaced_meanwhile_is_refused(services: Services) -> None:
+    seen = shown(services).answer
+    rate(services, 1.0)
+    _, test_id, *_ = target(services)
+    newer = [scored(str(test_id), 1.0, response="newer", timestamp="2099-01-01T00:00:00Z")]
+    write_results(services.files.config().data_dir, {LLM: newer})
+    services.refresh()
+    assert seen is not None
+    with pytest.raises(ConfigError, match="another answer by now"):
+        save_rating(services, seen, 0.0, "", "")
+    assert shown(services).own is None
+    assert n_labels(services) == 1
+
+
+def test_a_clock_that_stands_still_loses_no_change(services: Services) -> None:
+    still = RatedAnswers(services.files, services.results, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    llm_id, test_id, *_ = target(services)
+    answer = shown(services).answer
+    assert answer is not None
+    for score in (1.0, 0.0, 0.5):
+        still.rate(str(llm_id), TrialKey(str(test_id), 1, False), answer[4], score=score, who="Ann")
+    assert shown(services).fields[0] == 0.5
+
+
+def test_results_show_their_rating_and_are_found_by_it(services: Services) -> None:
+    first, second = (test.test_id for test in services.files.workspace().tests)
+    rate(services, 1.0, place=0)
+    rate(services, 1.0, place=1)
+    rate(services, 0.5, place=1, who="Ben")
+    assert rows(services, None) == [(first, 1.0), (second, 0.75)]
+    assert rows(services, RatingFilter.DISPUTED) == [(second, 0.75)]
+    assert rows(services, RatingFilter.UNRATED) == []
+    # the same words of another model have the same rating, its other answer has none
+    assert rows(services, RatingFilter.RATED, OTHER) == [(first, 1.0)]
+    assert rows(services, RatingFilter.UNRATED, OTHER) == [(second, None)]
+
+
+def test_people_who_disagree_are_an_issue_at_once(services: Services) -> None:
+    before = services.issues.of_llm(LLM)
+    rate(services, 1.0, place=1)
+    [issue] = services.issues.of_llm(LLM)[len(before) :]
+    assert (issue.detector_id, issue.evidence) == (
+        "people_disagree",
+        "1 person: 1.00, evaluator: 0.00",
+    )
+    assert [each.detector_id for each in services.issues.wait().issues].count(
+        "people_disagree"
+    ) == 1
+    assert services.issues.trials(LLM, "people_disagree") == {(issue.test_id, 1)}
+    rate(services, None, place=1)
+    assert services.issues.of_llm(LLM) == before
+
+
+def test_every_rating_changes_what_pages_look_at(services: Services) -> None:
+    before = services.version()
+    rate(services, 1.0)
+    assert services.version() != before
+
+
+@pytest.mark.parametrize(
+    ("trigger", "keyed", "values"),
+    [
+        (RatingIds.UP, None, (1.0, "n", "a")),
+        (RatingIds.DOWN, [0.3, 1], (0.0, "n", "a")),
+        (RatingIds.KEYED, [0.3, 1], (0.3, "n", "a")),
+        (RatingIds.KEYED, [None, 1], (None, "", "")),
+        (RatingIds.CLEAR, [0.3, 1], (None, "", "")),
+        (RatingIds.NOTE, [0.3, 1], (0.5, "n", "a")),
+    ],
+)
+def test_buttons_and_keys_change_the_score_and_edits_keep_it(
+    trigger: RatingIds, keyed: list[object] | None, values: tuple[object, ...]
+) -> None:
+    assert choose_values(trigger, keyed, 0.5, "n", "a") == values

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from poor_bench.config.add_tests import AddedTests
+    from poor_bench.config.edit_llms import LLMEdit
     from poor_bench.config.edit_tests import FileChange, TestEdit
     from poor_bench.config.llm_entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
@@ -288,6 +289,19 @@ class WorkspaceFolder:
         llms = self.workspace.llms
         with self._whole_or_not_at_all(llms_file(self.data_dir)):
             change_llm(self.data_dir, llms, llm_id, changes)
+
+    def edit_llms(self, edit: LLMEdit) -> None:
+        """Delete, copy or move one LLM.
+
+        Raises:
+            ConfigError: If the file no longer has it, or, as it was or as it would be, has an
+                error, or cannot be written; it is untouched then.
+        """
+        from poor_bench.config.edit_llms import edit_llms
+
+        llms = self.workspace.llms
+        with self._whole_or_not_at_all(llms_file(self.data_dir)):
+            edit_llms(self.data_dir, llms, edit)
 
     def change_template(self, class_id: str, template: str) -> None:
         """Write another default template of a class; comments in its file survive.

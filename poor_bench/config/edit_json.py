@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     Args:
         text: Valid JSON: the list, or an object with it.
         key: The key under which the list stands in the object.
-        entries: The new entries; those that stay stand in their old order.
+        entries: The new entries; where some are gone, the others stand in their old order.
     """
     spans = _spans(text, _list_start(text, key))
     if len(entries) < len(spans):
@@ -104,13 +105,18 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     margin = text[line_start : spans[-1][0]]
     if not line_start or margin.strip():
         return None
+    written = [text[start:end] for start, end in spans]
+    known = {json.dumps(json.loads(each)): each for each in written}
+    shown = [
+        known.get(json.dumps(entry)) or _like(like, entry, margin, text)
+        for entry, like in zip_longest(entries, written, fillvalue=written[-1])
+    ]
     pieces, at = [], 0
-    for (start, end), entry in zip(spans, entries, strict=False):
-        pieces += [text[at:start], _rewritten(text[start:end], entry, margin, text)]
+    for (start, end), entry_text in zip(spans, shown, strict=False):
+        pieces += [text[at:start], entry_text]
         at = end
-    last = text[slice(*spans[-1])]
     between = f",{_newline(text)}{margin}"
-    pieces += [f"{between}{_like(last, entry, margin, text)}" for entry in entries[len(spans) :]]
+    pieces += [f"{between}{entry_text}" for entry_text in shown[len(spans) :]]
     return "".join([*pieces, text[at:]])
 
 
@@ -136,11 +142,6 @@ def find_indentation(text: str) -> str | int:
     """Find the indentation of the first level of a text."""
     match = _INDENTATION.search(text)
     return match[1] if match else 2
-
-
-def _rewritten(written: str, entry: Any, margin: str, text: str) -> str:
-    is_same = json.dumps(json.loads(written)) == json.dumps(entry)
-    return written if is_same else _like(written, entry, margin, text)
 
 
 def _like(written: str, entry: Any, margin: str, text: str) -> str:
@@ -318,14 +319,15 @@ def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
 
 def _told_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
     """Return `entry`, with an explicit id if one of the listed has the same one by default."""
-    if entry.get("id") or not any(_are_namesakes(entry, other) for other in listed):
+    if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
         return dict(entry)
     base = base_llm_id(str(entry.get("provider")), str(entry.get("name")))
     suffix = think_suffix(entry.get("parameters", {}).get("think"))
     return {**entry, "id": base + suffix} if suffix else dict(entry)
 
 
-def _are_namesakes(entry: Mapping[str, Any], other: Any) -> bool:
+def are_namesakes(entry: Mapping[str, Any], other: Any) -> bool:
+    """True if two entries have the same id by default, and the other names none of its own."""
     return (
         isinstance(other, dict)
         and not other.get("id")

@@ -16,7 +16,11 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
 from poor_bench.providers.catalog import provider_names
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
+from poor_bench.providers.parameters import (
+    list_ignored_parameters,
+    list_known_parameters,
+    unknown_parameters,
+)
 
 
 def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM]]:
@@ -123,11 +127,23 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
         report.warning((*place, "provider"), message, hint=hint, code="unknown-provider")
 
 
+def describe_unknown_parameter(provider: str, name: str) -> tuple[str, str]:
+    """Say what is wrong with a parameter that means nothing, and name the nearest one.
+
+    Files that have one still load, with a warning; forms refuse to write a new one.
+
+    Example:
+        >>> describe_unknown_parameter("ollama", "temprature")
+        ('unknown parameter `temprature`', 'did you mean `temperature`?')
+    """
+    near = nearest_name(name, list_known_parameters(provider))
+    hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
+    return f"unknown parameter `{name}`", hint
+
+
 def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
     for name in unknown_parameters(llm.provider, llm.parameters):
-        near = nearest_name(name, COMMON)
-        hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
-        message = f"unknown parameter `{name}`"
+        message, hint = describe_unknown_parameter(llm.provider, name)
         report.warning((*place, name), message, hint=hint, code="unknown-parameter")
     for name in list_ignored_parameters(llm.provider, llm.parameters):
         message = f"`{llm.provider}` ignores `{name}`"

@@ -58,9 +58,14 @@ _TAKEN: Mapping[WireFormat, frozenset[str]] = {
 }
 
 
+def list_known_parameters(provider: str) -> frozenset[str]:
+    """List the parameters that mean something: the common ones, and those of the provider."""
+    return COMMON | _TAKEN[_find_wire_format(provider)]
+
+
 def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that mean nothing to us, such as misspelt ones, in their order."""
-    known = COMMON | _TAKEN[_find_wire_format(provider)]
+    known = list_known_parameters(provider)
     return [name for name in parameters if name not in known and not name.startswith("_")]
 
 

@@ -44,6 +44,13 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     picture = page.get_by_role("img", name="The page after step 1")
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    chosen = page.get_by_role("region", name="by-echo")
+    expect(chosen).to_be_focused()
+    expect(chosen).to_be_in_viewport()
+    page.keyboard.press("End")
+    expect(chosen.locator(".suite-step").last).to_have_attribute("aria-current", "step")
+    page.keyboard.press("Home")
+    expect(chosen.locator(".suite-step").first).to_have_attribute("aria-current", "step")
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(2)
     run(folder, "echo")
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(3)

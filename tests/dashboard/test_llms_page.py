@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from poor_bench.config.edit_llms import LLMAction
+from poor_bench.config.llm_entries import describe_unknown_parameter
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.llms import callbacks
 from poor_bench.dashboard.pages.llms.entry import (
@@ -22,7 +24,7 @@ from poor_bench.probe.finding import Setting, ignored
 from poor_bench.probe.report import ProbeReport, settings_fingerprint
 from poor_bench.probe.storage import save_probe
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import services_of
+from tests.dashboard.results_written import scored, services_of, write_results
 from tests.dashboard.seen_text import text_of
 from tests.waiting import wait_for
 
@@ -270,4 +272,38 @@ def test_what_a_probe_found_stands_beside_the_model(workspace_files: WorkspaceFi
     assert services.llms.settings_notes() == {"scripted:a": ("seed ignored",)}
     shown = callbacks.show_listed(services, 0)[1]
     assert "seed ignored" in text_of(shown)
+    assert "probed 2026-01-02" in text_of(shown)
     still(shown)  # raises for what the page cannot show without React
+
+
+def test_unknown_parameters_are_refused_in_the_words_of_validate(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_llm("a", ["4"], parameters={"old_habit": 1})
+    folder = workspace_files.write()
+    services = services_of(folder)
+    answer = callbacks.add(services, "ollama", "x", "", "", None, "temprature=0")
+    said = "unknown parameter `temprature`, did you mean `temperature`?"
+    assert answer.errors == {"parameters": said}
+    values = {LLMField.PARAMETERS: '{"old_habit": 1, "responces": ["4"]}'}
+    refused = callbacks.save(services, "scripted:a", values)
+    assert refused.errors["parameters"].endswith("did you mean `responses`?")
+    assert callbacks.save(
+        services, "scripted:a", {LLMField.PARAMETERS: '{"old_habit": 2}'}
+    ).is_saved
+    message, hint = describe_unknown_parameter("ollama", "temprature")
+    assert said == f"{message}, {hint}"
+
+
+def test_deleting_a_model_says_that_its_results_stay(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", ["4"])
+    workspace_files.add_llm("b", ["4"])
+    folder = workspace_files.write()
+    write_results(folder, {"scripted:a": [scored("sum_001", 1.0)]})
+    services = services_of(folder)
+    assert "as before: 1 result." in text_of(callbacks.ask_to_delete(services, "scripted:a"))
+    assert "no results" in text_of(callbacks.ask_to_delete(services, "scripted:b"))
+    callbacks.arrange(services, LLMAction.DELETE, "scripted:a")
+    assert [entry["name"] for entry in entries(folder)] == ["b"]
+    assert services.results.table().llm_ids == ("scripted:a",)

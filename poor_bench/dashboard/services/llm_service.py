@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.llm import LLM
+    from poor_bench.probe.report import ProbeReport
 
 Checks = Mapping[str, Reachability]
 FoundLLMs = tuple[dict[str, Any], ...]
@@ -81,7 +82,25 @@ class LLMService:
             ConfigError: If the workspace is not valid.
             StoreError: If the results cannot be read.
         """
-        return list_notes(self._files.config().load_current_probes())
+        return list_notes(self.probes())
+
+    def probes(self) -> dict[str, ProbeReport]:
+        """Load the probes of settings that still hold, by LLM id.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return self._files.config().load_current_probes()
+
+    def n_results(self, llm_id: str) -> int:
+        """Count the stored results of an LLM.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        return len(self._results.read_stored().find_rows(llm_id))
 
     def checks(self, look: Hashable) -> Computed[Checks]:
         """Return LLM id to whether it can be asked, as far as that is known by now.

@@ -310,6 +310,7 @@ def layout(url: JudgeUrl) -> Component:
     return html.Div(
         [
             page_head("Judge", html.Span(id=JudgeIds.NOTE)),
+            start_form(),
             run_frame(),
             html.Div(loading_state(3), id=JudgeIds.HEAD),
             card(
@@ -343,7 +344,6 @@ def layout(url: JudgeUrl) -> Component:
                 tools=file_buttons(JudgeIds.TRUST_CSV, "the agreement"),
                 class_name="if-filled",
             ),
-            start_form(),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
             dcc.Store(id=JudgeIds.SEARCH, data=url.search),
             dcc.Download(id=JudgeIds.DOWNLOAD),
@@ -386,5 +386,5 @@ def no_runs() -> Component:
     return empty_state(
         "No judged runs yet",
         "Agents are defined in agents/*.yaml of the workspace. "
-        "Start a run below, or on the console: " + next_command("judge run AGENT --judge LLM"),
+        "Start a run above, or on the console: " + next_command("judge run AGENT --judge LLM"),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 
+from poor_bench.config.edit_llms import LLMAction, LLMEdit
 from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
@@ -47,7 +48,7 @@ def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
-    table = build_llm_table(workspace.llms, answer.value, services.llms.settings_notes())
+    table = build_llm_table(workspace.llms, answer.value, services.llms.probes())
     return note, table, answer.is_current
 
 
@@ -72,6 +73,32 @@ def switch(services: Services, llm_id: str) -> Notices:
     is_on = llm is not None and llm.enabled
     services.files.config().change_llm(llm_id, {"enabled": False if is_on else None})
     return [notice("Saved", f"{llm_id} is {'disabled' if is_on else 'enabled'}.")]
+
+
+_ARRANGED = {
+    LLMAction.DELETE: "was deleted from llms.json. Its results are kept.",
+    LLMAction.DUPLICATE: "was duplicated. The copy is disabled: edit it, then enable it.",
+    LLMAction.MOVE_UP: "was moved up.",
+    LLMAction.MOVE_DOWN: "was moved down.",
+}
+
+
+def arrange(services: Services, action: LLMAction, llm_id: str) -> Notices:
+    """Delete, copy or move an entry of llms.json; return a message of what was done."""
+    services.files.config().edit_llms(LLMEdit(llm_id=llm_id, action=action))
+    return [notice("Saved", f"{llm_id} {_ARRANGED[action]}")]
+
+
+def ask_to_delete(services: Services, llm_id: str) -> Component:
+    """Say what deleting a model does to its results."""
+    n_results = services.llms.n_results(llm_id)
+    kept = (
+        f"Stored and shown on all pages as before: {write_count(n_results, 'result')}. "
+        "A model that is added with the same id continues them."
+        if n_results
+        else "It has no results."
+    )
+    return html.Div([html.P([html.Strong(llm_id), " leaves llms.json."]), html.P(kept)])
 
 
 def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:
@@ -133,6 +160,7 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_shown(app, services)
     _register_changes(app, services)
+    _register_arranging(app, services)
     _register_adding(app, services)
     _register_edit(app, services)
 
@@ -194,6 +222,38 @@ def _register_changes(app: Dash, services: Services) -> None:
         if not name:
             return no_update, no_update
         return add_found(services, endpoint, look, name), services.version()
+
+
+def _register_arranging(app: Dash, services: Services) -> None:
+    changed = (
+        Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+    )
+    opened = Output(LLMsIds.DELETE_DIALOG, "opened", allow_duplicate=True)
+
+    @app.callback(*changed, Input(LLMsIds.ARRANGED, "data"), prevent_initial_call=True)
+    def _arrange(order: str | None) -> Any:
+        action, _, llm_id = (order or "").partition(" ")
+        if not llm_id:
+            return no_update, no_update
+        return arrange(services, LLMAction(action), llm_id), services.version()
+
+    @app.callback(
+        opened,
+        Output(LLMsIds.DELETE_TEXT, "children"),
+        Input(LLMsIds.DELETED, "data"),
+        prevent_initial_call=True,
+    )
+    def _ask_to_delete(llm_id: str | None) -> Any:
+        return (True, ask_to_delete(services, llm_id)) if llm_id else (no_update, no_update)
+
+    @on_click(app, LLMsIds.DELETE, opened, *changed, State(LLMsIds.DELETED, "data"))
+    def _delete(llm_id: str) -> Any:
+        return False, arrange(services, LLMAction.DELETE, llm_id), services.version()
+
+    @on_click(app, LLMsIds.DELETE_BACK, opened)
+    def _keep() -> bool:
+        return False
 
 
 def _register_adding(app: Dash, services: Services) -> None:

@@ -12,8 +12,10 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import UnreadableError
+from poor_bench.config.llm_entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
 from poor_bench.providers.catalog import PROVIDERS, provider_names
+from poor_bench.providers.parameters import unknown_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -53,6 +55,7 @@ def form_to_entry(
     entry = {field: value for field, value in fields.items() if value}
     given = dict(_parameter(text) for text in (parameters or "").split())
     _require_inside(given)
+    _require_known(entry["provider"], given)
     return entry | {"parameters": given}
 
 
@@ -63,6 +66,16 @@ def _require_inside(parameters: Mapping[str, Any]) -> None:
     if parts.anchor or ".." in parts.parts or path.startswith("~"):
         problem = "model_path must be in the workspace; edit llms.json to name another file"
         raise form_error({"parameters": problem})
+
+
+def _require_known(
+    provider: str, parameters: Mapping[str, Any], listed: Collection[str] = ()
+) -> None:
+    """Refuse parameters that mean nothing, but for those that stand in llms.json already."""
+    unknown = [name for name in unknown_parameters(provider, parameters) if name not in listed]
+    if unknown:
+        texts = (", ".join(describe_unknown_parameter(provider, name)) for name in unknown)
+        raise form_error({LLMField.PARAMETERS: "; ".join(texts)})
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -171,6 +184,7 @@ def _find_changed_parameters(llm: LLM, text: str) -> dict[str, Any]:
         raise form_error({LLMField.PARAMETERS: problem})
     if values.get("model_path") != llm.parameters.get("model_path"):
         _require_inside(values)
+    _require_known(llm.provider, values, llm.parameters)
     return {} if values == dict(llm.parameters) else {"parameters": values or None}
 
 

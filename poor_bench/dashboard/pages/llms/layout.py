@@ -57,6 +57,14 @@ class LLMsIds(StrEnum):
     """Id of the LLM whose form is to be opened."""
     TAKEN = "llms-taken-store"
     """Name of the found model to add."""
+    ARRANGED = "llms-arranged-store"
+    """What is done with an entry and its id, such as `up scripted:one`."""
+    DELETED = "llms-deleted-store"
+    """Id of the entry that is to be deleted."""
+    DELETE_DIALOG = "llms-delete-modal"
+    DELETE_TEXT = "llms-delete-body"
+    DELETE = "llms-delete-button"
+    DELETE_BACK = "llms-delete-back-button"
 
 
 class EditIds(StrEnum):
@@ -83,6 +91,9 @@ WAIT_MS = 700
 _PROMPT = "What is 17 + 25? Reply with the number only."
 
 
+_STORES = (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN, LLMsIds.ARRANGED, LLMsIds.DELETED)
+
+
 def layout(_url: UrlState) -> Component:
     """Return the page without data."""
     check = small_button("Check again", LLMsIds.CHECK, "refresh")
@@ -104,10 +115,25 @@ def layout(_url: UrlState) -> Component:
             ),
             dcc.Interval(id=LLMsIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=LLMsIds.DOWNLOAD),
-            *(dcc.Store(id=store) for store in (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN)),
+            _delete_dialog(),
+            *(dcc.Store(id=store) for store in _STORES),
         ],
         className="page-body",
     )
+
+
+def _delete_dialog() -> Component:
+    buttons = [
+        dmc.Button("Back", id=LLMsIds.DELETE_BACK, variant="default", n_clicks=0),
+        dmc.Button("Delete model", id=LLMsIds.DELETE, color="red", n_clicks=0),
+    ]
+    dialog: Component = dmc.Modal(
+        [html.Div(id=LLMsIds.DELETE_TEXT), html.Div(buttons, className="dialog-buttons")],
+        id=LLMsIds.DELETE_DIALOG,
+        title="Delete this model?",
+        closeButtonProps=aria(label="Close"),
+    )
+    return dialog
 
 
 def _try_card() -> Component:

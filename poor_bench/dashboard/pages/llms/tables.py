@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
+from poor_bench.config.edit_llms import LLMAction
 from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from poor_bench.models.completion import Completion
     from poor_bench.models.llm import LLM
     from poor_bench.ports import Reachability
+    from poor_bench.probe.report import ProbeReport
 
 
-_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters")
+_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters", "Settings")
 _SHARED = 3
 """From how many LLMs on a message stands once above the table instead of in each row."""
 
@@ -37,14 +39,14 @@ _SHARED = 3
 def build_llm_table(
     llms: Sequence[LLM],
     checks: Mapping[str, Reachability] | None,
-    notes: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    probes: Mapping[str, ProbeReport] = MappingProxyType({}),
 ) -> Component:
     """Build the table of the configured models.
 
     Args:
         llms: In the order of the file.
         checks: LLM id to its reachability; None while the endpoints are asked.
-        notes: LLM id to what a probe found of its settings.
+        probes: LLM id to what a probe found of its settings.
     """
     if not llms:
         return empty_state(
@@ -54,7 +56,7 @@ def build_llm_table(
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
     return sheet(
         [*_HEADINGS, html.Span("Actions", className="only-heard")],
-        [_llm_row(llm, checks, shared, notes.get(llm.id, ())) for llm in llms],
+        [_llm_row(llm, checks, shared, probes.get(llm.id)) for llm in llms],
         label="Configured models",
         kind="sheet llm-table",
         above=html.Ul(
@@ -136,26 +138,47 @@ def build_tried_answer(completion: Completion) -> Component:
     )
 
 
+_ARRANGING = (
+    ("Duplicate", LLMAction.DUPLICATE, "Duplicate"),
+    ("↑", LLMAction.MOVE_UP, "Move up"),
+    ("↓", LLMAction.MOVE_DOWN, "Move down"),
+)
+
+
+def _build_probe(probe: ProbeReport | None) -> Component:
+    """Show whether the server obeys the settings, and when that was probed."""
+    if probe is None:
+        return html.Span("not probed", className="quiet")
+    obeyed = html.Span("obeyed", className="state-mark is-good") if probe.is_clean else None
+    day = html.Div(f"probed {probe.created[:10]}", className="quiet")
+    return html.Div([settings_badges(probe.notes) or obeyed, day])
+
+
 def _llm_row(
     llm: LLM,
     checks: Mapping[str, Reachability] | None,
     shared: Collection[str],
-    notes: Sequence[str],
+    probe: ProbeReport | None,
 ) -> Component:
     parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
     other = "Disable" if llm.enabled else "Enable"
     switch = choose_button(other, LLMsIds.SWITCHED, llm.id, label=f"{other} {llm.id}")
     edit = choose_button("Edit", LLMsIds.EDITED, llm.id, label=f"Edit {llm.id}")
+    delete = choose_button("Delete", LLMsIds.DELETED, llm.id, label=f"Delete {llm.id}")
+    arrange = [
+        choose_button(text, LLMsIds.ARRANGED, f"{action} {llm.id}", label=f"{said} {llm.id}")
+        for text, action, said in _ARRANGING
+    ]
     return row(
         [
             dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
             html.Div(llm.id, className="quiet") if llm.label else None,
-            settings_badges(notes),
         ],
         _reachable((checks or {}).get(llm.id), shared),
         number(size_text(llm.size) or "-"),
         quiet(llm.endpoint or "default of the provider"),
         quiet(parameters[:120] or "-"),
-        html.Div([edit, switch], className="row-buttons"),
+        _build_probe(probe),
+        html.Div([edit, switch, *arrange, delete], className="row-buttons"),
         class_name="" if llm.enabled else "is-off",
     )

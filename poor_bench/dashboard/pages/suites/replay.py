@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from dash import html
 
-from poor_bench.dashboard.components.blocks import card, empty_state
+from poor_bench.dashboard.components.blocks import aria, card, empty_state
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.pages.suites.tables import verdict
@@ -53,6 +53,7 @@ def replay_card(
         _trial_chips(run_id, case, trial, url),
         *([] if trial is None else _trial(run_id, case.id, trial, steps)),
         tools=verdict(case.status.value),
+        note="Keys: arrows step, Space plays or pauses, Home and End jump." if steps else None,
         class_name="suite-replay",
     )
 
@@ -113,7 +114,10 @@ def _trial(
             empty_state("No steps", "The agent did nothing, or does not report its steps."),
         ]
     items = [_step(run_id, case_id, trial.trial, step) for step in steps]
-    return [*parts, html.Ol(items, className="suite-steps")]
+    return [
+        *parts,
+        html.Ol(items, className="suite-steps", tabIndex=0, **aria(label="Steps")),
+    ]
 
 
 def _step(run_id: str, case_id: str, trial: int, step: Step) -> Component:

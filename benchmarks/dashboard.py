@@ -242,8 +242,8 @@ def follow_first_model(page: Page) -> None:
 
 def wait_for_the_rest(page: Page) -> None:
     """Wait until the slow parts of the model page are there too."""
-    page.wait_for_selector("#model-chart-graph .bars .point", timeout=120_000)
-    page.wait_for_selector("#model-issues-body .issue-list", timeout=120_000)
+    page.wait_for_selector("#model-chart-body .heat-map", timeout=120_000)
+    page.wait_for_selector("#model-issues-body .chip-row", timeout=120_000)
     page.wait_for_load_state("networkidle")
 
 

@@ -41,7 +41,7 @@ from poor_bench.statistics.summary import GroupBy
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
-from tests.dashboard.seen_text import text_of
+from tests.dashboard.seen_text import of_type, text_of
 
 KEPT, SILENT, REMOVED = "scripted:kept", "scripted:silent", "scripted:gone"
 TIMED = {
@@ -378,6 +378,7 @@ def tables_in(html: str) -> list[Table]:
 
 
 def tiles_in(component: Any) -> Iterator[tuple[str, str]]:
-    for tile in component.children:
-        name, figure, *_ = tile.children
-        yield name.children, figure.children
+    for tile in of_type(component, "Div"):
+        if getattr(tile, "className", "") == "tile":
+            name, figure, *_ = tile.children
+            yield name.children, figure.children

@@ -285,6 +285,10 @@ class FoundTrials:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def keys(self) -> set[tuple[str, int]]:
+        """List the trials: test id and number."""
+        return {(key.test_id, key.trial) for key in map(self.table.key, self.rows.tolist())}
+
     def find_place(self, key: TrialKey) -> int | None:
         """Find the position of a trial, from 0; None if the query did not find it."""
         code = self.table.find_code("test_id", key.test_id)

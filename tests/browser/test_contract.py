@@ -77,12 +77,12 @@ def _shows_one_model(page: Page) -> None:
     expect(page.get_by_role("option")).to_have_text([GOOD, WEAK])
     page.get_by_role("option", name=WEAK).click()
     _has_bars_by_test(page)
-    expect(page.get_by_role("region", name="Issues").get_by_text("Partly wrong")).to_be_visible()
+    expect(page.get_by_role("group", name="Issues").get_by_text("Partly wrong")).to_be_visible()
     _has_a_table_of_results(page)
 
 
 def _has_bars_by_test(page: Page) -> None:
-    chart = page.get_by_role("region", name="Score by test")
+    chart = page.get_by_role("region", name="Scores", exact=True)
     expect(chart.locator(".xtick text").first).to_have_text("sum_001")
     expect(chart.locator(".xtick text")).to_have_count(60)
     expect(chart.locator(".xtick text").first).to_have_attribute(

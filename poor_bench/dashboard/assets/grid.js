@@ -63,6 +63,38 @@
     });
   };
 
+  // Hides the last of the chosen columns where not all have room; the address still names them.
+  const fitColumns = (api) => {
+    const root = api.isDestroyed() ? null : document.querySelector(`[grid-id="${api.getGridId()}"]`);
+    const frame = root && root.closest("[data-grid-view]");
+    if (!frame || !root.clientWidth) {
+      return;
+    }
+    const squeezed = new Set((frame.dataset.gridSqueezed || "").split(","));
+    const chosen = api.getAllGridColumns().filter((column) => column.isVisible() || squeezed.has(column.getColId()));
+    let room = root.clientWidth;
+    const isFull = chosen.map((column) => {
+      const { width, minWidth, lockVisible } = column.getColDef();
+      room -= minWidth || width || 0;
+      return room < 0 && !lockVisible;
+    });
+    const first = isFull.indexOf(true);
+    const hidden = chosen.filter((column, place) => first >= 0 && place >= first && !column.getColDef().lockVisible);
+    frame.dataset.gridSqueezed = hidden.map((column) => column.getColId()).join(",");
+    api.setColumnsVisible(chosen.filter((column) => !hidden.includes(column) && !column.isVisible()), true);
+    api.setColumnsVisible(hidden.filter((column) => column.isVisible()), false);
+  };
+
+  const fitted = new WeakSet();
+  const keepFitting = (api) => {
+    if (!fitted.has(api)) {
+      fitted.add(api);
+      api.addEventListener("gridSizeChanged", () => fitColumns(api));
+      api.addEventListener("firstDataRendered", () => fitColumns(api));
+      fitColumns(api);
+    }
+  };
+
   functions.grid = {
     mark_open: function (trial) {
       const { outputs_list } = window.dash_clientside.callback_context;
@@ -71,6 +103,7 @@
         if (api.isDestroyed()) {
           return;
         }
+        keepFitting(api);
         if (api.getSelectedNodes().some((node) => node.id !== open)) {
           api.deselectAll();
         }

@@ -14,10 +14,12 @@
     return sorted.map(({ colId, sort }) => (sort === "desc" ? `-${colId}` : colId)).join(",");
   };
   // What the table shows now, empty where it is what the table starts with.
-  const readView = (api, { gridFields, gridColumns, gridSort, gridRows }) => {
+  const readView = (api, { gridFields, gridColumns, gridSort, gridRows, gridSqueezed }) => {
     const fields = new Set(split(gridFields));
     const state = api.getColumnState().filter(({ colId }) => fields.has(colId));
-    const shown = state.filter(({ hide }) => !hide).map(({ colId }) => colId).join(",");
+    const squeezed = new Set(split(gridSqueezed)); // for want of room: `assets/grid.js`
+    const isChosen = ({ colId, hide }) => !hide || squeezed.has(colId);
+    const shown = state.filter(isChosen).map(({ colId }) => colId).join(",");
     const sort = readSort(state);
     const isPaged = api.getGridOption("pagination");
     const rows = isPaged ? `${api.paginationGetPageSize()}` : gridRows;

@@ -1,25 +1,31 @@
 // The filters of the model page as a query of its address; `ModelUrl` reads it.
 (function () {
   "use strict";
-  const names = ["llm", "class", "level", "think", "outcome", "text", "rating", "issue"];
+  const names = [
+    "llm", "class", "level", "think", "outcome", "cause", "min_score", "max_score", "min_s", "max_s",
+    "stale", "rating", "text", "issue",
+  ];
+  const further = ["think", "cause", "min_score", "max_score", "min_s", "max_s", "stale", "rating"];
+  const isSet = (value) => value !== null && value !== undefined && value !== "";
   const functions = (window.dash_clientside = window.dash_clientside || {});
   const { no_update } = window.dash_clientside;
   functions.model = {
     collect: function (...controls) {
       const query = new URLSearchParams();
       names.forEach((name, index) => {
-        for (const value of [controls[index] || []].flat()) {
+        for (const value of [controls[index]].flat().filter(isSet)) {
           query.append(name, value);
         }
       });
       return query.has("llm") ? `?${query}` : no_update;
     },
-    // The address: the filters, and the trial that is open.
-    show: function (search, selected) {
+    // The address: the filters, the order of classes, and the trial that is open.
+    show: function (search, order, selected) {
       if (!search) {
         return no_update;
       }
       const query = new URLSearchParams(search);
+      new URLSearchParams(order || "").forEach((value, name) => query.append(name, value));
       if (selected) {
         const [test, trial, isFailure] = selected;
         query.append("test", test);
@@ -31,6 +37,19 @@
         }
       }
       return functions.address.show(`?${query}`);
+    },
+    count_more: function (search) {
+      const query = new URLSearchParams(search || "");
+      const n = further.filter((name) => query.has(name)).length;
+      return n ? `More filters (${n})` : "More filters";
+    },
+    // A cell of the summary: its class and level become the filters.
+    drill: function (place) {
+      if (!place) {
+        return [no_update, no_update];
+      }
+      const query = new URLSearchParams(place);
+      return [query.getAll("class"), query.getAll("level")];
     },
     // Here and at once: an answer of the server would be dropped if the selection changed meanwhile.
     select_row: function (rows) {

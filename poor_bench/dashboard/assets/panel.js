@@ -10,7 +10,8 @@
     }
     shown = name;
     const panel = title && title.closest(".details");
-    if (panel && panel.getBoundingClientRect().top > window.innerHeight * 0.8) {
+    const { top, bottom } = panel ? panel.getBoundingClientRect() : { top: 0, bottom: Infinity };
+    if (panel && (top > window.innerHeight * 0.8 || bottom < window.innerHeight * 0.2)) {
       panel.parentElement.scrollIntoView();
     }
   };

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import aria, colour_key, data, empty_state
+from poor_bench.dashboard.components.blocks import aria, colour_key
 from poor_bench.dashboard.theme import ink_on_series, series_style
 from poor_bench.dashboard.url_state import run_link
-from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dash.development.base_component import Component
 
-    from poor_bench.issues.detector import IssueGroup
     from poor_bench.metrics import Metric
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.summary import Summary
@@ -103,50 +101,3 @@ def llm_mark(number: int) -> Component:
     color, _ = series_style(number)
     style = {"--mark-color": color, "--mark-ink": ink_on_series(number)}
     return html.Span(str(number + 1), className="llm-mark", style=style, **aria(hidden="true"))
-
-
-def issue_list(groups: Sequence[IssueGroup], store_id: str, chosen: str = "") -> Component:
-    """Return a button for each cause, the most costly first.
-
-    Args:
-        groups: The causes.
-        store_id: The store that takes the detector id of the chosen cause, or nothing where the
-            chosen one is chosen again.
-        chosen: Detector id of the cause that the page is limited to; may be empty.
-    """
-    if not groups:
-        return empty_state("No issues", "No issue was detected in these results.")
-    return html.Ul(
-        [html.Li(_row(group, store_id, is_chosen=group.detector_id == chosen)) for group in groups],
-        className="issue-list",
-    )
-
-
-def _row(group: IssueGroup, store_id: str, *, is_chosen: bool) -> Component:
-    example = next((issue.evidence for issue in group.examples), "")
-    share = f"{group.lost_share:.0%} of the lost score" if group.lost_share else "no score lost"
-    return html.Button(
-        [
-            html.Span(
-                className=f"severity severity-{group.severity.value}",
-                title=f"{group.severity.value} severity",
-            ),
-            html.Span(
-                [
-                    html.Span(group.title, className="issue-title"),
-                    html.Span(write_count(group.n_trials, "trial"), className="issue-count"),
-                    html.Span(share, className="issue-share"),
-                ],
-                className="issue-head",
-            ),
-            html.Span(
-                html.Span(style={"width": f"{group.lost_share:.1%}"}, className="issue-bar-fill"),
-                className="issue-bar",
-            ),
-            html.Span(f"{group.meaning} {group.advice}", className="issue-advice"),
-            html.Span(example, className="issue-example") if example else None,
-        ],
-        className="issue-row is-chosen" if is_chosen else "issue-row",
-        type="button",
-        **data(choose_store=store_id, choose_value="" if is_chosen else group.detector_id),
-    )

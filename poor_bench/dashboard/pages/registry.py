@@ -16,8 +16,9 @@ from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
 from poor_bench.dashboard.pages.model.callbacks import start
-from poor_bench.dashboard.pages.model.layout import ModelUrl, parts
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
+from poor_bench.dashboard.pages.model.layout import parts
+from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
 from poor_bench.dashboard.pages.overview.layout import OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout

@@ -9,13 +9,17 @@ import pytest
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.model import callbacks, details, results
-from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelUrl, layout, read_selected_key
+from poor_bench.dashboard.pages.model.breakdown import build_breakdown
+from poor_bench.dashboard.pages.model.layout import COLUMNS, layout
+from poor_bench.dashboard.pages.model.url import ClassOrder, ModelUrl, read_selected_key
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.models.result import Result
-from poor_bench.results.query import Outcome
+from poor_bench.results.query import Outcome, Range
 from poor_bench.results.table import TrialKey
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.summary import Group, Summary
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
@@ -83,21 +87,42 @@ def test_filters_of_the_address_apply(services: Services) -> None:
 def test_an_address_restores_all_filters() -> None:
     query = ModelUrl.read(
         "?llm=a%3Ab%2Fc&class=x&class=y+z&level=2&think=on&outcome=passed&text=two+words&issue=loop"
+        "&cause=time_limit&min_score=0&max_score=0.5&min_s=1.5&stale=yes"
     ).query
     assert query.llm_id == "a:b/c"
     assert query.classes == {"x", "y z"}
     assert query.levels == {2}
     assert (query.thinks, query.outcomes) == ({"on"}, {Outcome.PASSED})
     assert (query.text, query.issue) == ("two words", "loop")
+    assert (query.causes, query.is_stale) == ({"time_limit"}, True)
+    assert (query.scores, query.seconds) == (Range(0.0, 0.5), Range(1.5, None))
+
+
+def test_an_address_restores_the_order_of_table_and_classes() -> None:
+    url = ModelUrl.read("?llm=a&table-sort=-score&by=name&at=3")
+    assert url.sort_model == [{"colId": "score", "sort": "desc"}]
+    assert url.order.search == "?by=name&at=3"
+    assert ModelUrl.read(url.search) == url
+    assert url.filters.search == "?llm=a"
 
 
 @pytest.mark.parametrize(
     "search",
-    ["", "?", "?llm=", "?level=x&outcome=no", "?%ff%00", "?" + "a=1&" * 1000, "?llm=a&level=-1"],
+    [
+        "",
+        "?",
+        "?llm=",
+        "?level=x&outcome=no",
+        "?min_score=-1&max_score=1e9&min_s=nan&at=0",
+        "?%ff%00",
+        "?" + "a=1&" * 1000,
+        "?llm=a&level=-1",
+    ],
 )
 def test_any_address_can_be_read(search: str) -> None:
     query = ModelUrl.read(search).query
     assert query.levels == query.outcomes == frozenset()
+    assert query.scores == query.seconds == Range()
 
 
 def test_the_page_opens_with_the_filters_of_its_address() -> None:
@@ -108,44 +133,146 @@ def test_the_page_opens_with_the_filters_of_its_address() -> None:
     assert stores["model-selected-store"] == ["sum_001", 1, False]
 
 
-def test_the_first_llm_is_shown_where_the_address_names_none(services: Services) -> None:
-    assert callbacks.start(services, ModelUrl()) == ModelUrl(llm_id="scripted:one")
+def test_the_best_model_is_shown_where_the_address_names_none(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [0, 0, 1], "two": [1, 1, 1]})
+    assert callbacks.start(services, ModelUrl()) == ModelUrl(llm_id="scripted:two")
     with_class = callbacks.start(services, ModelUrl(classes=("sums",)))
-    assert with_class == ModelUrl(llm_id="scripted:one", classes=("sums",))
-    assert callbacks.start(services, ModelUrl(llm_id="x")) == ModelUrl(llm_id="x")
+    assert with_class == ModelUrl(llm_id="scripted:two", classes=("sums",))
     page, _ = show_page(services, "/model", "")
-    assert of_type(page, "Select")[0].value == "scripted:one"
+    assert of_type(page, "Select")[0].value == "scripted:two"
     page, _ = show_page(services, "/model", "?llm=scripted%3Aone%3Afalse")
     assert of_type(page, "Select")[0].value == "scripted:one"
 
 
+def test_a_model_without_enough_tests_is_not_the_best(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"few": [1], "all": [1, 0, 0]})
+    assert callbacks.find_best(services) == "scripted:all"
+
+
+def test_where_no_model_has_a_rank_the_first_ranked_is_shown(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1, 1, 0, 0]}, n_tests=8)
+    write_results(
+        workspace_files.folder,
+        {
+            "scripted:one": [scored(f"sum_00{n}", 0.0) for n in (1, 2, 3, 4)],
+            "scripted:two": [scored(f"sum_00{n}", 1.0) for n in (5, 6, 7, 8)],
+        },
+    )
+    services.refresh()
+    ranking = services.results.ranking()
+    assert not any(map(ranking.is_comparable, ranking.llm_ids))
+    assert callbacks.find_best(services) == ranking.llm_ids[0]
+
+
+def test_a_model_that_does_not_exist_is_told_and_replaced(services: Services) -> None:
+    page, _ = show_page(services, "/model", "?llm=nobody&test=sum_001&level=2")
+    shown = text_of(page)
+    assert "Unknown model" in shown
+    assert "nobody" in shown
+    assert "the first in the ranking" in shown
+    stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
+    assert stores["model-query-store"] == "?llm=scripted%3Aone&level=2"
+    assert stores["model-selected-store"] is None
+
+
 def test_all_that_can_be_chosen_is_offered(services: Services) -> None:
-    classes, levels, thinks = callbacks.filter_options(services)
+    classes, levels, causes, thinks = callbacks.filter_options(services, "scripted:one")
+    assert causes == []
     assert [option["value"] for option in classes] == ["sums"]
     assert [option["value"] for option in levels] == ["2", "3", "4", "5"]
     assert [option["value"] for option in thinks] == ["default"]
 
 
 def test_figures_and_note_describe_the_model(services: Services) -> None:
-    shown = text_of(callbacks.tiles(services, "scripted:one"))
+    shown = text_of(callbacks.tiles(services, SEARCH))
     assert "0.625" in shown
     assert "50.0 %" in shown
+    assert "4 tests" in shown
+    assert "Figures of all results" in shown
     assert callbacks.note(services, "scripted:one").startswith("scripted:one")
-    assert "Removed from llms.json" in callbacks.note(services, "gone")
-    assert callbacks.tiles(services, "gone") is None
+    assert callbacks.note(services, "gone") == "gone"
+    assert callbacks.tiles(services, "?llm=gone") is None
+
+
+def test_figures_follow_the_filters_and_say_so(services: Services) -> None:
+    shown = text_of(callbacks.tiles(services, f"{SEARCH}&max_score=0.5"))
+    assert "Figures of the filtered results" in shown
+    assert "0.250" in shown
+    assert "2 tests" in shown
+    assert callbacks.tiles(services, f"{SEARCH}&min_score=0.6&max_score=0.9") is None
+
+
+def test_issues_follow_the_filters(services: Services) -> None:
+    assert "score_zero" in offered_issues(services, SEARCH)
+    assert "score_zero" not in offered_issues(services, f"{SEARCH}&outcome=passed")
+
+
+def said(services: Services, llm_id: str) -> tuple[str, bool]:
+    content, is_empty = callbacks.state(services, llm_id)
+    return text_of(content), is_empty
+
+
+def test_a_model_that_was_never_run_leads_to_its_run(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("new", ["4"])
+    services = services_with(workspace_files, {"one": [1]})
+    assert said(services, "scripted:one") == ("", False)
+    content, is_empty = callbacks.state(services, "scripted:new")
+    assert is_empty
+    assert "has no results yet" in text_of(content)
+    assert of_type(content, "Link")[0].href == "/run?llm=scripted%3Anew"
+
+
+def test_a_disabled_model_is_told_with_results_and_without(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("off", ["4"], enabled=False)
+    services = services_with(workspace_files, {"one": [1]})
+    text, is_empty = said(services, "scripted:off")
+    assert is_empty
+    assert "Enable it on the page Models" in text
+    results = [Result(llm_id="scripted:off", test_id="sum_001", score=1.0)]
+    services.files.config().store.add(results, "20260101T000000-a", {})
+    text, is_empty = said(services, "scripted:off")
+    assert not is_empty
+    assert "Runs skip this model" in text
+
+
+def test_only_failures_lead_to_a_retry(workspace_files: WorkspaceFiles) -> None:
+    services = hostile(workspace_files, response="[API ERROR] connection refused")
+    content, is_empty = callbacks.state(services, "scripted:one")
+    assert not is_empty
+    assert "1 trial, all failed to run" in text_of(content)
+    assert "connection refused" in text_of(content)
+    assert of_type(content, "Link")[0].href == "/run?llm=scripted%3Aone&redo=failed"
+
+
+def test_only_stale_scores_lead_to_a_new_run(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    results = [
+        Result(llm_id="scripted:one", test_id="sum_001", score=1.0, request_fingerprint="other")
+    ]
+    services.files.config().store.add(results, "20260101T000000-a", {})
+    wait_for(lambda: services.results.stale().is_current)
+    content, _ = callbacks.state(services, "scripted:one")
+    assert "1 score, all stale" in text_of(content)
+    assert of_type(content, "Link")[0].href == "/run?llm=scripted%3Aone&redo=stale"
+    assert len(rows(services, f"{SEARCH}&stale=yes")) == 1
+    assert "1 stale" in text_of(callbacks.tiles(services, f"{SEARCH}&stale=yes"))
 
 
 def test_reliability_is_told_where_tests_were_tried_several_times(
     services: Services,
 ) -> None:
-    assert "Flip rate" not in text_of(callbacks.tiles(services, "scripted:one"))
+    assert "Flip rate" not in text_of(callbacks.tiles(services, SEARCH))
     results = [
         Result(llm_id="scripted:one", test_id=test_id, trial=trial, score=score)
         for test_id, scores in {"sum_001": (1.0, 1.0), "sum_002": (0.0, 1.0)}.items()
         for trial, score in enumerate(scores, start=1)
     ]
     services.files.config().store.add(results, "20260101T000000-a", {})
-    shown = text_of(callbacks.tiles(services, "scripted:one"))
+    shown = text_of(callbacks.tiles(services, SEARCH))
     assert "All of 2 trials pass" in shown
     assert "100.0 %" in shown.partition("One of 2 trials passes")[2]
     assert "Flip rate" in shown
@@ -154,19 +281,51 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
 
 
 def test_the_chart_follows_the_filters(services: Services) -> None:
-    graph, n_pages = callbacks.chart(services, SEARCH, 1)
+    graph, note = callbacks.scores(services, SEARCH, "")
     assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]
-    assert n_pages == 1
-    nothing, n_pages = callbacks.chart(services, f"{SEARCH}&text=nowhere", 1)
-    assert "No result matches these filters" in text_of(nothing)
-    assert n_pages == 1
+    assert "Choose a bar" in note
+    nothing, note = callbacks.scores(services, f"{SEARCH}&text=nowhere", "")
+    assert "No result matches these filters" in str(nothing)
+    assert note == ""
 
 
-def test_many_tests_are_drawn_in_pages(workspace_files: WorkspaceFiles) -> None:
-    services = services_with(workspace_files, {"one": [1] * 250}, n_tests=250)
-    graph, n_pages = callbacks.chart(services, SEARCH, 3)
-    assert n_pages == 3
-    assert len(graph.figure.data[0].x) == 10
+def test_many_tests_are_summed_up_by_class_and_level(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1, 0] * 60}, n_tests=120)
+    url = ModelUrl.read(SEARCH)
+    table = callbacks.summarise_classes(services, url)
+    buttons = [button.to_plotly_json()["props"] for button in of_type(table, "Button")]
+    places = [each["data-choose-value"] for each in buttons if "heat-cell" in each["className"]]
+    levels = sorted({test["level"] for test in workspace_files.tests})
+    assert places == ["?class=sums", *(f"?class=sums&level={level}" for level in levels)]
+    assert "0.500" in text_of(table)
+    assert "120 tests" in text_of(table)
+    assert "no score" in text_of(table)
+    _, note = callbacks.scores(services, SEARCH, "")
+    assert "120 tests" in note
+
+
+def test_many_classes_come_in_pages_the_lowest_score_first() -> None:
+    classes = [summary_of(f"class_{n:03}", n / 200) for n in range(200)]
+    first = text_of(build_breakdown(classes, [], ModelUrl()))
+    assert "class 000" in first
+    assert "1 to 20 of 200 classes" in first
+    assert "class 020" not in first
+    last = text_of(build_breakdown(classes, [], ModelUrl(by=ClassOrder.HIGHEST, at=999)))
+    assert "181 to 200 of 200 classes" in last
+    assert "class 000" in last
+
+
+def summary_of(class_id: str, score: float) -> Summary:
+    return Summary(
+        group=Group(llm_id="a", class_id=class_id),
+        n_tests=3,
+        n_scored=3,
+        n_failed=0,
+        n_passed=1,
+        score=Estimate(value=score, low=0.0, high=1.0, n=3),
+        strict_score=score,
+        pass_rate=None,
+    )
 
 
 def offered_issues(services: Services, search: str) -> list[str]:
@@ -336,6 +495,6 @@ def test_several_trials_of_a_test_are_one_bar_with_their_mean(
         for trial, score in ((1, 1.0), (2, 0.0))
     ]
     services.files.config().store.add(results, "20260101T000000-a", {})
-    graph, _ = callbacks.chart(services, SEARCH, 1)
+    graph, _ = callbacks.scores(services, SEARCH, "")
     assert list(graph.figure.data[0].y) == [0.5]
     assert [row["id"] for row in rows(services)] == ["1ssum_001", "2ssum_001"]

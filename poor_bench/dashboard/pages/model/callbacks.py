@@ -1,23 +1,32 @@
-"""Callbacks of filters, tiles, chart and issues."""
+"""Callbacks of filters, strip, and scores."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from poor_bench.dashboard.components.badges import issue_list, settings_badges
-from poor_bench.dashboard.components.blocks import empty_state, no_results
+from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.score_bars import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
+from poor_bench.dashboard.pages.model.breakdown import build_breakdown
 from poor_bench.dashboard.pages.model.details import register_details
-from poor_bench.dashboard.pages.model.layout import ModelIds, ModelUrl
-from poor_bench.dashboard.pages.model.results import register_results
-from poor_bench.dashboard.pages.model.tiles import model_tiles
-from poor_bench.dashboard.text.formatting import setting_text, size_text
+from poor_bench.dashboard.pages.model.filters import CLEARED, CONTROLS
+from poor_bench.dashboard.pages.model.ids import ModelIds
+from poor_bench.dashboard.pages.model.results import count_note, register_results
+from poor_bench.dashboard.pages.model.states import (
+    no_match,
+    no_results_at_all,
+    no_results_of,
+    notes_before_reading,
+)
+from poor_bench.dashboard.pages.model.tiles import issue_strip, model_tiles
+from poor_bench.dashboard.pages.model.url import ModelUrl
+from poor_bench.dashboard.text.formatting import error_text, setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
@@ -28,32 +37,46 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.statistics.summary import Summary
 
 
 Options = list[dict[str, str]]
 
 
 def start(services: Services, url: ModelUrl) -> ModelUrl:
-    """Choose the first LLM that has results where the address names none."""
-    if url.llm_id:
-        return url
+    """Choose the best model where the address names none, or one that does not exist."""
     try:
-        return url.change(llm_id=next(iter(services.results.read_stored().llm_ids), ""))
-    except PoorBenchError:
-        return url
+        if url.llm_id:
+            return url.change(llm_id=services.llms.id_named(url.llm_id), unknown="")
+        return url.change(llm_id=find_best(services), unknown="")
+    except PoorBenchError as error:
+        return _start_otherwise(services, url, error)
 
 
-def filter_options(services: Services) -> tuple[Options, Options, Options]:
-    """Return the classes, levels and think parameters that can be chosen."""
+def _start_otherwise(services: Services, url: ModelUrl, error: PoorBenchError) -> ModelUrl:
+    if services.problem() is not None:  # the shell tells what is wrong with the files
+        return url.change(unknown="")
+    return url.change(llm_id=find_best(services), unknown=error_text(error), test="")
+
+
+def find_best(services: Services) -> str:
+    """Find the best of the models that have a rank, else the first one; empty without results."""
+    ranking = services.results.ranking()
+    best = next(filter(ranking.is_comparable, ranking.llm_ids), "")
+    stored = services.results.read_stored().llm_ids
+    return best or next(iter((*ranking.llm_ids, *stored)), "")
+
+
+def filter_options(services: Services, llm_id: str) -> tuple[Options, Options, Options, Options]:
+    """Return the classes, levels, causes and think parameters that can be chosen."""
     workspace, table = services.files.workspace(), services.results.read_stored()
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
-    return *test_options(workspace), build_options((think, f"Think: {think}") for think in thinks)
-
-
-def _register_choice(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
-    _register_filters(app, services)
-    _register_query(app)
+    causes = services.trials.causes(llm_id)
+    return (
+        *test_options(workspace),
+        build_options((cause, cause.replace("_", " ")) for cause in causes),
+        build_options((think, f"Think: {think}") for think in thinks),
+    )
 
 
 def _register_filters(app: Dash, services: Services) -> None:
@@ -62,52 +85,31 @@ def _register_filters(app: Dash, services: Services) -> None:
         Output(ModelIds.LLM, "data"),
         Output(ModelIds.CLASSES, "data"),
         Output(ModelIds.LEVELS, "data"),
+        Output(ModelIds.CAUSES, "data"),
         Output(ModelIds.THINKS, "data"),
-        State(ModelIds.LLM, "value"),
+        Input(ModelIds.LLM, "value"),
     )
     def _show_options(chosen: str | None) -> Any:
-        llms = llm_options(
-            services.results.read_stored().llm_ids, filter(None, [chosen]), services.llms.name
-        )
-        return llms, *filter_options(services)
-
-    @on_data(app, Output(ModelIds.EMPTY, "children"), Output(ModelIds.BODY, "hidden"))
-    def _show_empty() -> Any:
-        is_empty = not services.results.read_stored().llm_ids
-        return no_results(
-            "Run the tests to read every result here."
-        ) if is_empty else None, is_empty
+        stored = services.results.read_stored().llm_ids
+        llms = llm_options(stored, filter(None, [chosen]), services.llms.name)
+        return llms, *filter_options(services, chosen or "")
 
     @on_click(
         app,
         ModelIds.CLEAR,
-        Output(ModelIds.CLASSES, "value"),
-        Output(ModelIds.LEVELS, "value"),
-        Output(ModelIds.THINKS, "value"),
-        Output(ModelIds.OUTCOME, "value"),
-        Output(ModelIds.TEXT, "value"),
-        Output(ModelIds.RATING, "value"),
+        *(Output(control, "value") for control in CONTROLS[1:]),
         Output(ModelIds.ISSUE, "data"),
     )
     def _clear() -> Any:
-        return [], [], [], "", "", None, ""
+        return *CLEARED, ""
 
 
 def _register_query(app: Dash) -> None:
     bind = partial(bind_script, app, "model")
-    fields = (
-        ModelIds.LLM,
-        ModelIds.CLASSES,
-        ModelIds.LEVELS,
-        ModelIds.THINKS,
-        ModelIds.OUTCOME,
-        ModelIds.TEXT,
-        ModelIds.RATING,
-    )
     bind(
         "collect",
         Output(ModelIds.QUERY, "data"),
-        *(Input(field, "value") for field in fields),
+        *(Input(control, "value") for control in CONTROLS),
         Input(ModelIds.ISSUE, "data"),
         prevent_initial_call=True,
     )
@@ -123,58 +125,107 @@ def _register_query(app: Dash) -> None:
         "show",
         Output(ModelIds.QUERY, "id"),
         Input(ModelIds.QUERY, "data"),
+        Input(ModelIds.ORDER, "data"),
         Input(ModelIds.SELECTED, "data"),
+    )
+    bind("count_more", Output(ModelIds.MORE, "children"), Input(ModelIds.QUERY, "data"))
+    bind(
+        "drill",
+        Output(ModelIds.CLASSES, "value", allow_duplicate=True),
+        Output(ModelIds.LEVELS, "value", allow_duplicate=True),
+        Input(ModelIds.DRILL, "data"),
+        prevent_initial_call=True,
     )
 
 
-BARS_AT_ONCE = 120
+MOST_BARS = 100
+BAR_PX = 13
+"""Least width of a bar and its label."""
 
 
 def note(services: Services, llm_id: str) -> str:
     """Return one line about the model."""
     llm = services.llms.get(llm_id)
     if llm is None:
-        return "Removed from llms.json. Its results are still stored."
+        return llm_id
     parts = [llm.id, llm.endpoint or "", f"{size_text(llm.size)} parameters" if llm.size else ""]
     parts += [setting_text(*each)[:48] for each in llm.parameters.items()]
     return " · ".join(part for part in parts if part)
 
 
-def tiles(services: Services, llm_id: str) -> Component | None:
-    """Return the figures of the model."""
-    summaries = services.results.summaries(GroupBy.LLM, [llm_id])
-    if not summaries:
+def tiles(services: Services, search: str) -> Component | None:
+    """Return the figures of the results that the filters find; None without any."""
+    query = ModelUrl.read(search).query
+    llm_id = query.llm_id
+    repeated = None if query.is_filtered else services.results.reliability(llm_id)
+    found = services.trials.summaries(query, GroupBy.LLM)
+    if not found:
         return None
-    return model_tiles(
-        summaries[0], services.llms.get(llm_id), services.results.reliability(llm_id)
-    )
+    scope = "Figures of the filtered results" if query.is_filtered else "Figures of all results"
+    return model_tiles(found[0], services.llms.get(llm_id), repeated, scope=scope)
 
 
-def chart(services: Services, search: str, page: int) -> tuple[Component, int]:
-    """Return the bars of the tests that the filters find, and how many pages of them there are."""
-    found = services.trials.find(ModelUrl.read(search).query)
+def state(services: Services, llm_id: str) -> tuple[Component | list[Component], bool]:
+    """Say what to know before reading, and if there is nothing to read."""
+    stored = services.results.read_stored()
+    if not stored.llm_ids:
+        return no_results_at_all(), True
+    llm = services.llms.get(llm_id)
+    if not len(stored.find_rows(llm_id)):
+        return no_results_of(services.llms.name(llm_id), llm, llm_id), True
+    summary = next(iter(services.results.summaries(GroupBy.LLM, [llm_id])), None)
+    return notes_before_reading(llm_id, llm, summary, _failure(services, llm_id, summary)), False
+
+
+def _failure(services: Services, llm_id: str, summary: Summary | None) -> str:
+    """Read why the first trial failed, where none has a score."""
+    if summary is None or summary.n_scored:
+        return ""
+    groups = (group for group in services.results.failures() if group.llm_id == llm_id)
+    return next((group.message for group in groups), "")
+
+
+def scores(services: Services, search: str, order: str | None) -> tuple[Any, str]:
+    """Draw the tests that the filters find as bars, or their classes and levels; and say how."""
+    url = ModelUrl.read(search)
+    found = services.trials.find(url.query)
     workspace = services.files.workspace()
-    start = (page - 1) * BARS_AT_ONCE
-    scores, n_tests = scores_of_tests(found, workspace.tests_by_id, start, BARS_AT_ONCE)
-    if not scores:
-        return empty_state(
-            "No results", "No result matches these filters. Remove a filter to see more."
-        ), 1
+    bars, n_tests = scores_of_tests(found, workspace.tests_by_id, 0, MOST_BARS)
+    if not bars:
+        return still(no_match()), ""
+    if n_tests > MOST_BARS:
+        chosen = ModelUrl.read(order)
+        url = url.change(by=chosen.by, at=chosen.at)
+        return still(summarise_classes(services, url)), (
+            f"Mean score by class and level, {n_tests:,} tests. Choose a cell to see its results."
+        )
     graph = dcc.Graph(
         id=ModelIds.CHART_GRAPH,
-        figure=score_bars_figure(scores, list(workspace.test_classes)),
+        figure=score_bars_figure(bars, list(workspace.test_classes)),
         config=graph_config(),
         className="chart",
+        style={"minWidth": f"{len(bars) * BAR_PX}px"},
     )
-    return graph, -(-n_tests // BARS_AT_ONCE)
+    return graph, "Score by test. Choose a bar to see its result."
+
+
+def summarise_classes(services: Services, url: ModelUrl) -> Component:
+    """Sum up the results that the filters find by class and level."""
+    summarise = partial(services.trials.summaries, url.query)
+    return build_breakdown(summarise(GroupBy.LLM_CLASS), summarise(GroupBy.LLM_CLASS_LEVEL), url)
 
 
 def issues(services: Services, search: str) -> tuple[Component, bool]:
-    """List the issues of the model, and say if the list is complete."""
+    """List the issues of the results that the filters find, and say if the list is complete."""
     query = ModelUrl.read(search).query
     answer = services.issues.all_of_llm(query.llm_id)
-    groups = group_issues(answer.value or (), detectors=services.files.config().detectors)
-    return issue_list(groups, ModelIds.ISSUE, query.issue), answer.is_current
+    listed = answer.value or ()
+    others = replace(query, issue="")  # issues are to be exchanged for one another
+    if others.is_filtered:
+        keys = services.trials.find(others).keys()
+        listed = tuple(issue for issue in listed if (issue.test_id, issue.trial) in keys)
+    groups = group_issues(listed, detectors=services.files.config().detectors)
+    return issue_strip(groups, query.issue), answer.is_current
 
 
 def issue_chip(detector_id: str) -> Component | None:
@@ -186,40 +237,50 @@ def issue_chip(detector_id: str) -> Component | None:
 
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
-    _register_choice(app, services)
+    _register_filters(app, services)
+    _register_query(app)
+    _register_model(app, services)
     _register_parts(app, services)
     register_results(app, services)
     register_details(app, services)
 
 
-def _register_parts(app: Dash, services: Services) -> None:
+def _register_model(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(ModelIds.NOTE, "children"),
-        Output(ModelIds.TILES, "children"),
+        Output(ModelIds.STATE, "children"),
+        Output(ModelIds.BODY, "hidden"),
+        Output(ModelIds.BELOW, "hidden"),
         Input(ModelIds.LLM, "value"),
     )
     def _show_model(llm_id: str | None) -> Any:
-        if not llm_id:
-            return no_update, no_update
-        notes = settings_badges(services.llms.settings_notes().get(llm_id, ()))
-        return [note(services, llm_id), notes], tiles(services, llm_id)
+        said, is_empty = state(services, llm_id or "")
+        notes = settings_badges(services.llms.settings_notes().get(llm_id or "", ()))
+        return [note(services, llm_id or ""), notes], still(said), is_empty, is_empty
 
     @on_data(
         app,
-        Output(ModelIds.CHART, "children"),
-        Output(ModelIds.CHART_PAGE, "total"),
-        Output(ModelIds.CHART_PAGE, "display"),
-        Input(ModelIds.SETTLED, "data"),
-        Input(ModelIds.CHART_PAGE, "value"),
+        Output(ModelIds.COUNT, "children"),
+        Output(ModelIds.TILES, "children"),
+        Input(ModelIds.QUERY, "data"),
     )
-    def _show_chart(search: str | None, page: int) -> Any:
+    def _show_strip(search: str | None) -> Any:
         if search is None:
-            return (no_update,) * 3
-        drawn, n_pages = chart(
-            services, search, page if ctx.triggered_id != ModelIds.SETTLED else 1
-        )
-        return drawn, n_pages, "flex" if n_pages > 1 else "none"
+            return no_update, no_update
+        return count_note(services, search), still(tiles(services, search))
+
+
+def _register_parts(app: Dash, services: Services) -> None:
+    @on_data(
+        app,
+        Output(ModelIds.CHART, "children"),
+        Output(ModelIds.CHART_NOTE, "children"),
+        Input(ModelIds.SETTLED, "data"),
+        Input(ModelIds.ORDER, "data"),
+    )
+    def _show_scores(search: str | None, order: str | None) -> Any:
+        return (no_update,) * 2 if search is None else scores(services, search, order)
 
     @on_data(
         app,

@@ -8,12 +8,8 @@ from dash import Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import bind_script, on_click, on_data
-from poor_bench.dashboard.pages.model.layout import (
-    ModelIds,
-    ModelUrl,
-    read_selected_key,
-    sort_query,
-)
+from poor_bench.dashboard.pages.model.ids import ModelIds
+from poor_bench.dashboard.pages.model.url import ModelUrl, read_selected_key, sort_query
 from poor_bench.dashboard.result_panel.callbacks import register_panel
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.panel import build_panel, build_title

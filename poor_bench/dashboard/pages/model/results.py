@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.dashboard.components.grids import shown_columns
-from poor_bench.dashboard.page import ShellIds, bind_script, on_data
-from poor_bench.dashboard.pages.model.layout import (
-    COLUMNS,
-    ModelIds,
-    ModelUrl,
-    row_id,
-    sort_query,
-)
+from poor_bench.dashboard.page import ShellIds, bind_script
+from poor_bench.dashboard.pages.model.ids import ModelIds
+from poor_bench.dashboard.pages.model.layout import COLUMNS
+from poor_bench.dashboard.pages.model.url import ModelUrl, row_id, sort_query
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.dashboard.url_state import GridUrl
@@ -138,7 +134,7 @@ def count_note(services: Services, search: str) -> str:
     n_removed = n_all - len(services.results.table().find_rows(query.llm_id))
     removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
     if n_found == n_all:
-        return f"{write_count(n_all, 'result')}. Choose a result to see its details.{removed}"
+        return f"{write_count(n_all, 'result')}.{removed}"
     return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{removed}"
 
 
@@ -171,10 +167,6 @@ def register_results(app: Dash, services: Services) -> None:
         if request is None or search is None:
             return {"rowData": [], "rowCount": 0}, no_update
         return page_of_rows(services, search, request), request.get("sortModel")
-
-    @on_data(app, Output(ModelIds.COUNT, "children"), Input(ModelIds.QUERY, "data"))
-    def _count(search: str | None) -> Any:
-        return no_update if search is None else count_note(services, search)
 
     bind_script(
         app,

@@ -1,17 +1,26 @@
-"""The figures of one model at the top of its page."""
+"""The strip of figures and issues at the top of the page; it follows the filters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dash import html
+
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import tile, tiles
+from poor_bench.dashboard.components.badges import rerun_link, trust_badges
+from poor_bench.dashboard.components.blocks import aria, data, tile, tiles
+from poor_bench.dashboard.components.texts import build_folded
+from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.dashboard.text.formatting import size_text
 from poor_bench.messages import write_count
+from poor_bench.metrics.trust import list_trust_notes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
+    from poor_bench.issues.detector import IssueGroup
     from poor_bench.models.llm import LLM
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.repeats import Reliability
@@ -28,14 +37,15 @@ _FURTHER = (
 
 
 def model_tiles(
-    summary: Summary, llm: LLM | None, repeated: Reliability | None = None
+    summary: Summary, llm: LLM | None, repeated: Reliability | None = None, *, scope: str = ""
 ) -> Component:
-    """Return the figures of an LLM over all its results.
+    """Return the figures of the results that the filters find; the less common ones are folded.
 
     Args:
-        summary: Of all its trials.
-        llm: Its entry in llms.json, if it still has one.
+        summary: Of these trials.
+        llm: The entry of the model in llms.json, if it still has one.
         repeated: What several trials of its tests show, if there are some.
+        scope: Which results these are.
     """
     shown = [
         _tile(metrics.SCORE, summary, _interval(metrics.SCORE, summary)),
@@ -45,7 +55,10 @@ def model_tiles(
         _tile(
             metrics.MEDIAN_TIME,
             summary,
-            f"{metrics.P95_TIME.label} {metrics.P95_TIME.show(summary)}" if summary.time else "",
+            f"{metrics.P95_TIME.label} {metrics.P95_TIME.show(summary)}, "
+            f"{metrics.MEDIAN_TIME.show_n(summary)}"
+            if summary.time
+            else "",
         ),
     ]
     if summary.n_stale:
@@ -53,16 +66,53 @@ def model_tiles(
         shown.insert(4, _tile(metrics.N_STALE, summary, note, is_warning=True))
     if metrics.STRICT_SCORE.is_shown([summary]):
         shown.insert(2, _tile(metrics.STRICT_SCORE, summary, "with format rules"))
-    if repeated is not None:
-        shown += _reliability_tiles(repeated)
-    shown += [
+    further = _reliability_tiles(repeated) if repeated is not None else []
+    further += [
         _tile(metric, summary, note)
         for metric, note in _FURTHER
         if metric.value(summary) is not None
     ]
     if llm is not None and llm.size:
-        shown.append(tile("Size", size_text(llm.size), "parameters"))
-    return tiles(*shown)
+        further.append(tile("Size", size_text(llm.size), "parameters"))
+    about = [
+        html.Span(scope, className="quiet"),
+        trust_badges(list_trust_notes(summary), rerun_link(summary)),
+        build_folded("More figures", tiles(*further)) if further else None,
+    ]
+    return html.Div([tiles(*shown), html.Div(about, className="about-tiles")])
+
+
+def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
+    """Return a small button for each issue, the most costly first.
+
+    Args:
+        groups: The issues of the results that the filters find.
+        chosen: Detector id of the issue that the results are limited to; may be empty.
+    """
+    chips = [_issue_chip(group, is_chosen=group.detector_id == chosen) for group in groups]
+    none = html.Span("No issue was detected in these results.", className="quiet")
+    return html.Div(
+        [html.Span("Issues", className="chip-row-label"), *(chips or [none])],
+        className="chip-row",
+        role="group",
+        **aria(label="Issues"),
+    )
+
+
+def _issue_chip(group: IssueGroup, *, is_chosen: bool) -> Component:
+    lost = f"{group.lost_share:.0%} of the lost score. " if group.lost_share else ""
+    return html.Button(
+        [
+            html.Span(className=f"severity severity-{group.severity.value}"),
+            html.Span(group.title),
+            html.Span(f"{group.n_trials:,}", className="chip-count"),
+        ],
+        type="button",
+        className="chip is-active" if is_chosen else "chip",
+        title=f"{group.severity.value} severity. {lost}{group.meaning} {group.advice}",
+        **aria(pressed="true" if is_chosen else "false"),
+        **data(choose_store=ModelIds.ISSUE, choose_value="" if is_chosen else group.detector_id),
+    )
 
 
 def _reliability_tiles(repeated: Reliability) -> list[Component]:
@@ -93,14 +143,14 @@ def _failure_note(summary: Summary) -> str:
 def _tile(
     metric: metrics.Metric, summary: Summary, note: str, *, is_warning: bool = False
 ) -> Component:
-    figure = metric.show(summary, "-")
+    figure = metric.show(summary, "n/a")
     return tile(metric.label, figure, note, title=metric.meaning, is_warning=is_warning)
 
 
 def _interval(metric: metrics.Metric, summary: Summary) -> str:
     interval, groups = metric.show_interval(summary), metric.show_groups(summary)
-    text = f"95 % CI {interval}" if interval else ""
-    return f"{text}, {groups}" if groups else text
+    n = groups or metric.show_n(summary)
+    return f"95 % CI {interval}, {n}" if interval else n
 
 
 def _percent(estimate: Estimate | None) -> str:

@@ -8,6 +8,7 @@ from dash import dcc, html
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_button, rerun_link
+from poor_bench.dashboard.components.heat_cells import describe_score
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
@@ -139,14 +140,7 @@ def _cell(
     if summary.score is None:
         return html.Td(_link_cell(summary.group, _add_notes("n/a", notes), "is-empty"))
     score = summary.score
-    title = (
-        f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} "
-        f"(95 % CI {metrics.SCORE.show_interval(summary)}), "
-        f"{summary.n_passed} of {summary.n_scored} passed, {summary.n_failed} failed to run"
-        f"{f', {groups}' if (groups := metrics.SCORE.show_groups(summary)) else ''}"
-        f"{f', {metrics.N_STALE.show(summary)} stale' if summary.n_stale else ''}, "
-        f"{metrics.SCORE.show_n(summary)}"
-    )
+    title = describe_score(summary)
     content = _add_notes(f"{score.value:.2f}", notes)
     style = {"--score": f"{score.value:.3f}"}
     return html.Td(_link_cell(summary.group, content, title=title, style=style))

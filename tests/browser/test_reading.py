@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.browser.watched import heading
-from tests.browser.workspaces import BAD, GOOD, with_results
+from tests.browser.workspaces import BAD, GOOD, HOSTILE, with_results
 from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, write_results
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
@@ -178,3 +179,28 @@ def test_buttons_of_charts_are_shapes_and_no_squares(
     icon = page.locator(".modebar-btn[data-title='Zoom'] svg")
     expect(icon).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(icon).to_have_css("mask-image", "none")
+
+
+def test_a_long_answer_opens_as_a_whole_and_a_rendered_one_shows_its_source(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("good", ["4"])
+    folder = workspace_files.write()
+    long = "".join(f"line {number}\n" for number in range(30_000)) + "the end"
+    markdown = f"# Sum\n\n$$\\frac{{1}}{{2}}$$\n\n{HOSTILE} \u202e"
+    write_results(folder, {GOOD: [scored("sum_001", 1.0, long), scored("sum_002", 1.0, markdown)]})
+    page = new_visitor(serve(folder)).new_page()
+    page.goto(f"/model?llm={GOOD}&test=sum_001")
+    panel = page.get_by_role("complementary", name="Result")
+    panel.get_by_role("button", name="more characters").click()
+    expect(panel.get_by_text("the end")).to_be_attached()
+    page.keyboard.press("j")
+    expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+    expect(panel.get_by_text("the end")).to_have_count(0)
+    expect(panel.locator("mfrac")).to_be_visible()
+    expect(panel.locator("img")).to_have_count(0)
+    panel.get_by_role("button", name="Show raw").click()
+    expect(panel.get_by_text("# Sum")).to_be_visible()
+    expect(panel.get_by_text("⟨U+202E⟩").last).to_be_visible()
+    expect(panel.get_by_role("button", name="Show rendered")).to_be_focused()

@@ -8,6 +8,7 @@ from dash import html
 
 from poor_bench.dashboard.components.blocks import data
 from poor_bench.dashboard.text.differences import Piece, Side
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,9 +30,10 @@ def plain_text(text: str, marked: tuple[int, int] | None = None, *, whole: str =
     """
     shown = text[:_SHOWN_CHARACTERS]
     start, end = marked or (0, 0)
-    parts: list[Any] = [shown]
+    parts: list[Any] = [harmless(shown)]
     if end > start:
-        parts = [shown[:start], html.Mark(shown[start:end]), shown[end:]]
+        before, middle, behind = map(harmless, (shown[:start], shown[start:end], shown[end:]))
+        parts = [before, html.Mark(middle), behind]
     rest = len(text) - len(shown)
     if rest <= 0 or not whole:
         return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
@@ -66,7 +68,7 @@ def difference(pieces: Sequence[Piece]) -> Component:
     tags = {Side.BOTH: html.Span, Side.FIRST: html.Del, Side.SECOND: html.Ins}
     shown = list(_beginning(pieces))
     rest = sum(len(piece.text) for piece in pieces) - sum(len(piece.text) for piece in shown)
-    parts = [tags[piece.side](piece.text) for piece in shown]
+    parts = [tags[piece.side](harmless(piece.text)) for piece in shown]
     return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import data
+from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.result_panel.addresses import curl_address
 from poor_bench.dashboard.url_state import Redo, compare_link, result_link, run_link, test_link
 
@@ -40,6 +40,7 @@ def build_links(panel: PanelResult) -> Component:
             else None,
         ],
         className="panel-links",
+        **aria(label="This result"),
     )
 
 

@@ -31,7 +31,7 @@ def build_json_tree(text: str) -> Component | None:
     except (ValueError, RecursionError):
         return None
     left = [_MOST_NODES]
-    return html.Div(_build_node("", value, 0, left), className="json-tree")
+    return html.Div(_build_node("", value, 0, left), className="json-tree", tabIndex="0")
 
 
 def _build_node(name: str, value: Any, level: int, left: list[int]) -> Component:

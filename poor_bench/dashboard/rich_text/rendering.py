@@ -36,4 +36,4 @@ def build_rendered(text: str) -> Component | None:
     if not _MARKUP.search(text):
         return None
     parts: list[Any] = build_markdown(text)
-    return html.Div(parts, className="rendered-text")
+    return html.Div(parts, className="rendered-text", tabIndex="0")

@@ -13,6 +13,7 @@ from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.pages.suites.tables import verdict
 from poor_bench.dashboard.text.formatting import milliseconds_text
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,10 @@ def _trial(
         ),
     ]
     shown = [
-        part for name, text in facts if text for part in (html.Dt(name), html.Dd(html.Pre(text)))
+        part
+        for name, text in facts
+        if text
+        for part in (html.Dt(name), html.Dd(html.Pre(harmless(text))))
     ]
     parts: list[Component] = [html.Dl(shown, className="suite-facts")] if shown else []
     if not steps:

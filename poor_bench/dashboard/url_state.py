@@ -216,11 +216,11 @@ def compare_link(llm_ids: Iterable[str], *, test: str = "") -> str:
     return f"/compare{write_query([*(('llm', llm_id) for llm_id in llm_ids), ('test', test)])}"
 
 
-def test_link(test_id: str) -> str:
+def edit_test_link(test_id: str) -> str:
     """Write the address of one test on page Tests, where it can be edited.
 
     Example:
-        >>> test_link("sum_001")
+        >>> edit_test_link("sum_001")
         '/tests?test=sum_001'
     """
     return f"/tests{write_query([('test', test_id)])}"

@@ -9,6 +9,7 @@ from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import write_query
 from poor_bench.errors import PoorBenchError
 from poor_bench.messages import harmless
+from poor_bench.models.result import Result
 from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
@@ -21,24 +22,24 @@ if TYPE_CHECKING:
 _TEXT, _CURL = "/result/text", "/result/curl"
 
 
-def text_address(llm_id: str, key: TrialKey, part: TextPart) -> str:
+def text_address(result: Result, part: TextPart) -> str:
     """Write the address of one text of a result.
 
     Example:
-        >>> text_address("a:b", TrialKey("t", 1, is_failure=False), TextPart.ANSWER)
+        >>> text_address(Result(llm_id="a:b", test_id="t", score=1.0), TextPart.ANSWER)
         '/result/text?part=answer&llm=a%3Ab&test=t&trial=1'
     """
-    return f"{_TEXT}{write_query([('part', part.value), *_name(llm_id, key)])}"
+    return f"{_TEXT}{write_query([('part', part.value), *_name(result)])}"
 
 
-def curl_address(llm_id: str, key: TrialKey) -> str:
+def curl_address(result: Result) -> str:
     """Write the address of the request of a result as a curl command."""
-    return f"{_CURL}{write_query(_name(llm_id, key))}"
+    return f"{_CURL}{write_query(_name(result))}"
 
 
-def _name(llm_id: str, key: TrialKey) -> list[tuple[str, str]]:
-    failed = "1" if key.is_failure else ""
-    return [("llm", llm_id), ("test", key.test_id), ("trial", str(key.trial)), ("failed", failed)]
+def _name(result: Result) -> list[tuple[str, str]]:
+    trial, failed = str(result.trial), "1" if result.failure is not None else ""
+    return [("llm", result.llm_id), ("test", result.test_id), ("trial", trial), ("failed", failed)]
 
 
 def serve_texts(server: Flask, panel: PanelResults) -> None:

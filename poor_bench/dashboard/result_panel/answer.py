@@ -16,16 +16,15 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.panel_results import PanelResult
+    from poor_bench.dashboard.services.trial_search import ResultDetails
 
 
-def build_answer(panel: PanelResult) -> Component | None:
+def build_answer(details: ResultDetails) -> Component | None:
     """Show the answer without its thinking; one that is more than text can be read rendered."""
-    details = panel.details
     if not details.answer.strip():
         text = "The answer is empty." if details.result.failure is None else None
         return html.Section([html.H3("Answer"), html.P(text, className="quiet")]) if text else None
-    whole = text_address(details.result.llm_id, panel.key, TextPart.ANSWER)
+    whole = text_address(details.result, TextPart.ANSWER)
     raw = plain_text(details.answer, details.answer_span, whole=whole)
     rendered = build_rendered(details.answer)
     if rendered is None:
@@ -54,13 +53,13 @@ def _build_switch() -> list[Component]:
     ]
 
 
-def build_thinking(panel: PanelResult) -> Component | None:
+def build_thinking(details: ResultDetails) -> Component | None:
     """Show the thinking, folded; None without any."""
-    thinking = panel.details.thinking
+    thinking = details.thinking
     if not thinking:
         return None
     n_words = len(thinking.split())
-    whole = text_address(panel.details.result.llm_id, panel.key, TextPart.THINKING)
+    whole = text_address(details.result, TextPart.THINKING)
     return build_folded(
         f"Thinking ({write_count(n_words, 'word')})", plain_text(thinking, whole=whole)
     )

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.result_panel.addresses import curl_address
-from poor_bench.dashboard.url_state import Redo, compare_link, result_link, run_link, test_link
+from poor_bench.dashboard.url_state import Redo, compare_link, edit_test_link, result_link, run_link
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -30,12 +30,12 @@ def build_links(panel: PanelResult) -> Component:
             dcc.Link("Compare", href=compare_link([result.llm_id, *others], test=key.test_id))
             if others
             else None,
-            dcc.Link("Edit test", href=test_link(key.test_id)) if is_known else None,
+            dcc.Link("Edit test", href=edit_test_link(key.test_id)) if is_known else None,
             dcc.Link("Re-run", href=rerun, title="Opens the page Run; nothing starts yet.")
             if is_known
             else None,
             _copy_button("Copy link", copy_link=own),
-            _copy_button("Copy as cURL", copy_from=curl_address(result.llm_id, key))
+            _copy_button("Copy as cURL", copy_from=curl_address(result))
             if panel.details.prompt and panel.is_http
             else None,
         ],

@@ -42,7 +42,7 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
         panel: The result with what belongs to it.
         name_of: Model id to what screens call it.
     """
-    answer, expected = build_answer(panel), build_expected(panel)
+    answer, expected = build_answer(panel.details), build_expected(panel)
     reported = panel.reported
     return [
         build_links(panel),
@@ -50,7 +50,7 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
         build_prompt(panel),
         html.Div([answer, expected], className="answer-and-expected"),
         build_verdict(panel),
-        build_thinking(panel),
+        build_thinking(panel.details),
         build_others(panel, name_of),
         html.Section([html.H3("Figures"), _figures(panel.details.result)]),
     ]

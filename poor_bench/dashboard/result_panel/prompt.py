@@ -22,11 +22,8 @@ def build_prompt(panel: PanelResult) -> Component | None:
     details = panel.details
     if not details.prompt:
         return None
-    llm_id = details.result.llm_id
-    prompt = plain_text(details.prompt, whole=text_address(llm_id, panel.key, TextPart.PROMPT))
-    system = plain_text(
-        details.system_prompt, whole=text_address(llm_id, panel.key, TextPart.SYSTEM)
-    )
+    prompt = plain_text(details.prompt, whole=text_address(details.result, TextPart.PROMPT))
+    system = plain_text(details.system_prompt, whole=text_address(details.result, TextPart.SYSTEM))
     return html.Section(
         [
             html.H3(["Prompt", _build_badge(panel)]),

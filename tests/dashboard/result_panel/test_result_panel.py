@@ -112,7 +112,7 @@ def test_a_long_answer_is_there_as_a_whole(workspace_files: WorkspaceFiles) -> N
     assert panel is not None
     buttons = [each for each in of_type(build_panel(panel), "Button") if "more" in each.children]
     [props] = [each.to_plotly_json()["props"] for each in buttons]
-    assert props["data-load-rest"] == text_address(ONE, KEY, TextPart.ANSWER)
+    assert props["data-load-rest"] == text_address(panel.details.result, TextPart.ANSWER)
     query = {"llm": ONE, "test": "sum_001", "part": "answer", "start": props["data-rest-start"]}
     [pre] = [each for each in of_type(build_panel(panel), "Pre") if "line 0" in text_of(each)]
     assert text_of(pre).rstrip(" ") + read_text(services.panel, query) == answer

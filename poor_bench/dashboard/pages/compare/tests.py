@@ -12,6 +12,9 @@ from poor_bench.dashboard.components.blocks import aria, empty_state, icon
 from poor_bench.dashboard.components.controls import chip_row, page_steps
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
+from poor_bench.dashboard.result_panel.addresses import text_address
+from poor_bench.dashboard.result_panel.answer import build_thinking
+from poor_bench.dashboard.services.panel_results import TextPart
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.url_state import model_link
@@ -302,7 +305,6 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             [html.Strong("Failed to run"), html.P(answer.text)], className="failure-box"
         )
     trials = ", ".join(str(result.trial) for result in answer.results)
-    n_words = len(details.thinking.split())
     weak_levels = sorted({result.weak_sandbox for result in answer.results} - {""})
     return html.Div(
         [
@@ -314,13 +316,15 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
             )
             if answer.n_trials > 1
             else None,
-            plain_text(details.answer, details.answer_span),
+            plain_text(
+                details.answer,
+                details.answer_span,
+                whole=text_address(details.result, TextPart.ANSWER),
+            ),
             dcc.Markdown(
                 safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
             ),
-            build_folded(f"Thinking ({write_count(n_words, 'word')})", plain_text(details.thinking))
-            if details.thinking
-            else None,
+            build_thinking(details),
         ],
         className="panel-answer",
     )

@@ -80,6 +80,20 @@ def test_a_link_opens_the_selection_that_it_was_made_of() -> None:
     assert of_type(page, "Select")[0].value == "all"
 
 
+def test_a_chosen_class_that_does_not_exist_runs_nothing_instead_of_everything(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("one", "4")
+    services = services_of(workspace_files.write())
+    url = RunUrl(classes=("summs",))
+    _, classes, _ = callbacks.options(services, url)
+    assert {"value": "summs", "label": "summs (missing)"} in classes
+    shown, is_off = callbacks.plan(services, read_selection(url))
+    assert "matches nothing" in text_of(shown)
+    assert is_off
+
+
 def test_two_thousand_tests_fit_into_an_address_and_are_planned(
     workspace_files: WorkspaceFiles,
 ) -> None:
@@ -411,7 +425,7 @@ def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
 
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("off", "4", enabled=False)
-    llms, _, _ = callbacks.options(services_of(workspace_files.write()))
+    llms, _, _ = callbacks.options(services_of(workspace_files.write()), RunUrl())
     assert llms == [{"value": "scripted:off", "label": "scripted:off (not enabled)"}]
 
 

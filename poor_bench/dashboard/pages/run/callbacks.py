@@ -44,7 +44,7 @@ from poor_bench.dashboard.pages.run.progress import (
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
-from poor_bench.dashboard.url_state import Redo
+from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 
 if TYPE_CHECKING:
@@ -59,8 +59,12 @@ if TYPE_CHECKING:
 Options = list[dict[str, str]]
 
 
-def options(services: Services) -> tuple[Options, Options, Options]:
-    """Return the LLMs, classes and levels that can be chosen."""
+def options(services: Services, url: RunUrl) -> tuple[Options, Options, Options]:
+    """Return the LLMs, classes and levels that can be chosen.
+
+    What is chosen stays among them even if it does not exist: a box forgets what it cannot offer,
+    and an empty one would run everything.
+    """
     workspace = services.files.workspace()
     llms = [
         {
@@ -69,7 +73,18 @@ def options(services: Services) -> tuple[Options, Options, Options]:
         }
         for llm in workspace.llms
     ]
-    return llms, *test_options(workspace)
+    classes, levels = test_options(workspace)
+    return (
+        _with_chosen(llms, url.llm_ids),
+        _with_chosen(classes, url.classes),
+        _with_chosen(levels, url.levels),
+    )
+
+
+def _with_chosen(options: Options, chosen: Sequence[str]) -> Options:
+    known = {option["value"] for option in options}
+    missing = [value for value in chosen if value not in known]
+    return [*options, *({"value": value, "label": f"{value} (missing)"} for value in missing)]
 
 
 def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
@@ -121,9 +136,10 @@ def _register_choice(app: Dash, services: Services) -> None:
         Output(RunIds.LLMS, "data"),
         Output(RunIds.CLASSES, "data"),
         Output(RunIds.LEVELS, "data"),
+        *controls(State),
     )
-    def _show_options() -> Any:
-        return options(services)
+    def _show_options(*values: Any) -> Any:
+        return options(services, read_controls(values))
 
     @on_click(
         app,

@@ -234,7 +234,7 @@ def _select(
         label=label,
         placeholder=placeholder,
         value=list(value),
-        data=[],
+        data=build_options((each, each) for each in value),
         clearable=True,
         searchable=True,
         hidePickedOptions=True,

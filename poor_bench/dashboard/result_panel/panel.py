@@ -46,7 +46,7 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
     reported = panel.reported
     return [
         build_links(panel),
-        html.P(["Reported as wrong: ", reported], className="failure-box") if reported else None,
+        html.Div(["Reported as wrong: ", reported], className="failure-box") if reported else None,
         build_prompt(panel),
         html.Div([answer, expected], className="answer-and-expected"),
         build_verdict(panel),

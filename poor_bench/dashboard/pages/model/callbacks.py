@@ -259,16 +259,13 @@ def _register_model(app: Dash, services: Services) -> None:
         notes = settings_badges(services.llms.settings_notes().get(llm_id or "", ()))
         return [note(services, llm_id or ""), notes], still(said), is_empty, is_empty
 
-    @on_data(
-        app,
-        Output(ModelIds.COUNT, "children"),
-        Output(ModelIds.TILES, "children"),
-        Input(ModelIds.QUERY, "data"),
-    )
-    def _show_strip(search: str | None) -> Any:
-        if search is None:
-            return no_update, no_update
-        return count_note(services, search), still(tiles(services, search))
+    @on_data(app, Output(ModelIds.COUNT, "children"), Input(ModelIds.QUERY, "data"))
+    def _count(search: str | None) -> Any:
+        return no_update if search is None else count_note(services, search)
+
+    @on_data(app, Output(ModelIds.TILES, "children"), Input(ModelIds.SETTLED, "data"))
+    def _show_tiles(search: str | None) -> Any:
+        return no_update if search is None else still(tiles(services, search))
 
 
 def _register_parts(app: Dash, services: Services) -> None:

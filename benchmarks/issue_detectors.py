@@ -43,15 +43,15 @@ import orjson
 
 from poor_bench.issues.detect import DETECTORS, detect_issues
 from poor_bench.issues.detector import never
+from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.workspace_folder import WorkspaceFolder
 
-_NO_CAUSE = {"score_zero", "partly_wrong"}
 _CAUSES = {
     detector.id
     for detector in DETECTORS
     if detector.id.startswith("failed_") or detector.explains_loss is not never
-} - _NO_CAUSE
+} - PLAIN
 
 Finding = tuple[str, str, str]
 """Detector id, LLM id, test id."""

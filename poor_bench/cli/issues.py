@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _EPILOG = examples(
     """
-  {program} issues                          causes, sorted by lost score
+  {program} issues                          causes: severity first, then lost score
   {program} issues truncated                trials of one cause
   {program} issues --llm 'ollama:*' --class 'math*'
   {program} issues --compare previous       with regressions
@@ -61,6 +61,7 @@ def command(
         return _write_detector(app, name)
     if name is not None:
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
+    from poor_bench.issues.detect import sort_by_severity
     from poor_bench.report_generator import ReportGenerator
 
     data = ReportGenerator(app.config, read_selection(filters), base=base or "").data
@@ -72,7 +73,7 @@ def command(
     elif as_json:
         print_json({"issues": data.issue_groups, "format_tax": data.format_taxes})
     else:
-        _print_causes(data.issue_groups)
+        _print_causes(sort_by_severity(data.issue_groups))
         _print_failed(data.issue_groups)
         _print_format_tax(data, data.format_taxes)
     return 0
@@ -129,6 +130,7 @@ def _print_causes(groups: Sequence[IssueGroup]) -> None:
         {
             "Id": group.detector_id,
             "Cause": group.title,
+            "Severity": group.severity.value,
             ">Trials": str(group.n_trials),
             ">Models": str(len(group.n_by_llm)),
             ">Of lost score": f"{group.lost_share:.1%}" if group.lost_score else "",

@@ -226,6 +226,19 @@ def edit_test_link(test_id: str) -> str:
     return f"/tests{write_query([('test', test_id)])}"
 
 
+def link_to_tests(
+    *, classes: Iterable[str] = (), levels: Iterable[int] = (), severity: str = ""
+) -> str:
+    """Write the address of page Tests with filters.
+
+    Example:
+        >>> link_to_tests(classes=["math"], severity="high")
+        '/tests?class=math&severity=high'
+    """
+    query = [*(("class", name) for name in classes), *(("level", str(each)) for each in levels)]
+    return f"/tests{write_query([*query, ('severity', severity)])}"
+
+
 class Redo(StrEnum):
     """Which trials of a selection a run asks."""
 

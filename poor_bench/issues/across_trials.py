@@ -39,7 +39,7 @@ def _suspicious_test(trial: Trial, context: IssueContext) -> str | None:
 _HISTORY = (
     Detector(
         id="suspicious_test",
-        title="Suspicious test",
+        title="The test may be at fault",
         severity=IssueSeverity.HIGH,
         meaning="The results of all models suggest that the test is wrong, not the model.",
         advice="Check the expected answer, prompt and evaluator of the test.",

@@ -26,7 +26,7 @@ from poor_bench.issues.failed_runs import DETECTORS as FAILED_RUNS
 from poor_bench.issues.form import DETECTORS as FORM
 from poor_bench.issues.people import DETECTORS as PEOPLE
 from poor_bench.issues.responses import DETECTORS as RESPONSES
-from poor_bench.issues.responses import WRONG_ANSWERS
+from poor_bench.issues.wrong_answers import DETECTORS as WRONG_ANSWERS
 from poor_bench.models.result import Result, one_per_trial
 
 _SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS, *PEOPLE)
@@ -38,8 +38,8 @@ READ_TEXTS = (
 )  # fmt: skip
 """Texts of results that `DETECTORS` and `format_tax` read."""
 READ_FIELDS = (
-    "llm_id", "test_id", "trial", "finish_reason", "marks", "found", "failure_kind", "score",
-    "strict_score", "execution_time_ms", "load_ms", "prompt_tokens", "completion_tokens",
+    "llm_id", "test_id", "trial", "run_id", "finish_reason", "marks", "found", "failure_kind",
+    "score", "strict_score", "execution_time_ms", "load_ms", "prompt_tokens", "completion_tokens",
 )  # fmt: skip
 """The other fields of results that they read."""
 
@@ -142,6 +142,11 @@ def group_issues(
     return sorted(
         groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
     )
+
+
+def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
+    """Sort groups by severity, then as they are: what makes figures unreliable comes first."""
+    return sorted(groups, key=lambda group: _RANKS[group.severity])
 
 
 def _group(detector: Detector, members: list[Issue], total: float, n_examples: int) -> IssueGroup:

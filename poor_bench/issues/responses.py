@@ -251,41 +251,4 @@ _LEAKS = (
 )
 
 
-def _evidence(trial: Trial) -> str:
-    result = trial.result
-    if result.expected:
-        return f"expected {shorten_quote(result.expected)!r}, got {shorten_quote(result.got)!r}"
-    return shorten_quote(result.details, 160)
-
-
-def _score_zero(trial: Trial, _: IssueContext) -> str | None:
-    return _evidence(trial) if trial.is_zero else None
-
-
-def _partly_wrong(trial: Trial, _: IssueContext) -> str | None:
-    return None if trial.is_zero else _evidence(trial)
-
-
-WRONG_ANSWERS = (
-    Detector(
-        id="score_zero",
-        title="Score 0",
-        severity=IssueSeverity.MEDIUM,
-        meaning="The answer is wrong, and no other cause explains it.",
-        advice="Read a few responses. If they are right, fix the test or evaluator.",
-        find=each(_score_zero),
-        among=Among.LOST,
-    ),
-    Detector(
-        id="partly_wrong",
-        title="Partly wrong",
-        severity=IssueSeverity.LOW,
-        meaning="Part of the answer is right.",
-        advice="Compare the failing items. One that often fails may be ambiguous.",
-        find=each(_partly_wrong),
-        among=Among.LOST,
-    ),
-)
-
-
 DETECTORS = (*_MISSING, *_LANGUAGE, *_LEAKS)

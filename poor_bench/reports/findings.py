@@ -10,6 +10,7 @@ from poor_bench.comparison.messages import (
     mismatches_text,
     verdict,
 )
+from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.messages import removed_tests_text, stale_text, write_count
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
@@ -19,7 +20,6 @@ from poor_bench.statistics.comparison import tie_letters
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
 _ALL_NAMED_UP_TO = 4
-_WITHOUT_CAUSE = frozenset({"score_zero", "partly_wrong"})
 """Detectors that say no more than that the answer is wrong."""
 
 
@@ -128,7 +128,7 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
 
 
 def _main_cause(data: ReportData) -> Iterator[str]:
-    named = [group for group in data.issue_groups if group.detector_id not in _WITHOUT_CAUSE]
+    named = [group for group in data.issue_groups if group.detector_id not in PLAIN]
     if named and named[0].lost_share > 0:
         first = named[0]
         title = f"{first.title[:1].lower()}{first.title[1:]}"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -17,7 +17,6 @@ from poor_bench.statistics.outcomes import PASSED, Outcomes, collect_outcomes
 from poor_bench.statistics.scores import ScoreTable, fill_score_table
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -86,6 +85,11 @@ class Item:
     """True if the test, rather than the LLMs, may be at fault; see `find_faults`."""
     p_value: float | None = None
     """Chance that a sound test looks at least as bad; None for fewer than 3 models."""
+    flip_rate: float | None = None
+    """Mean over LLMs with several trials of the chance that two trials end differently, see
+    `poor_bench.statistics.repeats.flip_rate`; None without such LLMs."""
+    n_repeated: int = 0
+    """LLMs with several scored trials."""
 
     @property
     def suspicion(self) -> str:
@@ -154,6 +158,8 @@ def analyse_outcomes(outcomes: Outcomes, tests: Mapping[str, Test]) -> list[Item
                 findings=_list_findings(figures.pass_rate, suspicion),
                 is_suspicious=is_flagged,
                 p_value=suspicion.p_value if suspicion else None,
+                flip_rate=figures.flips / figures.n_repeated if figures.n_repeated else None,
+                n_repeated=figures.n_repeated,
             )
         )
     return items
@@ -181,6 +187,10 @@ class _Figures(NamedTuple):
     n_models: int
     mean_score: float
     pass_rate: float
+    n_repeated: int
+    """LLMs with several trials."""
+    flips: float
+    """Sum of their flip rates."""
 
 
 def _compute_figures(outcomes: Outcomes) -> Iterator[_Figures]:
@@ -196,14 +206,22 @@ def _compute_figures(outcomes: Outcomes) -> Iterator[_Figures]:
     n_cells = np.bincount(tests)
     models = np.unique(outcomes.tests * n_models + outcomes.of_models) // n_models
 
-    def average(values: NDArray[np.float64]) -> list[float]:
-        means = np.bincount(cell_of, weights=values)[shown] / n_trials
-        averages: list[float] = (np.bincount(tests, weights=means) / n_cells).tolist()
-        return averages
+    def total(of_cells: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(tests, weights=of_cells)
 
-    passed = average((outcomes.endings == PASSED).astype(np.float64))
-    columns = n_cells.tolist(), np.bincount(models).tolist(), average(outcomes.scores), passed
-    return map(_Figures._make, zip(*columns, strict=True))
+    scores = np.bincount(cell_of, weights=outcomes.scores)[shown]
+    n_passed = np.bincount(cell_of, weights=outcomes.endings == PASSED)[shown]
+    n_pairs = n_trials * (n_trials - 1) / 2
+    flips = n_passed * (n_trials - n_passed) / np.maximum(n_pairs, 1)
+    columns = (
+        n_cells,
+        np.bincount(models),
+        total(scores / n_trials) / n_cells,
+        total(n_passed / n_trials) / n_cells,
+        total(n_trials > 1).astype(int),
+        total(flips),
+    )
+    return map(_Figures._make, zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _index_by_test(outcomes: Outcomes) -> Callable[[int], Outcomes]:

@@ -68,7 +68,7 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
     workspace_files.add_tests(2)
     folder = workspace_files.write()
     fenced = scored("sum_001", 1.0, "```\n4\n```", strict_score=0.0, found="fenced")
-    write_results(folder, {"old:llm": [fenced, scored("sum_002", 1.0)]})
+    write_results(folder, {"old:llm": [fenced, scored("sum_002", 1.0, found="bare")]})
     services = services_of(folder)
     *_, tax, _ = callbacks.show(finished(services), "")
     assert "fenced 1x" in text_of(tax)

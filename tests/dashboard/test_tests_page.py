@@ -4,12 +4,15 @@ import json
 
 import pytest
 
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.tests import callbacks
+from poor_bench.dashboard.pages.tests.bulk import apply_edit, undo_edit
 from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
+from poor_bench.issues.detector import IssueSeverity
 from poor_bench.models.test import Test
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
@@ -28,10 +31,11 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
     scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
     services = services_with(workspace_files, scores, 30)
     finished(services)
-    note, classes, _, listed, _ = callbacks.show(services, "")
+    note, classes, groups, _, listed, _ = callbacks.show(services, "")
     assert note == "30 tests in 1 class"
     assert "sums 30" in text_of(classes)
     assert "nobody passes" in text_of(listed)
+    assert "Models fail alike" in text_of(groups) or "No model passes" in text_of(groups)
     assert [test.test_id for test in found_tests(services, "?text=3+%2B+3")] == ["sum_003"]
 
 
@@ -155,5 +159,70 @@ def test_only_what_was_changed_is_written() -> None:
 
 
 def test_the_whole_state_survives_the_address() -> None:
-    selection = TestUrl(classes=("a",), text="x", only_suspicious=True, page=2, test="t")
+    selection = TestUrl(classes=("a",), text="x", kind="flaky", ticked=("t", "u"), page=2, test="t")
     assert TestUrl.read(selection.search) == selection
+
+
+def listed_ids(services: Services, search: str) -> list[str]:
+    return [test.test_id for test in found_tests(services, search)]
+
+
+def test_tests_are_sorted_and_filtered_by_their_figures(workspace_files: WorkspaceFiles) -> None:
+    scores = {name: [0.5, 1, 0.25] for name in "abcd"}
+    services = finished(services_with(workspace_files, scores, 4))
+    assert listed_ids(services, "?sort=mean") == ["sum_003", "sum_001", "sum_002", "sum_004"]
+    assert listed_ids(services, "?sort=mean&descending=yes")[-1] == "sum_004"
+    assert listed_ids(services, "?kind=everybody_passes&severity=low") == ["sum_002"]
+    assert listed_ids(services, "?level=2") == ["sum_001"]
+    *_, listed, _ = callbacks.show(services, "")
+    assert "n/a" in text_of(listed)
+    assert [link.href for link in of_type(listed, "Link")][:1] == ["/compare?test=sum_001"]
+
+
+def test_findings_are_grouped_the_most_harmful_first(workspace_files: WorkspaceFiles) -> None:
+    scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
+    services = finished(services_with(workspace_files, scores, 30))
+    found = services.tests.findings().value
+    assert found is not None
+    ranks = [list(IssueSeverity).index(group.severity) for group in found.groups]
+    assert ranks == sorted(ranks)
+    [worst, *_] = found.groups
+    assert (worst.severity, worst.test_ids) == (IssueSeverity.HIGH, ("sum_002",))
+    passed = next(group for group in found.groups if group.kind == "everybody_passes")
+    assert len(passed.test_ids) == 29
+    groups = still(callbacks.show(services, "")[2])
+    assert "29 tests" in json.dumps(groups)
+
+
+def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    services = services_of(workspace_files.write())
+    told, is_changed = apply_edit(
+        services, found_tests, TestUrl(ticked=("sum_001",)).search, "", ""
+    )
+    assert (told, is_changed) == (
+        "Not changed: no change is chosen. Choose one from the list.",
+        False,
+    )
+    search = TestUrl(ticked=("sum_001", "sum_003")).search
+    assert apply_edit(services, found_tests, search, "disable", None) == ("Disabled 2 tests.", True)
+    assert callbacks.show(services, "")[0] == "3 tests in 1 class · 2 disabled tests are skipped"
+    assert listed_ids(services, "?state=disabled") == ["sum_001", "sum_003"]
+    assert undo_edit(services) == ("Undone: Disabled 2 tests.", True)
+    assert listed_ids(services, "?state=disabled") == []
+    assert not undo_edit(services)[1]
+
+
+def test_without_ticks_a_bulk_edit_changes_what_the_filters_find(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    services = services_of(workspace_files.write())
+    assert apply_edit(services, found_tests, "?level=2", "add-tag", "easy")[1]
+    tags = [test.tags for test in services.files.workspace().tests]
+    assert tags == [("easy",), (), ()]
+    told, is_changed = apply_edit(services, found_tests, "", "class:gone", None)
+    assert not is_changed
+    assert "unknown test class" in told

@@ -2,6 +2,7 @@ from typing import Any
 
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import IssueContext, TestFacts
+from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.scoring.verdict import AnswerFormat
@@ -26,7 +27,7 @@ def ids(results: list[Result], context: IssueContext | None = None) -> list[str]
     """Return the detectors that find something, without the plain wrong answers."""
     issues = detect_issues(results, context or IssueContext())
     found = dict.fromkeys(issue.detector_id for issue in issues)
-    return [name for name in found if name not in {"score_zero", "partly_wrong"}]
+    return [name for name in found if name not in PLAIN]
 
 
 def ids_of(result: Result, facts: TestFacts | None = None) -> list[str]:

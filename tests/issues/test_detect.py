@@ -48,7 +48,9 @@ def test_a_form_that_was_forgiven_is_not_charged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("got", "charged_to"), [("9", "wrapped_in_prose"), ("8", "score_zero")], ids=["right", "wrong"]
+    ("got", "charged_to"),
+    [("9", "wrapped_in_prose"), ("8", "wrong_answer")],
+    ids=["right", "wrong"],
 )
 def test_prose_costs_score_only_where_what_it_says_is_right(got: str, charged_to: str) -> None:
     said = {"response": f"It is {got}.", "got": got, "expected": "9", "found": "in prose"}

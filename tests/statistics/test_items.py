@@ -20,6 +20,18 @@ def items_of(scores: Mapping[str, Sequence[float]]) -> dict[str, Item]:
     return {item.test_id: item for item in analyse_items(results)}
 
 
+def test_flakiness_is_the_mean_flip_rate_of_llms_with_several_trials() -> None:
+    trials = [("a", 1), ("a", 0), ("b", 1), ("b", 1), ("c", 0)]
+    results = [
+        Result(llm_id=llm, test_id="t", trial=number, score=float(score))
+        for number, (llm, score) in enumerate(trials)
+    ]
+    [item] = analyse_items(results)
+    assert (item.flip_rate, item.n_repeated, item.n_llms) == (0.5, 2, 3)
+    [once] = analyse_items(results[-1:])
+    assert (once.flip_rate, once.n_repeated) == (None, 0)
+
+
 def test_difficulty_is_a_mean_over_llms_not_trials() -> None:
     trials = [Result(llm_id="a", test_id="t", score=0.0, trial=n) for n in range(1, 5)]
     [item] = analyse_items([*trials, Result(llm_id="b", test_id="t", score=1.0)])

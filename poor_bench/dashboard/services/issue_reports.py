@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.test_reports import ItemReport
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.issues.detector import Detector, Issue, IssueContext
+    from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -41,8 +42,8 @@ class IssueReport:
     detectors: Sequence[Detector]
     tax: tuple[FormatTax, ...]
     """One row per LLM and class, the highest tax first."""
-    class_of: Mapping[str, str]
-    """Test id to class id; tests that are not known any more are missing."""
+    tests: Mapping[str, Test]
+    """By id; tests that are not known any more are missing."""
 
 
 class IssueReports:
@@ -176,7 +177,7 @@ def _build_report(
         issues=tuple(sorted(issues, key=lambda issue: order[issue.detector_id])),
         detectors=detectors,
         tax=tuple(sorted(tax, key=lambda row: -row.tax)),
-        class_of={test_id: test.class_id for test_id, test in workspace.tests_by_id.items()},
+        tests=workspace.tests_by_id,
     )
 
 

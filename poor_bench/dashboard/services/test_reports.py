@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.test_findings import (
+    FindingGroup,
+    TestFinding,
+    group_test_findings,
+    list_test_findings,
+)
 from poor_bench.lint.cheat_file import read_measuring_time
 from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
@@ -54,6 +61,15 @@ class ItemReport:
     """Different models with results."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFindings:
+    """What is wrong with tests, by their files and by results."""
+
+    by_test: Mapping[str, tuple[TestFinding, ...]]
+    groups: tuple[FindingGroup, ...]
+    """The most harmful first."""
+
+
 class TestReports:
     """Keeps both for the newest state of the files; shared by all browsers."""
 
@@ -62,6 +78,8 @@ class TestReports:
         self._stored = results
         self._faults: Computations[FoundFaults] = Computations()
         self._items: Computations[ItemReport] = Computations()
+        self._lock = threading.Lock()
+        self._findings: tuple[tuple[object, ...], FoundFindings] | None = None
         self._cheats: Computations[Sequence[CheatScore]] = Computations()
 
     def faults(self) -> Computed[FoundFaults]:
@@ -98,12 +116,42 @@ class TestReports:
         version = (table.version, id(workspace))
         return self._items.ask("items", version, lambda: _analyse_items(table, workspace))
 
+    def findings(self) -> Computed[FoundFindings]:
+        """List what is wrong with each test, as far as it is known by now.
+
+        Raises:
+            ConfigError: If the workspace is not valid.
+            StoreError: If the results cannot be read.
+        """
+        faults, items = self.faults(), self.items()
+        known = faults.value, items.value, self._files.workspace()
+        is_current = faults.is_current and items.is_current
+        with self._lock:
+            if self._findings is None or any(
+                old is not new for old, new in zip(self._findings[0], known, strict=True)
+            ):
+                self._findings = known, _collect_findings(*known)
+            return Computed(value=self._findings[1], is_current=is_current)
+
     def wait(self) -> ItemReport:
         """Wait for the analysis by results: some seconds with very many of them."""
         while True:
             answer = self.items()
             if answer.value is not None and answer.is_current:
                 return answer.value
+
+
+def _collect_findings(
+    faults: FoundFaults | None, report: ItemReport | None, workspace: Workspace
+) -> FoundFindings:
+    problems = faults.by_test if faults else {}
+    items = report.items if report else {}
+    by_test = {
+        test.test_id: found
+        for test in workspace.tests
+        if (found := tuple(list_test_findings(test.test_id, problems, items.get(test.test_id))))
+    }
+    return FoundFindings(by_test=by_test, groups=tuple(group_test_findings(by_test)))
 
 
 def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:

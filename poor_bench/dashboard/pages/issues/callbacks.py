@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Output, State, no_update
 
-from poor_bench.dashboard.components.controls import build_options, llm_options
+from poor_bench.dashboard.components.controls import llm_options, test_options
 from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
@@ -23,7 +23,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     severity_chips,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.issues.detect import group_issues
+from poor_bench.issues.detect import group_issues, sort_by_severity
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -36,14 +36,13 @@ _COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence
 _TAX_COLUMNS = ("llm_id", "class_id", "n_scored", "score", "strict_score", "tax", "mend")
 
 
-def choices(
-    services: Services, chosen: Sequence[str]
-) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """List the choices of models and classes."""
-    return (
-        llm_options(services.results.table().llm_ids, chosen, services.llms.name),
-        build_options((class_id, class_id) for class_id in services.files.workspace().test_classes),
-    )
+Options = list[dict[str, str]]
+
+
+def choices(services: Services, chosen: Sequence[str]) -> tuple[Options, Options, Options]:
+    """List the choices of models, classes and levels."""
+    models = llm_options(services.results.table().llm_ids, chosen, services.llms.name)
+    return models, *test_options(services.files.workspace())
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -52,13 +51,13 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     if answer.value is None:
         return no_update, no_update, no_update, no_update, False
     report, url = answer.value, IssueUrl.read(search)
-    issues = chosen_issues(report.issues, url, report.class_of)
-    groups = group_issues(issues, detectors=report.detectors)
+    issues = chosen_issues(report.issues, url, report.tests)
+    groups = sort_by_severity(group_issues(issues, detectors=report.detectors))
     shown = [group for group in groups if not url.severity or group.severity == url.severity]
     return (
         note(report, url),
         severity_chips(groups, url),
-        issue_groups(shown, services.llms.name, n_results=report.n_results),
+        issue_groups(shown, services.llms.name, url, n_results=report.n_results),
         tax_table(chosen_tax(report.tax, url), services.llms.name),
         answer.is_current,
     )
@@ -66,7 +65,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
 
 def note(report: IssueReport, url: IssueUrl) -> str:
     """Summarise the findings in one line."""
-    issues = chosen_issues(report.issues, url, report.class_of)
+    issues = chosen_issues(report.issues, url, report.tests)
     lost = sum(issue.lost_score for issue in issues)
     found = f"{write_count(len(issues), 'finding')} in {write_count(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points lost"
@@ -77,7 +76,7 @@ def issues_csv(services: Services, search: str | None) -> TableFile | None:
     report = services.issues.report().value
     if report is None:
         return None
-    issues = chosen_issues(report.issues, IssueUrl.read(search), report.class_of)
+    issues = chosen_issues(report.issues, IssueUrl.read(search), report.tests)
     rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
     return table_file("issues", rows, _COLUMNS)
 
@@ -99,6 +98,7 @@ def register(app: Dash, services: Services) -> None:
         app,
         Output(IssuesIds.LLMS, "data"),
         Output(IssuesIds.CLASSES, "data"),
+        Output(IssuesIds.LEVELS, "data"),
         State(IssuesIds.LLMS, "value"),
     )
     def _choices(chosen: list[str] | None) -> Any:

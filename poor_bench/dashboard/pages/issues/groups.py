@@ -10,7 +10,9 @@ from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
 from poor_bench.dashboard.components.tables import number, quiet, row, sheet
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS
+from poor_bench.dashboard.url_state import link_to_tests, model_link
+from poor_bench.issues.detector import IssueSeverity
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.pages.issues.layout import IssueUrl
     from poor_bench.issues.detector import Issue, IssueGroup
     from poor_bench.issues.format_tax import FormatTax
 
@@ -27,13 +30,18 @@ _SHOWN_LLMS = 12
 
 
 def issue_groups(
-    groups: Sequence[IssueGroup], name_of: Callable[[str], str], *, n_results: int
+    groups: Sequence[IssueGroup],
+    name_of: Callable[[str], str],
+    url: IssueUrl,
+    *,
+    n_results: int,
 ) -> Component:
     """Build the list of causes, or a note if there are none.
 
     Args:
-        groups: The causes, the most costly first.
+        groups: The causes, in the order to show.
         name_of: LLM id to what screens call it.
+        url: State of the page; links keep its filters.
         n_results: Trials that were looked at, with and without findings.
     """
     if not n_results:
@@ -47,15 +55,17 @@ def issue_groups(
                 className="cause-head cause-headings",
                 **aria(hidden="true"),
             ),
-            *(_group(group, name_of, is_open=group is groups[0]) for group in groups),
+            *(_group(group, name_of, url, is_open=group is groups[0]) for group in groups),
         ],
         className="causes",
     )
 
 
-def _group(group: IssueGroup, name_of: Callable[[str], str], *, is_open: bool) -> Component:
+def _group(
+    group: IssueGroup, name_of: Callable[[str], str], url: IssueUrl, *, is_open: bool
+) -> Component:
     return html.Details(
-        [_head(group), html.Div(_body(group, name_of), className="cause-body")],
+        [_head(group), html.Div(_body(group, name_of, url), className="cause-body")],
         className="cause",
         open=is_open,
     )
@@ -90,31 +100,45 @@ def _where(group: IssueGroup) -> str:
     return f"{write_count(group.n_trials, 'trial')}, {llms}"
 
 
-def _body(group: IssueGroup, name_of: Callable[[str], str]) -> list[Component]:
+def _body(group: IssueGroup, name_of: Callable[[str], str], url: IssueUrl) -> list[Component]:
     return [
         html.Dl(
             [
                 html.Dt("Meaning"),
                 html.Dd(group.meaning),
                 html.Dt("Fix"),
-                html.Dd(group.advice),
+                html.Dd([group.advice, _link_tests(group, url)]),
                 html.Dt("Examples"),
                 html.Dd(
                     html.Ul(
-                        [_example(issue, name_of) for issue in group.examples],
+                        [_example(issue, name_of, url) for issue in group.examples],
                         className="cause-examples",
                     )
                 ),
                 html.Dt("By model"),
-                html.Dd(_by_llm(group.detector_id, group.n_by_llm, name_of)),
+                html.Dd(_by_llm(group.detector_id, group.n_by_llm, name_of, url)),
             ],
             className="cause-facts",
         )
     ]
 
 
-def _example(issue: Issue, name_of: Callable[[str], str]) -> Component:
-    href = model_link(issue.llm_id, test=issue.test_id, trial=str(issue.trial))
+def _link_tests(group: IssueGroup, url: IssueUrl) -> Component | None:
+    """Link the cause that lies in tests to those tests."""
+    if group.detector_id not in NEED_ALL_LLMS:
+        return None
+    href = link_to_tests(classes=url.classes, levels=url.levels, severity=IssueSeverity.HIGH.value)
+    return dcc.Link("Show these tests", href=href, className="cause-tests")
+
+
+def _example(issue: Issue, name_of: Callable[[str], str], url: IssueUrl) -> Component:
+    href = model_link(
+        issue.llm_id,
+        classes=url.classes,
+        levels=url.levels,
+        test=issue.test_id,
+        trial=str(issue.trial),
+    )
     return html.Li(
         [
             html.Span(
@@ -130,14 +154,14 @@ def _example(issue: Issue, name_of: Callable[[str], str]) -> Component:
 
 
 def _by_llm(
-    detector_id: str, n_by_llm: Mapping[str, int], name_of: Callable[[str], str]
+    detector_id: str, n_by_llm: Mapping[str, int], name_of: Callable[[str], str], url: IssueUrl
 ) -> Component:
     shown = list(n_by_llm.items())[:_SHOWN_LLMS]
     further = len(n_by_llm) - len(shown)
     links: list[Component] = [
         dcc.Link(
             [name_of(llm_id), html.Span(f"{count:,}", className="chip-count")],
-            href=model_link(llm_id, issue=detector_id),
+            href=model_link(llm_id, classes=url.classes, levels=url.levels, issue=detector_id),
             className="chip",
         )
         for llm_id, count in shown

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.issues.format_tax import FormatTax
+    from poor_bench.models.test import Test
 
 
 class IssuesIds(StrEnum):
@@ -29,6 +30,7 @@ class IssuesIds(StrEnum):
     NOTE = "issues-note-text"
     LLMS = "issues-llms-select"
     CLASSES = "issues-classes-select"
+    LEVELS = "issues-levels-select"
     CHIPS = "issues-chips-body"
     GROUPS = "issues-groups-body"
     TAX = "issues-tax-body"
@@ -44,18 +46,24 @@ class IssueUrl(UrlState):
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     classes: tuple[str, ...] = query_field("class", ())
+    levels: tuple[int, ...] = query_field("level", (), kind=int)
     severity: str = query_field("severity", kind=IssueSeverity)
 
 
-def chosen_issues(
-    issues: Sequence[Issue], url: IssueUrl, class_of: Mapping[str, str]
-) -> list[Issue]:
-    """Filter issues by models and classes; severity belongs to the group."""
+def chosen_issues(issues: Sequence[Issue], url: IssueUrl, tests: Mapping[str, Test]) -> list[Issue]:
+    """Filter issues by models, classes and levels; severity belongs to the group."""
+    chosen = {
+        test.test_id
+        for test in tests.values()
+        if (not url.classes or test.class_id in url.classes)
+        and (not url.levels or test.level in url.levels)
+    }
+    filters_tests = bool(url.classes or url.levels)
     return [
         issue
         for issue in issues
         if (not url.llm_ids or issue.llm_id in url.llm_ids)
-        and (not url.classes or class_of.get(issue.test_id, "") in url.classes)
+        and (not filters_tests or issue.test_id in chosen)
     ]
 
 
@@ -85,6 +93,7 @@ def layout(url: IssueUrl) -> Component:
         [
             multi_choice(IssuesIds.LLMS, "Models", chosen=url.llm_ids),
             multi_choice(IssuesIds.CLASSES, "Test classes", chosen=url.classes),
+            multi_choice(IssuesIds.LEVELS, "Levels", chosen=[str(n) for n in url.levels]),
             html.Div(id=IssuesIds.CHIPS),
         ],
         className="filter-bar",
@@ -96,7 +105,7 @@ def layout(url: IssueUrl) -> Component:
             card(
                 "By cause",
                 html.Div(loading_state(8), id=IssuesIds.GROUPS),
-                note="Sorted by lost score. Each loss is charged to one cause only.",
+                note="Severity first, then lost score. Each loss is charged to one cause only.",
                 tools=file_buttons(IssuesIds.CSV, "the issues"),
             ),
             card(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from poor_bench.dashboard.components.blocks import card, empty_state
-from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.figures.item_scatter import item_scatter_figure
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import (
@@ -18,54 +17,75 @@ from poor_bench.dashboard.page import (
     bind_controls,
     on_data,
 )
-from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl, chosen_tests
+from poor_bench.dashboard.pages.tests.bulk import register_bulk
+from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
+from poor_bench.dashboard.pages.tests.groups import build_filters, build_finding_groups
+from poor_bench.dashboard.pages.tests.layout import FormIds, TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.panel import facts, form_to_changes, panel
-from poor_bench.dashboard.pages.tests.tables import build_class_table, build_test_table
+from poor_bench.dashboard.pages.tests.tables import (
+    build_class_table,
+    build_test_table,
+)
+from poor_bench.dashboard.services.test_findings import rate_severity
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import write_count
+from poor_bench.messages import disabled_tests_text, write_count
 from poor_bench.statistics.item_response import LEAST_MODELS
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
+    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.services import Services
     from poor_bench.models.test import Test
 
 
-def suspicious(services: Services) -> set[str]:
-    """Return the tests with something against them, as far as it is known by now."""
-    faults, items = services.tests.faults().value, services.tests.items().value
-    found = set(faults.by_test) if faults else set()
-    return found | {name for name, item in (items.items if items else {}).items() if item.suspicion}
+def _know(services: Services) -> KnownTests:
+    """Collect what is known about the tests by now."""
+    items, findings = services.tests.items().value, services.tests.findings().value
+    return KnownTests(items.items if items else {}, findings.by_test if findings else {})
 
 
 def found_tests(services: Services, search: str | None) -> list[Test]:
     """Return the tests that the filters find."""
-    return chosen_tests(
-        services.files.workspace().tests, TestUrl.read(search), suspicious(services)
-    )
+    url = TestUrl.read(search)
+    return find_tests(services.files.workspace().tests, url, _know(services))
 
 
-_COLUMNS = ("test_id", "class_id", "level", "mean_score", "pass_rate", "text", "suspicion")
+_COLUMNS = (
+    "test_id", "class_id", "level", "enabled", "tags", "n_models", "mean_score", "pass_rate",
+    "discrimination", "flip_rate", "n_repeated", "severity", "findings", "text",
+)  # fmt: skip
 
 
 def tests_csv(services: Services, search: str | None) -> TableFile:
     """Return the tests that the filters find as a file."""
-    answer = services.tests.items().value
-    items = answer.items if answer else {}
-    rows = []
-    for test in found_tests(services, search):
-        item = items.get(test.test_id)
-        row: dict[str, Any] = {"test_id": test.test_id, "class_id": test.class_id}
-        row |= {"level": test.level, "text": test.text or " | ".join(test.texts or ())}
-        if item is not None:
-            row |= {"mean_score": item.mean_score, "pass_rate": item.pass_rate}
-            row["suspicion"] = item.suspicion
-        rows.append(row)
+    known = _know(services)
+    rows = [_describe_test(test, known) for test in found_tests(services, search)]
     return table_file("tests", rows, _COLUMNS)
+
+
+def _describe_test(test: Test, known: KnownTests) -> dict[str, Any]:
+    item, findings = known.items.get(test.test_id), known.findings.get(test.test_id, ())
+    worst = rate_severity(findings)
+    row: dict[str, Any] = {
+        "test_id": test.test_id,
+        "class_id": test.class_id,
+        "level": test.level,
+        "enabled": test.enabled,
+        "tags": " ".join(test.tags),
+        "severity": worst.value if worst else None,
+        "findings": " | ".join(finding.text for finding in findings),
+        "text": test.text or " | ".join(test.texts or ()),
+    }
+    if item is not None:
+        row |= {"n_models": item.n_llms, "mean_score": item.mean_score}
+        row |= {"pass_rate": item.pass_rate, "flip_rate": item.flip_rate}
+        row["n_repeated"] = item.n_repeated
+        row["discrimination"] = item.discrimination.value if item.discrimination else None
+    return row
 
 
 def classes_csv(services: Services) -> TableFile:
@@ -89,22 +109,31 @@ def classes_csv(services: Services) -> TableFile:
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
-    """Return note, classes, switches, tests, and whether all of it is up to date."""
+    """Return note, classes, findings, switches, tests, and whether all of it is up to date."""
     workspace, url = services.files.workspace(), TestUrl.read(search)
-    faults, items = services.tests.faults(), services.tests.items()
-    known, orders = (items.value.items, items.value.orders) if items.value else ({}, None)
-    is_current = faults.is_current and items.is_current
+    faults, items, findings = (
+        services.tests.faults(), services.tests.items(), services.tests.findings()
+    )  # fmt: skip
     if not workspace.tests:
         nothing = empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
-        return "", nothing, None, nothing, True
-    n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
+        return "", nothing, None, None, nothing, True
+    orders = items.value.orders if items.value else None
+    groups = findings.value.groups if findings.value else ()
     return (
-        f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}",
+        _note(workspace),
         build_class_table(workspace.test_classes, workspace.tests, orders, faults.value, url),
-        _chips(search, len(suspicious(services)) if is_current else None),
-        build_test_table(found_tests(services, search), known, faults.value, url),
-        is_current,
+        build_finding_groups(groups, url, is_complete=findings.is_current),
+        build_filters(workspace, url),
+        build_test_table(found_tests(services, search), _know(services), url),
+        faults.is_current and items.is_current,
     )
+
+
+def _note(workspace: Workspace) -> str:
+    n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
+    n_disabled = n_tests - len(workspace.enabled_tests)
+    disabled = f" · {disabled_tests_text(n_disabled)}" if n_disabled else ""
+    return f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}{disabled}"
 
 
 def show_picture(services: Services) -> Component:
@@ -130,17 +159,6 @@ def open_point(search: str | None, click: dict[str, Any]) -> str:
     """Return the address of the page with the test of the chosen point open."""
     [test_id, *_] = click["points"][0]["customdata"]
     return TestUrl.read(search).change(test=test_id).search
-
-
-def _chips(search: str | None, n_suspicious: int | None) -> Component:
-    url = TestUrl.read(search)
-    chip = LINKS.chip(
-        "With problems",
-        url.change(only_suspicious=not url.only_suspicious).search,
-        is_active=url.only_suspicious,
-        count=n_suspicious,
-    )
-    return chip_row("Only", [chip])
 
 
 def show_facts(services: Services, test_id: str) -> list[Component]:
@@ -169,10 +187,13 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_shown(app, services)
     _register_form(app, services)
+    register_bulk(app, services, found_tests)
 
 
 def _register_shown(app: Dash, services: Services) -> None:
-    filled = (TestsIds.NOTE, TestsIds.CLASSES, TestsIds.CHIPS, TestsIds.LISTED)
+    filled = (
+        TestsIds.NOTE, TestsIds.CLASSES, TestsIds.GROUPS, TestsIds.CHIPS, TestsIds.LISTED,
+    )  # fmt: skip
     bind_computed_view(app, TestsIds.SEARCH, filled, TestsIds.WAIT, partial(show, services))
 
     facts_id = {"type": FormIds.FACTS, "index": ALL}

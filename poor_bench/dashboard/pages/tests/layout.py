@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, file_buttons, search_box
 from poor_bench.dashboard.url_state import ListUrl, query_field
+from poor_bench.issues.detector import IssueSeverity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from dash.development.base_component import Component
-
-    from poor_bench.models.test import Test
 
 
 class TestsIds(StrEnum):
@@ -30,6 +28,13 @@ class TestsIds(StrEnum):
     PICTURE = "tests-picture-body"
     PICTURE_GRAPH = "tests-picture-graph"
     CHIPS = "tests-chips-body"
+    GROUPS = "tests-groups-body"
+    SCOPE = "tests-scope-text"
+    ACTION = "tests-action-select"
+    TAG = "tests-tag-input"
+    APPLY = "tests-apply-button"
+    UNDO = "tests-undo-button"
+    EDITED = "tests-edited-text"
     LISTED = "tests-listed-body"
     DETAILS = "tests-details-panel"
     WAIT = "tests-wait-interval"
@@ -57,34 +62,40 @@ def form_id(kind: FormIds, test_id: str) -> dict[str, str]:
     return {"type": kind, "index": test_id}
 
 
+class SortBy(StrEnum):
+    """Figures that sort the tests."""
+
+    LEVEL = "level"
+    MEAN = "mean"
+    DISCRIMINATION = "discrimination"
+    FLAKINESS = "flakiness"
+    SEVERITY = "severity"
+    """The worst finding first."""
+
+
+class TestState(StrEnum):
+    """Which tests runs ask."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TestUrl(ListUrl):
     """The state of the page."""
 
-    only_suspicious: bool = query_field("suspicious", False)
-
-
-def chosen_tests(tests: Iterable[Test], url: TestUrl, suspicious: Collection[str]) -> list[Test]:
-    """Return the tests that the filters find, in their order.
-
-    Args:
-        tests: All tests.
-        url: The filters.
-        suspicious: Ids of the tests with something against them.
-    """
-    words = url.text.casefold()
-    return [
-        test
-        for test in tests
-        if (not url.classes or test.class_id in url.classes)
-        and (not url.only_suspicious or test.test_id in suspicious)
-        and (not words or words in _build_searched_text(test))
-    ]
-
-
-def _build_searched_text(test: Test) -> str:
-    parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
-    return "\n".join(parts).casefold()
+    STAYS_ON_PAGE = frozenset({"page", "test", "ticked"})
+    levels: tuple[int, ...] = query_field("level", (), kind=int)
+    kind: str = ""
+    """Kind of finding; see `TestFinding`."""
+    severity: str = query_field("severity", kind=IssueSeverity)
+    state: str = query_field("state", kind=TestState)
+    below_zero: bool = query_field("below-zero", False)
+    """Only tests whose discrimination is below 0."""
+    sort: str = query_field("sort", kind=SortBy)
+    descending: bool = False
+    ticked: tuple[str, ...] = query_field("tick", (), is_packed=True)
+    """Tests that bulk edits change; empty for all that the filters find."""
 
 
 WAIT_MS = 500
@@ -103,14 +114,20 @@ def layout(url: TestUrl) -> Component:
                 note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
                 tools=file_buttons(TestsIds.CLASSES_CSV, "the classes"),
             ),
+            card(
+                "Findings",
+                html.Div(loading_state(4), id=TestsIds.GROUPS),
+                note="The most harmful first. Choose Show tests to filter the list below.",
+            ),
             html.Div(id=TestsIds.PICTURE),
             html.Div(
                 [
                     card(
                         "Tests",
                         html.Div(id=TestsIds.CHIPS, className="chip-rows"),
+                        _bulk_bar(),
                         html.Div(loading_state(6), id=TestsIds.LISTED),
-                        note="Choose a test to read its prompt or edit it.",
+                        note="Choose a test to read its prompt or edit it. Headings sort.",
                         tools=[words, file_buttons(TestsIds.CSV, "these tests")],
                     ),
                     html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
@@ -122,6 +139,35 @@ def layout(url: TestUrl) -> Component:
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],
         className="page-body",
+    )
+
+
+def _bulk_bar() -> Component:
+    """Build the controls that change many tests in one step."""
+    action = dmc.Select(
+        id=TestsIds.ACTION,
+        placeholder="Change tests",
+        searchable=True,
+        clearable=True,
+        size="xs",
+        className="bulk-action",
+        **aria(label="Change of the tests"),
+    )
+    tag = dmc.TextInput(
+        id=TestsIds.TAG, placeholder="Tag", size="xs", className="bulk-tag", **aria(label="Tag")
+    )
+    return html.Div(
+        [
+            html.Span(id=TestsIds.SCOPE, className="bulk-scope"),
+            action,
+            tag,
+            dmc.Button("Apply", id=TestsIds.APPLY, size="compact-sm", n_clicks=0),
+            dmc.Button("Undo", id=TestsIds.UNDO, size="compact-sm", variant="default", n_clicks=0),
+            html.Span(id=TestsIds.EDITED, className="bulk-edited", role="status"),
+        ],
+        className="bulk-bar",
+        role="group",
+        **aria(label="Change many tests"),
     )
 
 

@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.blocks import data, icon, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import form_error, guard_form
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
-from poor_bench.dashboard.pages.tests.tables import message_about
+from poor_bench.dashboard.services.test_findings import message_about
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text

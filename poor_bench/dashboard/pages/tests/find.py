@@ -1,0 +1,96 @@
+"""Tests that the filters of the page find, in the order that it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from poor_bench.dashboard.pages.tests.layout import SortBy, TestState, TestUrl
+from poor_bench.dashboard.services.test_findings import rate_severity
+from poor_bench.issues.detector import IssueSeverity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from poor_bench.dashboard.services.test_findings import TestFinding
+    from poor_bench.models.test import Test
+    from poor_bench.statistics.items import Item
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTests:
+    """What is known about tests by now."""
+
+    items: Mapping[str, Item]
+    """Test id to what results say."""
+    findings: Mapping[str, tuple[TestFinding, ...]]
+    """Test id to what is wrong with it."""
+
+
+def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[Test]:
+    """Find tests, and sort them; those without a figure stand last in both directions."""
+    words = url.text.casefold()
+    found = [
+        test
+        for test in tests
+        if (not url.classes or test.class_id in url.classes)
+        and (not url.levels or test.level in url.levels)
+        and (not url.state or test.enabled == (url.state is TestState.ENABLED))
+        and (not words or words in _build_searched_text(test))
+        and _has_finding(test, url, known)
+        and (not url.below_zero or (_discrimination(known.items.get(test.test_id)) or 0.0) < 0)
+    ]
+    return _sort(found, url, known)
+
+
+def choose_tests(found: Iterable[Test], url: TestUrl) -> list[str]:
+    """List the tests that a bulk edit changes: the ticked ones, or all that were found."""
+    return [test.test_id for test in found if not url.ticked or test.test_id in url.ticked]
+
+
+def _has_finding(test: Test, url: TestUrl, known: KnownTests) -> bool:
+    if not url.kind and not url.severity:
+        return True
+    return any(
+        (not url.kind or finding.kind == url.kind)
+        and (not url.severity or finding.severity == url.severity)
+        for finding in known.findings.get(test.test_id, ())
+    )
+
+
+def _build_searched_text(test: Test) -> str:
+    parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
+    return "\n".join(parts).casefold()
+
+
+def _discrimination(item: Item | None) -> float | None:
+    return item.discrimination.value if item and item.discrimination else None
+
+
+def _sort(found: list[Test], url: TestUrl, known: KnownTests) -> list[Test]:
+    if not url.sort:
+        return found
+    figures = [_read_figure(test, SortBy(url.sort), known) for test in found]
+    sign = -1 if url.descending else 1
+    order = sorted(
+        range(len(found)),
+        key=lambda place: (figures[place] is None, sign * (figures[place] or 0.0)),
+    )
+    return [found[place] for place in order]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
+
+
+def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> float | None:
+    item = known.items.get(test.test_id)
+    if sort is SortBy.LEVEL:
+        return test.level
+    if sort is SortBy.SEVERITY:
+        worst = rate_severity(known.findings.get(test.test_id, ()))
+        return None if worst is None else _RANKS[worst]
+    if sort is SortBy.MEAN:
+        return item.mean_score if item else None
+    if sort is SortBy.FLAKINESS:
+        return item.flip_rate if item else None
+    return _discrimination(item)

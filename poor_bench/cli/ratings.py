@@ -103,6 +103,8 @@ def import_ratings(app: AppContext, /, sheet: Path, who: str | None) -> int:
         who=who or getpass.getuser(),
         when=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
+    if not read:
+        raise ConfigError(f"{sheet} has no ratings", hint="Enter a score, a note or tags in a row.")
     n_new = merge_labels(app.data_dir, read)
     n_known = len(read) - n_new
     known = f", {n_known:,} known already" if n_known else ""

@@ -101,3 +101,13 @@ def test_a_sheet_with_rubbish_is_refused_whole_with_the_line(
     assert f"1 row of {sheet} not valid; nothing is imported" in printed
     assert "bad.csv:2: no answer of 'scripted:a' to 'nothing' in trial 1" in printed
     assert not (folder / LABELS_FILE).exists()
+
+
+@pytest.mark.parametrize("row", ["scripted:a,nothing,\n", '"scripted:a,nothing,1\n'])
+def test_a_sheet_without_ratings_or_with_an_open_quote_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], row: str
+) -> None:
+    sheet = folder / "empty.csv"
+    sheet.write_text(f"llm_id,test_id,score\n{row}")
+    assert call(folder, "ratings", "import", str(sheet)) == 2
+    assert "empty.csv has no ratings" in capsys.readouterr().err

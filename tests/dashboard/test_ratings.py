@@ -131,6 +131,9 @@ def test_people_who_disagree_are_an_issue_at_once(services: Services) -> None:
     assert [each.detector_id for each in services.issues.wait().issues].count(
         "people_disagree"
     ) == 1
+    found = services.issues.all_of_llm(LLM).value
+    assert found is not None
+    assert [each.detector_id for each in found].count("people_disagree") == 1
     assert services.issues.trials(LLM, "people_disagree") == {(issue.test_id, 1)}
     rate(services, None, place=1)
     assert services.issues.of_llm(LLM) == before

@@ -119,11 +119,13 @@ class IssueReports:
         """
         if self._is_running():
             return Computed(value=self.of_llm(llm_id), is_current=True)
-        report = self.report()
+        report = self._report_unrated()
         if report.value is None or not report.is_current:
             return Computed(value=self.of_llm(llm_id), is_current=False)
         found = tuple(issue for issue in report.value.issues if issue.llm_id == llm_id)
-        return Computed(value=found, is_current=True)
+        table, folder = self._results.table(), self._files.config()
+        disputed = self._find_disputed(table, folder, (llm_id,))
+        return Computed(value=found + disputed, is_current=True)
 
     def trials(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
         """Find the trials of an LLM with an issue: test id and number of trial."""
@@ -137,6 +139,16 @@ class IssueReports:
 
     def report(self) -> Computed[IssueReport]:
         """Report the issues of all LLMs, as far as they are known by now."""
+        answer = self._report_unrated()
+        table, folder = self._results.table(), self._files.config()
+        disputed = self._find_disputed(table, folder, tuple(table.llm_ids))
+        if answer.value is None or not disputed:
+            return answer
+        report = replace(answer.value, issues=answer.value.issues + disputed)
+        return Computed(value=report, is_current=answer.is_current)
+
+    def _report_unrated(self) -> Computed[IssueReport]:
+        """Report the same without what people's ratings show."""
         table, folder = self._results.table(), self._files.config()
         workspace, detectors = folder.workspace, folder.detectors
         version = (table.version, id(workspace))
@@ -148,12 +160,7 @@ class IssueReports:
             known = replace(context, suspicious_tests=suspicious)
             return _build_report(table, workspace, known, detectors)
 
-        answer = self._report.ask("issues", version, build)
-        disputed = self._find_disputed(table, folder, tuple(table.llm_ids))
-        if answer.value is None or not disputed:
-            return answer
-        report = replace(answer.value, issues=answer.value.issues + disputed)
-        return Computed(value=report, is_current=answer.is_current)
+        return self._report.ask("issues", version, build)
 
     def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from poor_bench.dashboard.pages.model.layout import ModelUrl
 from poor_bench.dashboard.pages.model.results import page_of_rows
+from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.result_panel.rating_bar import (
     BarView,
     RatingIds,

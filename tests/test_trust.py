@@ -10,8 +10,12 @@ import pytest
 from poor_bench.dashboard.components.badges import rerun_link, trust_badges
 from poor_bench.metrics.trust import list_trial_notes, list_trust_notes, write_trust
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
-from poor_bench.statistics.summary import Group, StaleReason, Summary
+from poor_bench.reports.html.charts import heat_map
+from poor_bench.reports.html.page import report_to_html
+from poor_bench.reports.markdown_report import report_to_markdown
+from poor_bench.statistics.summary import Group, GroupBy, StaleReason, Summary
 from tests.dashboard.seen_text import components, of_type, text_of
+from tests.reports.builders import make_report, scored
 
 TIMEOUT = Failure(kind=FailureKind.TIMEOUT, message="too slow")
 
@@ -99,3 +103,18 @@ def test_a_trial_has_at_most_one_badge(
     failure: Failure | None, reason: StaleReason | None, text: str
 ) -> None:
     assert " ".join(note.text for note in list_trial_notes(failure, reason)) == text
+
+
+def test_rows_by_class_of_every_report_say_what_they_lack() -> None:
+    results = [
+        *(scored(f"t{n}", 1.0, llm_id="whole") for n in range(4)),
+        *(scored(f"t{n}", 1.0, llm_id="partial") for n in range(3)),
+    ]
+    data = make_report(results)
+    rows = data.summaries(GroupBy.LLM_CLASS)
+    lacking = {row.group.llm_id: data.write_missing(row) for row in rows}
+    assert lacking == {"whole": "", "partial": "3 of 4 tests, 1 pending"}
+    assert "3 of 4 tests, 1 pending" in report_to_markdown(data, GroupBy.LLM_CLASS)
+    assert "3 of 4 tests; no rank, 1 pending" in report_to_html(data)
+    [_, partial] = heat_map(data)
+    assert [cell.trust for cell in partial.cells] == ["3 of 4 tests, 1 pending"]

@@ -22,6 +22,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples, quote_word
+from poor_bench.metrics.trust import write_missing
 from poor_bench.reports.exports import EXPORTS, format_of_ending
 from poor_bench.statistics.summary import FloorRow, Summary
 
@@ -295,7 +296,7 @@ def print_summaries(
             ">95 % CI": metrics.SCORE.show_interval(summary),
             ">Stratified": _format_stratified(stratified.get(summary.group.llm_id)),
             "Tied": ties.get(summary.group.llm_id, ""),
-            "Coverage": warnings.get(summary.group.llm_id, ""),
+            "Coverage": write_missing(summary, _find_warning(summary, warnings)),
         }
         | _build_metric_cells(summary, figures[1:])
         for summary in summaries
@@ -306,6 +307,12 @@ def print_summaries(
         if cells
     ]
     print_table([*cells, *grey], hides_empty=True, n_dim=len(grey))
+
+
+def _find_warning(summary: Summary, warnings: Mapping[str, str]) -> str:
+    group = summary.group
+    is_whole = group.class_id is None and group.level is None
+    return warnings.get(group.llm_id, "") if is_whole else ""
 
 
 def _build_group_row(summary: Summary, names: Mapping[str, str]) -> dict[str, str]:

@@ -57,6 +57,18 @@ def write_trust(row: Summary) -> str:
     return ", ".join(note.text for note in list_trust_notes(row))
 
 
+def write_missing(row: Summary, warning: str = "") -> str:
+    """Write what a row lacks that no other column of a report counts; empty where nothing is.
+
+    Args:
+        row: Its scores.
+        warning: Stands for the coverage of a row that spans all tests, see `ReportData.warning`.
+    """
+    kinds = {TrustKind.PENDING, TrustKind.JUDGE} | (set() if warning else {TrustKind.COVERAGE})
+    notes = [note.text for note in _list_notes(row) if note.kind in kinds]
+    return ", ".join([warning, *notes] if warning else notes)
+
+
 def list_trial_notes(failure: Failure | None, reason: StaleReason | None) -> tuple[TrustNote, ...]:
     """List what lessens the trust in one trial.
 

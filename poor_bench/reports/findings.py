@@ -59,7 +59,8 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     first = ranks[0]
     llm = "model" if len(ranks) == len(data.standing.ranks) else "comparable model"
     if first.worst == 1:
-        yield f"{quote(data.name(first.llm_id))} is significantly better than every other {llm}."
+        leader = quote(data.name(first.llm_id))
+        yield f"{leader} is significantly better than every other {llm}{_common_tests(data)}."
         return
     tied = {llm_id for group in data.ranking.groups if first.llm_id in group for llm_id in group}
     names = [quote(data.name(rank.llm_id)) for rank in ranks[1:] if rank.llm_id in tied]
@@ -67,7 +68,14 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     more = f" and {len(names) - _ALL_NAMED_UP_TO} more" if len(names) > _ALL_NAMED_UP_TO else ""
     leader = quote(data.name(first.llm_id))
     if names:
-        yield f"{leader} scores highest, but not significantly higher than: {shown}{more}."
+        rest = f"but not significantly higher than: {shown}{more}"
+        yield f"{leader} scores highest{_common_tests(data)}, {rest}."
+
+
+def _common_tests(data: ReportData) -> str:
+    """Say that models are compared on common tests, where some compared model misses tests."""
+    compared = (data.coverage[rank.llm_id] for rank in data.ranking.ranks)
+    return "" if all(each.is_complete for each in compared) else " on their common tests"
 
 
 def _leader_without_rank(data: ReportData, quote: Quote) -> Iterator[str]:

@@ -66,7 +66,7 @@ def _score_row(
         "Level": str(group.level or ""),
         "Tied": letters.get(group.llm_id, ""),
         "Score": f"**{score}**" if score else "",
-        "Coverage": "" if group.class_id or group.level else data.warning(group.llm_id),
+        "Coverage": data.write_missing(summary),
         "95 % CI": metrics.SCORE.show_interval(summary),
         "Before": _before(summary, data),
         **{metric.label: metric.show(summary) for metric in figures[1:]},

@@ -13,6 +13,7 @@ from poor_bench.comparison.result_set import ResultSet
 from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
 from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.metrics.trust import write_missing
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
 from poor_bench.models.test import Test
@@ -173,6 +174,11 @@ class ReportData:
         if llm_id in self.dropped:
             return self.dropped[llm_id]
         return self.coverage[llm_id].text if llm_id in self.coverage else ""
+
+    def write_missing(self, row: Summary) -> str:
+        """Write what a row of any grouping lacks, as `poor_bench.metrics.trust.write_missing`."""
+        is_whole = row.group.class_id is None and row.group.level is None
+        return write_missing(row, self.warning(row.group.llm_id) if is_whole else "")
 
     @cached_property
     def standing(self) -> Comparison:

@@ -7,7 +7,11 @@ from tests.reports.builders import make_report, make_results, with_base
 
 def test_clear_leader_is_named() -> None:
     told = list(findings(make_report(make_results()), str))
-    assert told[0] == "good is significantly better than every other model."
+    assert told[0] == "good is significantly better than every other model on their common tests."
+    complete = make_report(
+        make_results()[:12] + make_results()[12:-1] + [scored("t11", 0.0, llm_id="bad")]
+    )
+    assert next(findings(complete, str)) == "good is significantly better than every other model."
     assert told[-1] == "1 of 24 trials failed to run and count in no score."
 
 

@@ -35,18 +35,24 @@
     return element("div", { className: "latency", title: data.latency_text }, parts);
   };
 
-  cells.Score = function ({ value }) {
+  const badgesOf = (notes) =>
+    (notes || []).map(([kind, text, meaning]) =>
+      element("span", { key: kind, className: `trust-badge is-${kind}`, title: meaning }, text)
+    );
+
+  cells.Score = function ({ value, data }) {
+    const badges = badgesOf(data && data.notes);
     if (value === null || value === undefined) {
-      return element("span", { className: "score-badge is-failed" }, "failed");
+      const failed = element("span", { className: "score-badge is-failed" }, "failed");
+      return badges.length ? element("span", { className: "trust-badges" }, badges) : failed;
     }
     const style = { "--score": value.toFixed(3) };
-    return element("span", { className: "score-badge", style }, value.toFixed(2));
+    const score = element("span", { key: "score", className: "score-badge", style }, value.toFixed(2));
+    return badges.length ? element("span", { className: "score-and-trust" }, score, badges) : score;
   };
 
   cells.TrustBadges = function ({ data }) {
-    const badges = (data.notes || []).map(([kind, text, meaning]) =>
-      element("span", { key: kind, className: `trust-badge is-${kind}`, title: meaning }, text)
-    );
+    const badges = badgesOf(data.notes);
     if (badges.length && data.rerun) {
       const rerun = { key: "rerun", className: "trust-rerun", href: data.rerun, "data-page-link": "" };
       badges.push(element("a", rerun, "Re-run these"));

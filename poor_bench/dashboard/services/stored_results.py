@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import ConfigError
+from poor_bench.metrics.trust import list_trial_notes
 from poor_bench.results.figures import (
     compute_reliability,
     count_stale,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
@@ -69,6 +71,11 @@ class _StaleScores:
 
 
 _PATIENCE_S = 0.1
+_NOTED_TEXTS = (
+    "request_fingerprint", "evaluator_fingerprint", "prompt", "system_prompt", "failure_message",
+    "attempts",
+)  # fmt: skip
+"""Texts that the notes of a trial rest on."""
 
 
 class StoredResults:
@@ -186,6 +193,16 @@ class StoredResults:
         """Find the column `place` of the stale scores of an LLM; of a removed one none is known."""
         folder = self._files.config()
         return self._stale_scores(self.table(), folder, StaleCheck(folder), llm_id).places
+
+    def check_stale(self) -> StaleCheck:
+        """Compare stored fingerprints with those of the workspace as it stands."""
+        return StaleCheck(self._files.config())
+
+    def trial_notes(self, table: ResultTable, rows: Sequence[int]) -> list[tuple[TrustNote, ...]]:
+        """List what lessens the trust in each of some results, such as those of one page."""
+        check = self.check_stale()
+        results = table.whole(rows, _NOTED_TEXTS)
+        return [list_trial_notes(each.failure, check.find_reason(each)) for each in results]
 
     def reliability(self, llm_id: str) -> Reliability | None:
         """Measure reliability over repeated trials; None if no test was repeated."""

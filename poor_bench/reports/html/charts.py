@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from poor_bench import metrics
 from poor_bench.metrics import interval_text, score_text, time_text
+from poor_bench.metrics.trust import write_trust
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -83,6 +84,8 @@ class HeatCell(NamedTuple):
     """Step of the palette; None where nothing was scored."""
     text: str
     title: str
+    trust: str
+    """What lessens the trust in it, such as `12 of 16 tests, 2 failed`."""
 
 
 class HeatRow(NamedTuple):
@@ -105,11 +108,13 @@ def heat_map(data: ReportData) -> list[HeatRow]:
         for class_id in data.class_ids:
             part = summaries.get((llm_id, class_id))
             score = part.score if part else None
-            if part is None or score is None:
-                cells.append(HeatCell(class_id, None, "", "nothing scored"))
+            trust = write_trust(part) if part else ""
+            if score is None:
+                cells.append(HeatCell(class_id, None, "n/a", "nothing scored", trust))
                 continue
             title = f"{interval_text(score.low, score.high)}, {score.basis}"
-            cells.append(HeatCell(class_id, heat_step(score.value), f"{score.value:.2f}", title))
+            text = f"{score.value:.2f}"
+            cells.append(HeatCell(class_id, heat_step(score.value), text, title, trust))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows
 

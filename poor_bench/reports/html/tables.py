@@ -48,7 +48,7 @@ def leaderboard(data: ReportData) -> list[LeaderRow]:
                 summary,
                 ranks.get(llm_id, ""),
                 letters.get(llm_id, ""),
-                data.warning(llm_id),
+                data.write_missing(summary),
                 percent(score.value) if score else "",
                 percent(score.low) if score else "",
                 percent(score.high) if score else "",

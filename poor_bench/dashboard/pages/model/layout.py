@@ -39,7 +39,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "flex": 3,
         "tooltipField": "test_id",
     },
-    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 90},
+    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 150},
     {
         "field": "test_category",
         "headerName": "Test Category",

@@ -16,21 +16,28 @@ from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.metrics.trust import list_trial_notes
 from poor_bench.results.query import think_to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from poor_bench.dashboard.services.services import Services
     from poor_bench.labels.ratings import AnswerRatings
+    from poor_bench.metrics.trust import TrustNote
+    from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.summary import StaleReason
+
+    FindNotes = Callable[[ResultTable, Sequence[int]], Sequence[tuple[TrustNote, ...]]]
 
 
 _FILE_COLUMNS = (
+    ("status", "Status"),
     ("level", "Level"), ("trial", "Trial"), ("failure", "Failure"), ("response", "Response"),
 )  # fmt: skip
 
@@ -40,6 +47,7 @@ def result_rows(
     tests: Mapping[str, Test],
     rows: Iterable[int],
     rated: Mapping[int, AnswerRatings] = MappingProxyType({}),
+    find_notes: FindNotes | None = None,
 ) -> list[dict[str, Any]]:
     """Build the rows of some results; details are harmless Markdown on one line.
 
@@ -48,17 +56,20 @@ def result_rows(
         tests: By test id.
         rows: Rows of the table.
         rated: People's ratings by row.
+        find_notes: Lists what lessens the trust in each of some rows of a table.
     """
     chosen = [int(row) for row in rows]
+    notes_of_rows = find_notes(table, chosen) if find_notes else [()] * len(chosen)
     texts = table.text_columns(chosen, [_SHOWN.format("details"), _SHOWN.format("failure_message")])
     return [
         _common(table, tests, row)
         | {
             "rating": _rating(rated, row),
+            "notes": notes,
             "details": one_line_markdown(_details(table.value("failure_kind", row), *each)),
             "id": row_id(table.key(row)),
         }
-        for row, each in zip(chosen, texts, strict=True)
+        for row, each, notes in zip(chosen, texts, notes_of_rows, strict=True)
     ]
 
 
@@ -71,12 +82,15 @@ def csv_rows(
     tests: Mapping[str, Test],
     rows: Sequence[int] | NDArray[np.int64],
     rated: Mapping[int, AnswerRatings] = MappingProxyType({}),
+    find_reason: Callable[[Result], StaleReason | None] = lambda _: None,
 ) -> Iterable[dict[str, Any]]:
     """Yield the same with all texts as they are."""
     for row, result in zip(rows, table.whole(rows), strict=True):
         test = tests.get(result.test_id)
+        notes = list_trial_notes(result.failure, find_reason(result))
         yield _common(table, tests, int(row)) | {
             "rating": _rating(rated, int(row)),
+            "status": ", ".join(note.text for note in notes),
             "details": result.details,
             "level": test.level if test else None,
             "failure": result.failure.message if result.failure else "",
@@ -122,7 +136,13 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
     start, end = int(request.get("startRow", 0)), int(request.get("endRow", 0))
     tests = services.files.workspace().tests_by_id
     rated = services.ratings.of_llm(query.llm_id)
-    rows = result_rows(found.table, tests, found.rows[max(0, start) : max(0, end)], rated)
+    rows = result_rows(
+        found.table,
+        tests,
+        found.rows[max(0, start) : max(0, end)],
+        rated,
+        services.results.trial_notes,
+    )
     return {"rowData": rows, "rowCount": len(found)}
 
 
@@ -147,7 +167,8 @@ def results_csv(
         services.trials.find(sort_query(query, sort)),
         services.ratings.of_llm(query.llm_id),
     )
-    rows = csv_rows(found.table, services.files.workspace().tests_by_id, found.rows, rated)
+    tests, check = services.files.workspace().tests_by_id, services.results.check_stale()
+    rows = csv_rows(found.table, tests, found.rows, rated, check.find_reason)
     return table_file(
         "results", rows, [*shown_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
     )

@@ -65,10 +65,11 @@ def model_tiles(
         note = f"of {write_count(summary.n_scored, 'scored trial')}"
         shown.insert(4, _tile(metrics.N_STALE, summary, note, is_warning=True))
     if metrics.STRICT_SCORE.is_shown([summary]):
-        shown.insert(2, _tile(metrics.STRICT_SCORE, summary, "with format rules"))
+        note = _over("with format rules", metrics.STRICT_SCORE, summary)
+        shown.insert(2, _tile(metrics.STRICT_SCORE, summary, note))
     further = _reliability_tiles(repeated) if repeated is not None else []
     further += [
-        _tile(metric, summary, note)
+        _tile(metric, summary, _over(note, metric, summary))
         for metric, note in _FURTHER
         if metric.value(summary) is not None
     ]
@@ -151,6 +152,11 @@ def _interval(metric: metrics.Metric, summary: Summary) -> str:
     interval, groups = metric.show_interval(summary), metric.show_groups(summary)
     n = groups or metric.show_n(summary)
     return f"95 % CI {interval}, {n}" if interval else n
+
+
+def _over(note: str, metric: metrics.Metric, summary: Summary) -> str:
+    """Add to a note over how many tests or trials a figure is."""
+    return f"{note}, {metric.show_n(summary)}"
 
 
 def _percent(estimate: Estimate | None) -> str:

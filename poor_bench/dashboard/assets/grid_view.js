@@ -68,7 +68,7 @@
     }
   };
 
-  const { createElement: element, useRef, useState } = window.React;
+  const { createElement: element, useState } = window.React;
   const listColumns = (api) =>
     api
       .getColumns()
@@ -82,7 +82,6 @@
 
   const ColumnChooser = ({ grid }) => {
     const [columns, setColumns] = useState([]);
-    const box = useRef(null);
     const withGrid = (act) =>
       window.dash_ag_grid.getApiAsync(grid).then((api) => {
         if (!api.isDestroyed()) {
@@ -90,9 +89,6 @@
           setColumns(listColumns(api));
         }
       });
-    const close = () => {
-      box.current.open = false;
-    };
     const choose = (id, isShown) => withGrid((api) => api.setColumnsVisible([id], isShown));
     const reset = () => {
       const fields = split(frameOf(grid).dataset.gridColumns);
@@ -121,32 +117,10 @@
         name
       );
     return element(
-      "details",
-      {
-        className: "column-chooser",
-        ref: box,
-        onToggle: (event) => event.target.open && withGrid(() => {}),
-        onBlur: (event) => event.currentTarget.contains(event.relatedTarget) || close(),
-        onKeyDown: (event) => {
-          if (event.key === "Escape" && box.current.open) {
-            event.nativeEvent.stopPropagation();
-            close();
-            box.current.querySelector("summary").focus();
-          }
-        },
-      },
-      element("summary", { className: "choose-button" }, "Columns"),
-      element(
-        "div",
-        { className: "column-list", tabIndex: -1 },
-        element(
-          "fieldset",
-          null,
-          element("legend", null, "Shown columns"),
-          ...columns.map(line)
-        ),
-        element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset columns")
-      )
+      window.poor_bench.Dropdown,
+      { title: "Columns", onOpen: () => withGrid(() => {}) },
+      element("fieldset", null, element("legend", null, "Shown columns"), ...columns.map(line)),
+      element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset columns")
     );
   };
   window.poor_bench = Object.assign(window.poor_bench || {}, { ColumnChooser });

@@ -166,6 +166,14 @@ def choose_button(text: str, store_id: str, value: str, *, label: str) -> Compon
     )
 
 
+def saved_views() -> dict[str, Any]:
+    """Return the button that keeps the address of a page as a named view.
+
+    `assets/saved_views.js` draws it; views stay in the browser.
+    """
+    return {"namespace": "poor_bench", "type": "SavedViews", "props": {}}
+
+
 def small_button(text: str, button_id: str, icon_name: str) -> Component:
     """Return a button of a block's heading.
 

@@ -24,6 +24,7 @@ from poor_bench.dashboard.components.controls import (
     file_buttons,
     image_buttons,
     multi_choice,
+    saved_views,
     search_box,
 )
 from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
@@ -98,7 +99,7 @@ def layout(url: OverviewUrl) -> Component:
     """Return the page without data, its controls set as the address says."""
     return html.Div(
         [
-            page_head("Overview", html.Span(id=OverviewIds.NOTE)),
+            page_head("Overview", html.Span(id=OverviewIds.NOTE), saved_views()),
             html.Div(id=OverviewIds.EMPTY),
             _filters(url),
             html.Div(_cards(url), id=OverviewIds.BODY, className="page-body"),

@@ -91,7 +91,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
             "function": "params.value == null ? '-' : d3.format('.3~r')(params.value)"
         },
         "sortingOrder": ["desc", "asc"],
-        "minWidth": 60,
+        "minWidth": 84,
         "flex": 1,
     },
     {
@@ -121,7 +121,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
 """The columns that the specification names first, and the others behind them."""
 INTERVAL = (("low", "Score 95 % CI low"), ("high", "Score 95 % CI high"))
 """Field and heading of the interval of a score, in files."""
-_GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "minWidth": 110}
+_GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "width": 140}
 _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930

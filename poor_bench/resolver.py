@@ -62,7 +62,7 @@ class ResultSetResolver:
             return self._side_before(reference.removeprefix(BEFORE))
         run = self._run(reference)
         if run is not None:
-            return self._side(f"run {run.run_id}", self._read_results([run]))
+            return self._side(f"run {run.run_id}", self.read_results([run]))
         if Path(reference).is_file():
             return self._file_side(Path(reference))
         raise self._unknown(reference)
@@ -169,12 +169,17 @@ class ResultSetResolver:
                 f"no run before {run.run_id} is stored",
                 hint="a comparison needs two runs, two models or a file of results",
             )
-        return self._side(f"the results before run {run.run_id}", self._read_results(earlier))
+        return self._side(f"the results before run {run.run_id}", self.read_results(earlier))
 
     def _run(self, reference: str) -> StoredRun | None:
         return find_run(self.stored_runs, reference)
 
-    def _read_results(self, runs: Sequence[StoredRun]) -> list[Result]:
+    def read_results(self, runs: Sequence[StoredRun]) -> list[Result]:
+        """Read the newest result of every trial of some runs.
+
+        Raises:
+            StoreError: If a run cannot be read.
+        """
         return newest_of_trials(
             result for run in runs for result in read_results_file(run.path, self._resolve).results
         )

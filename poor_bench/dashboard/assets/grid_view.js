@@ -3,6 +3,7 @@
 (function () {
   "use strict";
   const NAMES = ["table-sort", "table-columns", "table-rows", "table-page"];
+  const NARROW = 700;
   const frameOf = (id) => {
     const grid = document.getElementById(id);
     return grid && grid.closest("[data-grid-view]");
@@ -52,6 +53,9 @@
     const page = Number(new URLSearchParams(window.location.search).get("table-page") || 1);
     if (page > 1 && frameOf(id)) {
       api.paginationGoToPage(page - 1);
+    }
+    if (window.innerWidth < NARROW) {
+      api.setColumnsPinned(api.getColumns(), null); // pinned ones would leave no room for others
     }
     turned.add(api);
   };

@@ -16,6 +16,7 @@ from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
+from poor_bench.dashboard.services.score_trends import ScoreTrends
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.test_edits import TestEdits
@@ -48,6 +49,7 @@ class Services:
         runs: Starts, steers and shows runs.
         plans: What a run would do, before it starts.
         last_run: What the last run changed.
+        trends: Scores of each model over its runs.
         suites: Runs of suites of cases for agents.
         judged: Agents before their judges, and what people think of them.
         judge_runs: Starts, stops and shows runs of agents before their judges.
@@ -79,6 +81,7 @@ class Services:
         self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)
+        self.trends = ScoreTrends(self.files)
         self.suites = SuiteRuns(lambda: self.files.config().data_dir)
         self.judged = JudgedRuns(lambda: self.files.config().data_dir, self.results.table)
         self.running = RunningRuns(lambda: self.files.config().data_dir)

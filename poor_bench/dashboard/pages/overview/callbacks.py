@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
@@ -13,6 +14,7 @@ from poor_bench.dashboard.components.controls import page_steps, test_options
 from poor_bench.dashboard.components.grids import shown_columns, sort_rows
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
+from poor_bench.dashboard.figures.score_trend import MOST_LINES
 from poor_bench.dashboard.page import bind_address, bind_controls, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.changes import changes_card
@@ -32,6 +34,7 @@ from poor_bench.dashboard.pages.overview.tables import (
     columns_for,
     file_heading,
 )
+from poor_bench.dashboard.services.score_trends import repeated
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
@@ -156,6 +159,15 @@ def charts(services: Services, search: str | None = "") -> list[Component]:
     return layout.charts(by_size, by_time, n_apart)
 
 
+def trend(services: Services, search: str | None = "") -> tuple[Component | None, bool]:
+    """Show the scores over runs of the best shown models, and say if they are current."""
+    models = shown_models(services, OverviewUrl.read(search).change(top="all"))
+    answer = services.trends.ask()
+    found = repeated(answer.value or {}, models.llm_ids)
+    drawn = dict(islice(found.items(), MOST_LINES))
+    return layout.trend(drawn, len(found) - len(drawn), services.llms.name), answer.is_current
+
+
 def changes(services: Services) -> Component | None:
     """Show the changes of the last run; nothing without an earlier run."""
     last_run = services.last_run.changes()
@@ -273,3 +285,14 @@ def _register_parts(app: Dash, services: Services) -> None:
     )
     def _show_charts(seen: bool | None, search: str) -> Any:
         return charts(services, search) if seen else no_update
+
+    @on_data(
+        app,
+        Output(Ids.TREND, "children"),
+        Output(Ids.TREND_WAIT, "disabled"),
+        Input(Ids.CHARTS_SEEN, "data"),
+        Input(Ids.SEARCH, "data"),
+        Input(Ids.TREND_WAIT, "n_intervals"),
+    )
+    def _show_trend(seen: bool | None, search: str, _waited: int | None) -> Any:
+        return trend(services, search) if seen else (no_update, no_update)

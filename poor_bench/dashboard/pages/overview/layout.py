@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.badges import latency_key
 from poor_bench.dashboard.components.blocks import (
     aria,
@@ -29,17 +30,20 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
+from poor_bench.dashboard.figures.score_trend import score_trend_figure
 from poor_bench.dashboard.pages.overview.models import GROUPINGS, TOPS
 from poor_bench.dashboard.pages.overview.tables import COLUMNS
 from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     import plotly.graph_objects as go
     from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.score_trends import RunScore
 
 
 class OverviewIds(StrEnum):
@@ -65,10 +69,13 @@ class OverviewIds(StrEnum):
     CHANGES = "overview-changes-body"
     CHARTS = "overview-charts-body"
     CHARTS_SEEN = "overview-charts-seen-store"
+    TREND = "overview-trend-body"
+    TREND_WAIT = "overview-trend-interval"
     DOWNLOAD = "overview-file-download"
 
 
 LINKS = StayLinks(OverviewIds.SEARCH)
+WAIT_MS = 1500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +210,8 @@ def _cards(url: OverviewUrl) -> list[Component]:
             className="chart-row",
             **data(seen_store=OverviewIds.CHARTS_SEEN),
         ),
+        html.Div(id=OverviewIds.TREND),
+        dcc.Interval(id=OverviewIds.TREND_WAIT, interval=WAIT_MS, disabled=True),
     ]
 
 
@@ -286,6 +295,32 @@ def charts(
             apart,
         ),
     ]
+
+
+def trend(
+    trends: Mapping[str, Sequence[RunScore]], n_more: int, name_of: Callable[[str], str]
+) -> Component | None:
+    """Return the scores of models over their runs; None where no model has two runs.
+
+    Args:
+        trends: Model to its scores, oldest run first.
+        n_more: Models with two runs or more that have no line.
+        name_of: LLM id to what screens call it.
+    """
+    if not trends:
+        return None
+    title = "Score over runs"
+    more = f" {write_count(n_more, 'model')} not shown: use the search." if n_more else ""
+    texts = (
+        f"{name_of(llm_id)}: {', '.join(metrics.score_text(each.score.value) for each in scores)}"
+        for llm_id, scores in trends.items()
+    )
+    return card(
+        title,
+        chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
+        note=f"Mean over the tests of each run, with 95 % CI. Runs may differ in tests.{more}",
+        tools=image_buttons(title),
+    )
 
 
 def _chart(

@@ -40,7 +40,6 @@ def test_answers_are_rated_by_keyboard(
     page.keyboard.type("key, tone")
     page.keyboard.press("Escape")
     wait_for(lambda: last() == (7.0, "+ 5 is missing", ("key", "tone")))
-    expect(page.locator(".ag-cell[col-id=rating]").first).to_have_text("0.70")
     page.reload()
     expect(bar.get_by_label("Your comment")).to_have_value("+ 5 is missing")
     assert last() == (7.0, "+ 5 is missing", ("key", "tone"))

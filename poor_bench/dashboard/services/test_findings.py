@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.issues.detector import IssueSeverity
+from poor_bench.messages import write_count
 from poor_bench.models.problem import Severity
 from poor_bench.statistics.items import ItemFinding
 
@@ -117,7 +118,7 @@ def list_test_findings(
             severity=IssueSeverity.LOW,
             title="Passes sometimes",
             text=f"Two trials differ with a chance of {item.flip_rate:.0%}, "
-            f"over {item.n_repeated} models.",
+            f"over {write_count(item.n_repeated, 'model')}.",
             fix="Lower the temperature, or compare several trials.",
         )
 

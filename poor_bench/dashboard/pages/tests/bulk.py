@@ -136,6 +136,7 @@ def register_bulk(app: Dash, services: Services, find: FindTests) -> None:
         Output(TestsIds.EDITED, "children", allow_duplicate=True),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
         Output(TestsIds.SEARCH, "data", allow_duplicate=True),
+        Output(TestsIds.ACTION, "value", allow_duplicate=True),
     )
     action, tag = State(TestsIds.ACTION, "value"), State(TestsIds.TAG, "value")
 
@@ -144,9 +145,9 @@ def register_bulk(app: Dash, services: Services, find: FindTests) -> None:
         shown, is_changed = apply_edit(services, find, search, action, tag)
         if not is_changed:
             return shown, *leave_unchanged(outputs[1:])
-        return shown, services.version(), TestUrl.read(search).change(ticked=()).search
+        return shown, services.version(), TestUrl.read(search).change(ticked=()).search, None
 
     @on_click(app, TestsIds.UNDO, *outputs)
     def _undo() -> Any:
         shown, is_changed = undo_edit(services)
-        return shown, services.version() if is_changed else no_update, no_update
+        return shown, services.version() if is_changed else no_update, no_update, no_update

@@ -168,6 +168,14 @@ def find_changed_facts(
     )
 
 
+def list_changed_facts(
+    before: ResultSet, after: ResultSet, llm_id: str, tests: Mapping[str, Test]
+) -> tuple[str, ...]:
+    """List what changed between two result sets of one model, each in a few words."""
+    facts = find_changed_facts(before, after, llm_id, tests, {})
+    return (*(factor.text for factor in facts.factors), *facts.fixed, *facts.remarks)
+
+
 def _select_scored(side: ResultSet, llm_id: str) -> dict[str, list[Result]]:
     return by_test([r for r in side.results if r.llm_id == llm_id and r.score is not None])
 

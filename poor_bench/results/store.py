@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.result import Result, record_to_result
+from poor_bench.results.joined_table import open_run
 from poor_bench.results.merge import MergedView
 from poor_bench.results.parts import PartFolder
 from poor_bench.results.paths import StorePaths, paths_in, snapshot_locked
@@ -115,6 +116,10 @@ class ResultStore:
         most_in_snapshot()
         path = self.paths.journal_dir / f"{run_id}.jsonl"
         return JournalWriter(path, {"run_id": run_id, **header})
+
+    def run_index(self, run_id: str) -> ResultIndex:
+        """Open the results of one stored run, also those that later runs replaced."""
+        return open_run(self.paths, run_id, self._resolve)
 
     def newest_run_id(self) -> str:
         """Find the id of the newest run, merged or not; empty without runs."""

@@ -72,10 +72,13 @@ def test_another_base_turns_the_comparison_round(
     expect(page.get_by_text(f"1 model compared with the baseline {BAD}")).to_be_visible()
 
 
-def test_llms_are_chosen_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
+def test_a_model_is_added_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
     page = open_compare(new_visitor(results_shown))
-    page.get_by_label("Models to compare").first.click()
-    page.get_by_role("option", name=GOOD).click()
     rows = page.get_by_role("region", name="Compared models").get_by_role("row")
-    expect(rows).to_have_count(2)
+    n_shown = rows.count()
+    page.get_by_role("link", name=f"Remove {GOOD}").click()
+    expect(rows).to_have_count(n_shown - 1)
+    page.get_by_label("Add a model or a run").first.click()
+    page.get_by_role("option", name=GOOD, exact=True).click()
+    expect(rows).to_have_count(n_shown)
     page.wait_for_url("**llm=**")

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from poor_bench.comparison.causes import list_changed_facts
+from poor_bench.comparison.subject import Subject
+from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.extraction.thinking import split_thinking
@@ -19,6 +22,7 @@ from poor_bench.statistics.comparison import Comparison, PairedDifference, compa
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from poor_bench.comparison.result_set import ResultSet
     from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
@@ -225,6 +230,8 @@ class CompareService:
     def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
         self._files = files
         self._results = results
+        self.subjects = ComparedSubjects(files, results)
+        self._changes: Computations[dict[str, tuple[str, ...]]] = Computations()
         self._comparisons: Computations[Comparison] = Computations()
         self._lock = threading.Lock()
         self._grids: LRUCache[Hashable, TrialGrid] = LRUCache(_KEPT)
@@ -234,14 +241,43 @@ class CompareService:
         """Return all LLMs with results, best first."""
         return self._results.ranking().llm_ids
 
-    def summaries(self, llm_ids: Sequence[str]) -> dict[str, Summary]:
-        """Return the figures of some LLMs; those without results are missing."""
-        found = self._results.summaries(GroupBy.LLM, llm_ids)
+    def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
+        """Return the figures of some subjects; those without results are missing."""
+        table = self.subjects.table(names)
+        if table is self._results.table():
+            found = self._results.summaries(GroupBy.LLM, names)
+        else:
+            found = summarise(table, tests=self._files.workspace().tests_by_id, by=GroupBy.LLM)
         return {summary.group.llm_id: summary for summary in found}
+
+    def changes(self, names: Sequence[str]) -> Computed[dict[str, tuple[str, ...]]]:
+        """List what changed between the first subject and others of its model: prompt, ...
+
+        Subjects of other models are missing: there, all may differ.
+        """
+        base, *others = names
+        llm_id = Subject.parse(base).llm_id
+        alike = [name for name in others if Subject.parse(name).llm_id == llm_id]
+        tests = self._files.workspace().tests_by_id
+
+        def find() -> dict[str, tuple[str, ...]]:
+            before = self._read_alike(base, llm_id)
+            return {
+                name: list_changed_facts(before, self._read_alike(name, llm_id), llm_id, tests)
+                for name in alike
+            }
+
+        version = (id(tests), self.subjects.table(names).version)
+        return self._changes.ask((base, *alike), version, find)
+
+    def _read_alike(self, name: str, llm_id: str) -> ResultSet:
+        found = self.subjects.read_result_set(name)
+        results = tuple(replace(result, llm_id=llm_id) for result in found.results)
+        return replace(found, results=results)
 
     def comparison(self, llm_ids: Sequence[str]) -> Computed[Comparison]:
         """Compare all pairs of some LLMs, as far as that is computed by now."""
-        table, topic = self._results.table(), sorted(set(llm_ids))
+        table, topic = self.subjects.table(llm_ids), sorted(set(llm_ids))
         tests = self._files.workspace().tests_by_id
         version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))
 
@@ -254,7 +290,7 @@ class CompareService:
 
     def grid(self, llm_ids: Sequence[str]) -> TrialGrid:
         """Return the trials of some LLMs, the first one being the base."""
-        table, workspace = self._results.table(), self._files.workspace()
+        table, workspace = self.subjects.table(llm_ids), self._files.workspace()
         key = (table.version, id(workspace), tuple(llm_ids))
         with self._lock:
             grid = self._grids.get(key)
@@ -276,8 +312,9 @@ class CompareService:
         return lines
 
     def details(self, result: Result) -> ResultDetails:
-        """Return a trial with what belongs to it, without its issues."""
-        return build_details(result, self._files.workspace())
+        """Return a trial of a subject with what belongs to it, without its issues."""
+        own = replace(result, llm_id=Subject.parse(result.llm_id).llm_id)
+        return build_details(own, self._files.workspace())
 
 
 def _swap(pair: PairedDifference) -> PairedDifference:

@@ -6,9 +6,10 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Output, State
+from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.components.controls import llm_options
+from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     bind_address,
@@ -26,6 +27,7 @@ from poor_bench.dashboard.pages.compare.strip import (
     strip,
     strip_rows,
 )
+from poor_bench.dashboard.pages.compare.subjects import QuickPicks, build_subjects
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, panel
 from poor_bench.dashboard.services.compare_service import (
     against_base,
@@ -55,11 +57,32 @@ class CompareView:
 
     def __init__(self, services: Services, url: CompareUrl) -> None:
         self._results = services.results
-        self._name = services.llms.name
+        self._llm_name = services.llms.name
         self._compare = services.compare
         self._tests = services.files.workspace().tests_by_id
         self.url = url
         self.columns = url.columns(services.compare.best_first())
+
+    def _name(self, name: str) -> str:
+        """Name a subject for screens."""
+        subject = Subject.parse(name)
+        return subject.label(self._llm_name(subject.llm_id))
+
+    def subjects(self) -> list[Component]:
+        """Return the chosen subjects and what can be added to them."""
+        llm_ids = dict.fromkeys(Subject.parse(name).llm_id for name in self.columns)
+        picks = [self._find_picks(llm_id) for llm_id in llm_ids]
+        return build_subjects(self.columns, picks, self._name, self.url)
+
+    def _find_picks(self, llm_id: str) -> QuickPicks:
+        known = self._compare.subjects
+        is_asked = self.url.prompts_of == llm_id
+        return QuickPicks(
+            llm_id=llm_id,
+            run_ids=[run.run_id for run in known.runs(llm_id)],
+            parameter_sets=list(known.parameter_sets(llm_id).values()),
+            prompts=known.prompt_versions(llm_id) if is_asked else None,
+        )
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Build the lines of the LLMs; `comparison` is None while it is computed."""
@@ -68,6 +91,7 @@ class CompareView:
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = tie_letters(comparison.groups) if comparison else {}
         coverage = self._results.ranking().coverage
+        changes = self._compare.changes(self.columns).value or {}
         return [
             StripLine(
                 llm_id=llm_id,
@@ -76,6 +100,7 @@ class CompareView:
                 summary=summaries.get(llm_id),
                 against=against.get(llm_id),
                 letters=letters.get(llm_id, ""),
+                changed=changes.get(llm_id, ()),
                 notes=list_model_notes(summaries[llm_id], coverage[llm_id])
                 if llm_id in summaries and llm_id in coverage
                 else (),
@@ -174,10 +199,35 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
         return "", nothing_yet(), True
     answer = services.compare.comparison(view.columns)
     lines = view.strip_lines(answer.value)
-    others = write_count(len(view.columns) - 1, "model")
-    note = f"{others} compared with the baseline {services.llms.name(view.columns[0])}"
+    kinds = {Subject.parse(name).kind for name in view.columns}
+    others = write_count(
+        len(view.columns) - 1, "model" if kinds == {SubjectKind.MODEL} else "subject"
+    )
+    note = f"{others} compared with the baseline {lines[0].name}"
+    has_changes = services.compare.changes(view.columns).is_current
     table = strip(lines, view.url, is_ready=answer.value is not None)
-    return note, table, answer.is_current
+    return note, table, answer.is_current and has_changes
+
+
+def show_subjects(services: Services, search: str | None) -> Any:
+    """Return the chosen subjects and quick picks."""
+    view = open_view(services, search)
+    return view.subjects() if view.columns else None
+
+
+_OFFERED_RUNS = 5
+
+
+def subject_options(services: Services) -> list[dict[str, str]]:
+    """Return the models with results and then their newest runs, to be added."""
+    llm_ids, name_of = services.compare.best_first(), services.llms.name
+    runs = (
+        Subject(llm_id=llm_id, kind=SubjectKind.RUN, version=run.run_id)
+        for llm_id in llm_ids
+        for run in services.compare.subjects.runs(llm_id)[:_OFFERED_RUNS]
+    )
+    subjects = (*(Subject(llm_id=llm_id) for llm_id in llm_ids), *runs)
+    return build_options((each.text, each.label(name_of(each.llm_id))) for each in subjects)
 
 
 def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
@@ -229,11 +279,24 @@ def register(app: Dash, services: Services) -> None:
 
 
 def _register_state(app: Dash, services: Services) -> None:
-    @on_data(app, Output(Ids.LLMS, "data"), State(Ids.LLMS, "value"))
-    def _options(chosen: list[str] | None) -> Any:
-        return llm_options(services.compare.best_first(), chosen or (), services.llms.name)
+    @on_data(app, Output(Ids.ADD, "data"))
+    def _options() -> Any:
+        return subject_options(services)
 
-    bind_controls(app, Ids.SEARCH, CompareUrl, llm_ids=Ids.LLMS, text=Ids.TEXT)
+    @app.callback(
+        Output(Ids.SEARCH, "data", allow_duplicate=True),
+        Output(Ids.ADD, "value"),
+        Input(Ids.ADD, "value"),
+        State(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
+    def _add(name: str | None, search: str) -> Any:
+        if not name:
+            return no_update, no_update
+        view = open_view(services, search)
+        return view.url.add([name], view.columns).search, None
+
+    bind_controls(app, Ids.SEARCH, CompareUrl, text=Ids.TEXT)
     bind_address(app, Ids.SEARCH)
 
 
@@ -245,6 +308,11 @@ def _register_parts(app: Dash, services: Services) -> None:
         return tuple(still(part, search=search) for part in show_tests(services, search))
 
     bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHIPS, Ids.TESTS), draw_tests)
+
+    def draw_subjects(search: str) -> tuple[Any, ...]:
+        return (still(show_subjects(services, search), search=search),)
+
+    bind_view(app, Ids.SEARCH, (Ids.SUBJECTS,), draw_subjects)
     bind_view(app, Ids.SEARCH, (Ids.DETAILS,), lambda search: (show_panel(services, search),))
 
 

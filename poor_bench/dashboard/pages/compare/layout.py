@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.comparison.subject import Subject
 from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     chip_row,
     file_buttons,
-    multi_choice,
     search_box,
+    single_choice,
 )
 from poor_bench.dashboard.url_state import ListUrl, query_field
 from poor_bench.results.grid import GridFilter, GridOrder, Show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from dash.development.base_component import Component
 
@@ -30,7 +32,8 @@ class CompareIds(StrEnum):
 
     SEARCH = "compare-search-store"
     NOTE = "compare-note-text"
-    LLMS = "compare-llms-select"
+    ADD = "compare-add-select"
+    SUBJECTS = "compare-subjects-body"
     TEXT = "compare-text-input"
     STRIP = "compare-strip-body"
     CLASSES = "compare-classes-body"
@@ -51,11 +54,10 @@ DEFAULT_LLMS = 3
 class CompareUrl(ListUrl):
     """The state of the page."""
 
-    LLM_FIELDS = ("llm_ids", "base", "left", "right")
-    STAYS_ON_PAGE = frozenset({"page", "test", "left", "right"})
+    STAYS_ON_PAGE = frozenset({"page", "test", "left", "right", "prompts_of", "apart", "whole"})
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
-    """Compared LLMs; none means the best ones."""
+    """Compared subjects, as `Subject.parse` reads them; none means the best models."""
     base: str = ""
     """What the others are compared with; empty means the first."""
     show: Show = Show.ALL
@@ -65,6 +67,12 @@ class CompareUrl(ListUrl):
     """LLM on the left of the difference of answers; empty means the base."""
     right: str = ""
     """LLM on the right of the difference of answers; empty means the first other one."""
+    prompts_of: str = query_field("prompts")
+    """Model whose prompt versions can be added; may be empty."""
+    apart: bool = False
+    """True if answers side by side scroll each for itself."""
+    whole: bool = False
+    """True if answers side by side are shown in full height."""
 
     @property
     def filter(self) -> GridFilter:
@@ -73,13 +81,38 @@ class CompareUrl(ListUrl):
             classes=frozenset(self.classes), levels=frozenset(self.levels), text=self.text
         )
 
+    def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
+        """Copy the state with the ids of the models that its subjects name."""
+
+        def find(name: str) -> str:
+            subject = Subject.parse(name)
+            return subject.of_llm(find_id(subject.llm_id)).text if name else ""
+
+        return replace(
+            self,
+            llm_ids=tuple(map(find, self.llm_ids)),
+            base=find(self.base),
+            left=find(self.left),
+            right=find(self.right),
+        )
+
+    def add(self, names: Sequence[str], columns: Sequence[str]) -> Self:
+        """Copy the state with more subjects; what is compared now stays."""
+        chosen = tuple(dict.fromkeys((*columns, *names)))
+        return self.change(llm_ids=chosen, base=self.base or next(iter(columns), ""))
+
+    def remove(self, name: str, columns: Sequence[str]) -> Self:
+        """Copy the state without a subject."""
+        others = tuple(each for each in columns if each != name)
+        return self.change(llm_ids=others, base="" if self.base == name else self.base)
+
     def columns(self, best_first: Sequence[str]) -> tuple[str, ...]:
-        """Return the LLMs to compare, the base first.
+        """Return the subjects to compare, the base first.
 
         Args:
             best_first: All LLMs that have results.
         """
-        known = [llm_id for llm_id in self.llm_ids if llm_id in best_first]
+        known = [name for name in self.llm_ids if Subject.parse(name).llm_id in best_first]
         chosen = list(dict.fromkeys(known)) or list(best_first[:DEFAULT_LLMS])
         base = self.base if self.base in chosen else next(iter(chosen), "")
         return tuple(sorted(chosen, key=lambda llm_id: llm_id != base))
@@ -111,12 +144,12 @@ def layout(url: CompareUrl) -> Component:
         [
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
-                multi_choice(
-                    CompareIds.LLMS,
-                    "Models to compare",
-                    chosen=url.llm_ids,
-                    placeholder="Default: the best three",
-                ),
+                [
+                    single_choice(
+                        CompareIds.ADD, "Add a model or a run", placeholder="Model or run"
+                    ),
+                    html.Div(id=CompareIds.SUBJECTS, className="chip-rows"),
+                ],
                 className="filter-bar is-wide",
             ),
             card(

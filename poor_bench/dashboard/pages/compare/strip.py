@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
+from poor_bench.comparison.subject import Subject, SubjectKind
 from poor_bench.dashboard.components.badges import (
     latency_colour,
     latency_key,
@@ -41,12 +42,14 @@ _HEADINGS = (
     ("Model", ""),
     (metrics.SCORE.label, metrics.SCORE.meaning),
     ("Difference", "Mean difference from the baseline on common tests, with its 95 % CI"),
+    ("Changed", "What else differs from the baseline of the same model"),
     ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
     ("Tie group", "Models that share a letter do not differ significantly"),
     *((metric.label, metric.meaning) for metric in _FIGURES),
     ("Status", "Missing, stale, pending, failed, truncated and empty results"),
 )
-_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Status")
+_SHOWN_CHANGES = 3
+_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Changed", "Status")
 """Columns that are hidden if no model has a value."""
 
 
@@ -63,6 +66,8 @@ class StripLine:
     against: PairedDifference | None
     """None for the base, while it is computed, and without common tests."""
     letters: str
+    changed: tuple[str, ...] = ()
+    """What changed since the baseline; empty for another model."""
     notes: Sequence[TrustNote] = ()
     """What lessens the trust in its figures."""
 
@@ -101,6 +106,7 @@ def _cells(
     return {
         metrics.SCORE.label: _score(summary.score if summary else None),
         "Difference": difference,
+        "Changed": _changed(line.changed),
         "Won, tied, lost": record,
         "Tie group": html.Span(line.letters or "-", className="tie-letters"),
         **{metric.label: metric.show(summary) or None for metric in _FIGURES},
@@ -108,6 +114,16 @@ def _cells(
         metrics.MEAN_TIME.label: _time(summary, slowest),
         "Status": _status(line),
     }
+
+
+def _changed(changed: Sequence[str]) -> Component | None:
+    if not changed:
+        return None
+    shown = [html.Li(text) for text in changed[:_SHOWN_CHANGES]]
+    rest = len(changed) - len(shown)
+    if rest:
+        shown.append(html.Li(f"and {rest} more", title="; ".join(changed)))
+    return html.Ul(shown, className="changed-list")
 
 
 def _or_dash(cell: Component | str | None) -> Component | str:
@@ -125,13 +141,21 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
         html.Div(
             [
                 llm_mark(line.number),
-                dcc.Link(line.name, href=model_link(line.llm_id), className="strip-name"),
+                dcc.Link(
+                    line.name,
+                    href=model_link(Subject.parse(line.llm_id).llm_id),
+                    className="strip-name",
+                ),
                 base,
             ],
             className="strip-model",
         ),
         scope="row",
     )
+
+
+def _link_model(name: str) -> str:
+    return model_link(Subject.parse(name).llm_id)
 
 
 def _score(score: Estimate | None) -> Component:
@@ -161,7 +185,10 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
         [
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
             _build_span(f"difference is-{verdict.replace(' ', '-')}", *middle),
-            html.Span(verdict, className=f"verdict is-{verdict.replace(' ', '-')}"),
+            html.Span(
+                [verdict, html.Small(f"n = {against.n_tests:,}", className="quiet")],
+                className=f"verdict is-{verdict.replace(' ', '-')}",
+            ),
         ],
         className="strip-pair has-verdict",
         title=f"95 % CI {seen.low:+.3f} to {seen.high:+.3f}, "
@@ -239,7 +266,8 @@ def _status(line: StripLine) -> Component | None:
         for name, count in counts.items()
         if count
     ]
-    trust = trust_badges(line.notes, rerun_link(summary))
+    is_model = Subject.parse(line.llm_id).kind is SubjectKind.MODEL
+    trust = trust_badges(line.notes, rerun_link(summary) if is_model else "")
     shown = [*([trust] if trust else []), *badges]
     return html.Div(shown, className="count-badges") if shown else None
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench.comparison.subject import Subject
 from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, icon
@@ -277,7 +278,7 @@ def _of_llm(
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
 ) -> Component:
-    href = model_link(line.llm_id, test=_find_test_id(line.answers))
+    href = model_link(Subject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
     return html.Section(
         [
             html.H3(

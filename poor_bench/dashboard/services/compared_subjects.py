@@ -1,0 +1,188 @@
+"""The results of subjects of a comparison: models, their runs, prompt versions and parameters."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
+
+from poor_bench.comparison.result_set import ResultSet
+from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, hash_prompt
+from poor_bench.resolver import read_run_facts
+from poor_bench.results.figures import without_removed
+from poor_bench.results.joined_table import Selected, join_tables
+from poor_bench.runs.history import EARLIER, UNDO, StoredRun, read_stored_runs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.comparison.result_set import RunFacts
+    from poor_bench.dashboard.services.stored_results import StoredResults
+    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+    from poor_bench.models.test import Test
+    from poor_bench.results.index import ResultIndex
+    from poor_bench.results.table import ResultTable
+
+MOST_RUNS = 30
+"""The newest runs of a model: older ones are not offered."""
+_KEPT = 16
+_PROMPTS = ("system_prompt", "prompt")
+
+
+class ComparedSubjects:
+    """Finds subjects and reads their results; shared by all browsers.
+
+    Its methods raise ConfigError or StoreError where workspace or results cannot be read.
+    """
+
+    def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
+        self._files = files
+        self._results = results
+        self._lock = threading.RLock()
+        self._runs: tuple[object, list[StoredRun]] = (None, [])
+        self._indexes: LRUCache[Hashable, ResultIndex] = LRUCache(MOST_RUNS)
+        self._prompts: LRUCache[Hashable, NDArray[Any]] = LRUCache(4 * MOST_RUNS)
+        self._joined: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
+
+    def table(self, names: Sequence[str]) -> ResultTable:
+        """Return the results of some subjects; their names stand for the ids of models.
+
+        Args:
+            names: Subjects as `Subject.parse` reads them.
+        """
+        present = self._results.table()
+        subjects = [Subject.parse(name) for name in names]
+        if all(each.kind is SubjectKind.MODEL for each in subjects):
+            return present
+        with self._lock:
+            key = (present.version, tuple(run.run_id for run in self._stored()), tuple(names))
+            table = self._joined.get(key)
+            if table is None:
+                table = join_tables([part for each in subjects for part in self._select(each)])
+                self._joined[key] = table
+            return table
+
+    def runs(self, llm_id: str) -> list[StoredRun]:
+        """List the newest runs with results of a model, the newest first."""
+        with self._lock:
+            found = [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
+        return found[: -MOST_RUNS - 1 : -1]
+
+    def parameter_sets(self, llm_id: str) -> dict[str, Mapping[str, Any]]:
+        """Find the sets of parameters that a model ran with, the newest first, by their hash."""
+        return {
+            hash_parameters(parameters): parameters
+            for run in self.runs(llm_id)
+            if (parameters := read_run_facts(run.header).parameters.get(llm_id)) is not None
+        }
+
+    def prompt_versions(self, llm_id: str) -> dict[str, list[str]]:
+        """Find the versions of the prompt of each class that a model ran with, newest first."""
+        tests = self._files.workspace().tests_by_id
+        found: dict[str, dict[str, None]] = {}
+        with self._lock:
+            for table in reversed(list(self._tables(llm_id))):
+                rows = table.find_rows(llm_id)
+                hashes = self._hash_prompts(table, llm_id, rows).tolist()
+                for row, version in zip(rows.tolist(), hashes, strict=True):
+                    if version:
+                        class_id = tests[table.value("test_id", row)].class_id
+                        found.setdefault(class_id, {})[version] = None
+        return {class_id: list(versions) for class_id, versions in found.items()}
+
+    def read_result_set(self, name: str) -> ResultSet:
+        """Read the results of a subject, with the facts of their runs."""
+        table = self.table([name])
+        results = tuple(table.whole(table.find_rows(name), (*_PROMPTS, "model_digest")))
+        return ResultSet(name=name, results=results, runs=self._facts(), is_llm=True)
+
+    def _facts(self) -> dict[str, RunFacts]:
+        with self._lock:
+            return {run.run_id: read_run_facts(run.header) for run in self._stored()}
+
+    def _stored(self) -> list[StoredRun]:
+        """List the finished runs, oldest first; their headers are read once."""
+        paths = self._files.store().paths.runs()
+        if self._runs[0] != paths:
+            kept = (run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO})
+            self._runs = paths, list(kept)
+        return self._runs[1]
+
+    def _select(self, subject: Subject) -> Iterator[Selected]:
+        """Yield the newest results of a subject, by the table that holds them."""
+        newest: dict[tuple[str, int], tuple[int, int]] = {}
+        tables = list(self._tables_of(subject))
+        for number, table in enumerate(tables):
+            for row in self._matching(table, subject).tolist():
+                key = table.key(row)
+                newest[key.test_id, key.trial] = number, row
+        for number, table in enumerate(tables):
+            rows = sorted(row for at, row in newest.values() if at == number)
+            yield Selected(subject.text, table, _as_rows(rows))
+
+    def _tables_of(self, subject: Subject) -> Iterator[ResultTable]:
+        if subject.kind is SubjectKind.MODEL:
+            yield self._results.table()
+        elif subject.kind is SubjectKind.PROMPT:
+            yield from self._tables(subject.llm_id)
+        else:
+            for run in reversed(self.runs(subject.llm_id)):
+                if self._belongs(run, subject):
+                    yield self._open(run.run_id)
+
+    def _belongs(self, run: StoredRun, subject: Subject) -> bool:
+        if subject.kind is SubjectKind.RUN:
+            return run.run_id == subject.version
+        parameters = read_run_facts(run.header).parameters.get(subject.llm_id)
+        return parameters is not None and hash_parameters(parameters) == subject.version
+
+    def _tables(self, llm_id: str) -> Iterator[ResultTable]:
+        """Yield the runs of a model, oldest first, and then what is stored at present."""
+        for run in reversed(self.runs(llm_id)):
+            yield self._open(run.run_id)
+        yield self._results.table()
+
+    def _open(self, run_id: str) -> ResultTable:
+        store = self._files.store()
+        key = (store.paths, run_id)
+        if key not in self._indexes:
+            self._indexes[key] = store.run_index(run_id)
+        tests = self._files.workspace().tests_by_id
+        return without_removed(self._indexes[key].table(), tests, generation=0)
+
+    def _matching(self, table: ResultTable, subject: Subject) -> NDArray[np.int64]:
+        rows = table.find_rows(subject.llm_id)
+        if subject.kind is not SubjectKind.PROMPT:
+            return rows
+        is_meant = self._hash_prompts(table, subject.llm_id, rows) == subject.version
+        matching: NDArray[np.int64] = rows[is_meant]
+        return matching
+
+    def _hash_prompts(
+        self, table: ResultTable, llm_id: str, rows: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        import numpy as np
+
+        tests = self._files.workspace().tests_by_id
+        key = (table.version, id(tests), llm_id)
+        hashes = self._prompts.get(key)
+        if hashes is None:
+            prompts = table.text_columns(rows, _PROMPTS)
+            ids = [table.value("test_id", row) for row in rows.tolist()]
+            pairs = zip(ids, prompts, strict=True)
+            found = [_hash(tests[test_id], *texts) for test_id, texts in pairs]
+            hashes = self._prompts[key] = np.array(found, dtype=str)
+        return hashes
+
+
+def _hash(test: Test, system_prompt: str | None, prompt: str | None) -> str:
+    return hash_prompt(system_prompt or "", prompt or "", test)
+
+
+def _as_rows(rows: Sequence[int]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.array(rows, dtype=np.int64)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.errors import ConfigError
 from poor_bench.results.columns import (
     ALL_COLUMNS,
     CODES,
@@ -269,16 +270,26 @@ class Database:
                     found[place] = tuple(values)
         return [found[place] for place in places]
 
-    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
+    def places_with(
+        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> list[int]:
         """Find those rows, and maybe others, whose texts hold `words`, in any case.
+
+        Args:
+            words: What is sought; a pattern is one that `check_pattern` accepts.
+            places: Where it is sought.
+            is_pattern: True if `words` is a regular expression, whose search takes linear time.
 
         Raises:
             duckdb.Error: If files of the index are damaged or gone.
         """
         import numpy as np
 
-        sought = words.casefold().encode("utf-8", "backslashreplace").decode()
-        text = _fold(f"concat_ws(chr(10), {', '.join(SEARCHED)})", sought)
+        text = f"concat_ws(chr(10), {', '.join(SEARCHED)})"
+        sought = words if is_pattern else words.casefold()
+        sought = sought.encode("utf-8", "backslashreplace").decode()
+        text = text if is_pattern else _fold(text, sought)
+        test = f"regexp_matches({text}, '(?im)' || $1)" if is_pattern else f"contains({text}, $1)"
         with self._lock, self.connection.cursor() as cursor:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
@@ -288,7 +299,7 @@ class Database:
             )
             if not searched:
                 return []
-            query = f"SELECT place FROM ({searched}) WHERE contains({text}, $1)"
+            query = f"SELECT place FROM ({searched}) WHERE {test}"
             return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
 
     def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
@@ -298,6 +309,25 @@ class Database:
             start = self._starts[bisect_right(self._starts, place) - 1]
             grouped.setdefault(start, []).append(place)
         return grouped
+
+
+def check_pattern(pattern: str) -> None:
+    """Check that a regular expression can be searched in linear time.
+
+    Raises:
+        ConfigError: If it is not valid, or needs look-around or references to groups.
+    """
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            connection.execute("SELECT regexp_matches('', '(?im)' || $1)", [pattern]).fetchall()
+    except (duckdb.Error, UnicodeError) as error:
+        reason = str(error).partition(": ")[2].partition("\n")[0] or "it cannot be read"
+        raise ConfigError(
+            f"/{pattern:.100}/ is not a regular expression: {reason}",
+            hint="Look-around and back references are not supported.",
+        ) from error
 
 
 def _relation(start: int, texts: Path | None) -> str:

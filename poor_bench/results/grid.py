@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
+from poor_bench.errors import ConfigError
+from poor_bench.results.database import check_pattern
+from poor_bench.results.filter_text import Condition, Operator, parse_filter
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -42,11 +48,37 @@ class TrialGrid:
         place = test * len(self.llm_ids) + llm
         return self._rows[self._starts[place] : self._starts[place + 1]]
 
-    def tests_with(self, words: str) -> set[int]:
+    def tests_with(self, words: str, *, is_pattern: bool = False) -> set[int]:
         """Find the lines in which a trial of any LLM holds `words`, in any case."""
         import numpy as np
 
-        places = np.flatnonzero(self.table.holding(words, self._rows))
+        places = np.flatnonzero(self.table.holding(words, self._rows, is_pattern=is_pattern))
+        return self._lines_of(places)
+
+    def tests_with_cause(self, cause: str) -> set[int]:
+        """Find the lines in which a trial lost score for a cause whose name holds `cause`."""
+        import numpy as np
+
+        known = self.table.text_columns(self._rows, ["cause"])
+        is_found = [cause.casefold() in (name or "").casefold() for (name,) in known]
+        return self._lines_of(np.flatnonzero(is_found))
+
+    def mean_seconds(self) -> NDArray[np.float64]:
+        """Compute the mean execution time of every cell; NaN where it is not known."""
+        import numpy as np
+
+        lengths = np.diff(self._starts)
+        cells = np.repeat(np.arange(len(lengths)), lengths)
+        times = self.table.columns["execution_time_ms"][self._rows]
+        is_known = ~np.isnan(times)
+        counts = np.bincount(cells[is_known], minlength=len(lengths))
+        means = _means(cells[is_known], times[is_known], counts) / 1000
+        return means.reshape(self.scores.shape)
+
+    def _lines_of(self, places: NDArray[np.int64]) -> set[int]:
+        """Find the lines of some places in `_rows`."""
+        import numpy as np
+
         cells = np.searchsorted(self._starts, places, side="right") - 1
         return set((cells // len(self.llm_ids)).tolist())
 
@@ -176,21 +208,90 @@ class GridFilter:
     classes: frozenset[str] = frozenset()
     levels: frozenset[int] = frozenset()
     text: str = ""
-    """Looked for in test ids, test texts and responses, in any case."""
+    """As `parse_filter` reads it; words are sought in test ids, test texts and responses."""
 
 
 def find_lines(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> NDArray[np.int64]:
-    """Select the lines of the grid that pass a filter, in the order of the grid."""
+    """Select the lines of the grid that pass a filter, in the order of the grid.
+
+    Raises:
+        ConfigError: If the text of the filter cannot be read, or its pattern is not valid.
+    """
     import numpy as np
 
-    answered = grid.tests_with(wanted.text) if wanted.text else set()
+    sought = parse_filter(wanted.text)
+    words = sought.words.casefold()
+    answered = grid.tests_with(sought.words) if words else set()
+    matching = _find_matching(grid, tests, sought.pattern) if sought.pattern else None
     kept = [
         line
         for line, test_id in enumerate(grid.test_ids)
         if _is_in_place(tests.get(test_id), wanted)
-        and (line in answered or _holds(test_id, tests.get(test_id), wanted.text.casefold()))
+        and (matching is None or line in matching)
+        and (line in answered or _holds(test_id, tests.get(test_id), words))
     ]
-    return np.array(kept, dtype=np.int64)
+    lines = np.array(kept, dtype=np.int64)
+    for condition in sought.conditions:
+        lines = lines[_meets(grid, tests, condition)[lines]]
+    return lines
+
+
+_PATTERN_S = 0.2
+"""Longest search for a pattern in the texts of the tests, in seconds."""
+
+
+def _find_matching(grid: TrialGrid, tests: Mapping[str, Test], pattern: str) -> set[int]:
+    """Find the lines whose tests or answers match a pattern."""
+    import regex
+
+    check_pattern(pattern)
+    found = grid.tests_with(pattern, is_pattern=True)
+    try:
+        compiled = regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
+        for line, test_id in enumerate(grid.test_ids):
+            own = "\n".join(_list_texts(test_id, tests.get(test_id)))
+            if line not in found and compiled.search(own, timeout=_PATTERN_S):
+                found.add(line)
+    except (regex.error, TimeoutError) as error:
+        raise ConfigError(
+            f"/{pattern:.100}/ cannot be searched: {error or 'it takes too long'}",
+            hint="Use a simpler pattern.",
+        ) from error
+    return found
+
+
+def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> NDArray[np.bool_]:
+    """Mark the lines that meet a typed filter: those of which any model does."""
+    import numpy as np
+
+    known = [tests.get(test_id) for test_id in grid.test_ids]
+    match condition.field:
+        case "class":
+            value = condition.value.casefold()
+            return np.array([value in (test.class_id.casefold() if test else "") for test in known])
+        case "cause":
+            found = grid.tests_with_cause(condition.value)
+            return np.array([line in found for line in range(len(known))], dtype=np.bool_)
+        case "level":
+            values = np.array([[test.level if test else np.nan] for test in known], dtype=float)
+        case "difference":
+            values = grid.scores[:, 1:] - grid.scores[:, :1]
+        case "latency":
+            values = grid.mean_seconds()
+        case _:
+            values = grid.scores
+    is_met: NDArray[np.bool_] = _COMPARE[condition.operator](values, condition.number).any(axis=1)
+    return is_met
+
+
+_COMPARE: Mapping[Operator, Callable[[Any, float], Any]] = {
+    Operator.LESS: operator.lt,
+    Operator.AT_MOST: operator.le,
+    Operator.MORE: operator.gt,
+    Operator.AT_LEAST: operator.ge,
+    Operator.EQUAL: operator.eq,
+    Operator.HOLDS: operator.eq,
+}
 
 
 def _is_in_place(test: Test | None, wanted: GridFilter) -> bool:
@@ -201,8 +302,11 @@ def _is_in_place(test: Test | None, wanted: GridFilter) -> bool:
 
 
 def _holds(test_id: str, test: Test | None, text: str) -> bool:
-    own = [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
-    return any(text in part.casefold() for part in own)
+    return any(text in part.casefold() for part in _list_texts(test_id, test))
+
+
+def _list_texts(test_id: str, test: Test | None) -> list[str]:
+    return [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
 
 
 def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:

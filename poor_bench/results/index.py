@@ -368,9 +368,11 @@ class _Texts:
         with self._damage_told():
             return self._database.texts(places, expressions)
 
-    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
+    def places_with(
+        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> list[int]:
         with self._damage_told():
-            return self._database.places_with(words, places)
+            return self._database.places_with(words, places, is_pattern=is_pattern)
 
     @contextmanager
     def _damage_told(self) -> Iterator[None]:

@@ -140,14 +140,16 @@ class _JoinedTexts:
                 found[place] = row
         return found
 
-    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
+    def places_with(
+        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> list[int]:
         """See `Texts`."""
         import numpy as np
 
         found: list[int] = []
         for number, here in self._by_table(places):
             own = self._own_places[places[here]]
-            holding = self._texts[number].places_with(words, own)
+            holding = self._texts[number].places_with(words, own, is_pattern=is_pattern)
             found += places[here][np.isin(own, np.array(holding, dtype=np.int64))].tolist()
         return found
 

@@ -45,8 +45,10 @@ class Texts(Protocol):
     def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
         """Fetch SQL expressions over the columns of texts."""
 
-    def places_with(self, words: str, places: NDArray[np.int64]) -> list[int]:
-        """Find those places, and maybe others, whose texts hold some words, in any case."""
+    def places_with(
+        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> list[int]:
+        """Find those places, and maybe others, whose texts hold words or match a pattern."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +180,20 @@ class ResultTable(TrialColumns):
         places = self.columns["place"]
         return self.texts.fetch([int(places[row]) for row in rows], expressions)
 
-    def holding(self, words: str, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell for each of some rows whether one of its texts holds `words`, in any case."""
+    def holding(
+        self, words: str, rows: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> NDArray[np.bool_]:
+        """Tell for each of some rows whether one of its texts holds `words`, in any case.
+
+        Args:
+            words: What is sought.
+            rows: Rows of this table.
+            is_pattern: True if `words` is a regular expression, see `check_pattern`.
+        """
         import numpy as np
 
         places = self.columns["place"][rows]
-        found = self.texts.places_with(words, places)
+        found = self.texts.places_with(words, places, is_pattern=is_pattern)
         is_found: NDArray[np.bool_] = np.isin(places, np.array(found, dtype=np.int64))
         return is_found
 

@@ -60,6 +60,11 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
         ("?text=i+say", ["sum_002"]),
         ("?order=drop", ["sum_002", "sum_001", "sum_003", "sum_004"]),
         ("?class=none", []),
+        ("?text=/^i+SAY+%5Cd/", ["sum_002"]),
+        ("?text=score<0.5", ["sum_002"]),
+        ("?text=difference<0+level>=2", ["sum_002"]),
+        ("?text=latency>5", []),
+        ("?text=latency<5s+level:3", ["sum_002"]),
     ],
 )
 def test_filters_and_order_of_the_tests(
@@ -187,3 +192,33 @@ def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:
     [told] = [title for title in titles if "corrected p" in title]
     assert "1 common test, " in told
     assert "not significant" in text_of(strip)
+
+
+def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    classes, _, tests = callbacks.show_tests(services, "?text=/(/")
+    assert "/(/ is not a regular expression" in text_of(tests)
+    assert text_of(classes)
+    assert callbacks.show_panel(services, "?text=/(/&test=sum_001") is None
+
+
+def test_matches_are_marked(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    _, _, tests = callbacks.show_tests(services, "?text=/say+%5Cd/")
+    assert {mark.children for mark in of_type(tests, "Mark")} == {"say 5"}
+
+
+def test_answers_stand_side_by_side_and_scroll_together_until_told_otherwise(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+
+    def groups(search: str) -> list[str]:
+        shown = components(callbacks.show_panel(services, search))
+        props = (part.to_plotly_json()["props"] for part in shown)
+        return [each["data-scroll-group"] for each in props if "data-scroll-group" in each]
+
+    assert groups("?test=sum_001") == ["answers"]
+    assert groups("?test=sum_001&apart=yes") == [""]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, no_update
 
 from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
@@ -35,6 +36,7 @@ from poor_bench.dashboard.services.compare_service import (
     read_compared_tests,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
+from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.results.grid import Show, of_interest, order_lines
@@ -235,13 +237,19 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     view = open_view(services, search)
     if not view.columns:
         return None, None, None
-    return view.classes(), view.chips(), view.tests()
+    try:
+        return view.classes(), view.chips(), view.tests()
+    except ConfigError as error:
+        return view.classes(), None, empty_state("Invalid filter", f"{error}. {error.hint}")
 
 
 def show_panel(services: Services, search: str | None) -> Any:
     """Return the test that is open, or nothing."""
     view = open_view(services, search)
-    return view.panel() if view.columns and view.url.test else None
+    try:
+        return view.panel() if view.columns and view.url.test else None
+    except ConfigError:
+        return None  # the list says what is wrong
 
 
 def strip_csv(services: Services, search: str | None) -> TableFile | None:

@@ -177,7 +177,11 @@ def layout(url: CompareUrl) -> Component:
 
 def _tests_card(url: CompareUrl) -> Component:
     words = search_box(
-        CompareIds.TEXT, "Search in tests and responses", "Search tests and responses", url.text
+        CompareIds.TEXT,
+        "Search in tests and responses: words, /pattern/, score>0.5, difference<0, latency>2, "
+        "level=1, class:name, cause:name",
+        "Words, /regex/, score>0.5, cause:name",
+        url.text,
     )
     return html.Div(
         [
@@ -185,7 +189,8 @@ def _tests_card(url: CompareUrl) -> Component:
                 "By test",
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
-                note="Choose a test to read and compare the answers.",
+                note="Choose a test to read and compare the answers. The search takes words, "
+                "/patterns/ and filters: score, difference, latency, level, class, cause.",
                 tools=[words, file_buttons(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),

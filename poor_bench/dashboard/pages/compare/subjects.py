@@ -10,6 +10,7 @@ from dash import html
 from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, write_parameters
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.texts import build_folded
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.messages import write_count
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _LAST_RUNS = 5
+_FEW = 3
+"""Models from which on the quick picks are folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +62,12 @@ def build_subjects(
         for number, name in enumerate(columns)
     ]
     rows = [
-        chip_row(f"Add of {name_of(each.llm_id)}", links)
+        chip_row(f"Add from {name_of(each.llm_id)}", links)
         for each in picks
         if (links := list(_build_picks(each, columns, url)))
     ]
-    return [chip_row("Compared", chips), *rows]
+    is_open = len(picks) < _FEW or bool(url.prompts_of)
+    return [chip_row("Compared", chips), build_folded("Quick picks", *rows, is_open=is_open)]
 
 
 def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> Iterator[Component]:
@@ -84,5 +88,9 @@ def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> 
         yield LINKS.chip("Prompt versions ...", search, is_active=False)
         return
     for class_id, versions in picks.prompts.items():
+        if len(versions) < 2:
+            continue
         count = write_count(len(versions), "prompt version")
         yield add(f"{class_id.replace('_', ' ')}: {count}", SubjectKind.PROMPT, versions)
+    if all(len(versions) < 2 for versions in picks.prompts.values()):
+        yield html.Span("Every class has one stored prompt version.", className="quiet")

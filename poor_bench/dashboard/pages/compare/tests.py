@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
 from poor_bench.comparison.subject import Subject
 from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
-from poor_bench.dashboard.components.blocks import aria, empty_state, icon
+from poor_bench.dashboard.components.blocks import aria, data, empty_state, icon
 from poor_bench.dashboard.components.controls import chip_row, page_steps
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
@@ -20,6 +20,7 @@ from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.dashboard.text.safe_markdown import safe_markdown
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
+from poor_bench.results.filter_text import find_matches, parse_filter
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
+    from poor_bench.results.filter_text import TestFilter
 
 
 PAGE_SIZE = 25
 _SHOWN_ANSWERS = 3
 _SHOWN_TEXT = 160
+_SEARCHED = 40_000
+"""Characters of an answer in which matches are sought to be marked."""
+_BEFORE_MATCH = 30
 
 
 def build_test_list(
@@ -56,15 +61,18 @@ def build_test_list(
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
+    sought = parse_filter(url.text)
     tests = html.Ol(
-        [_test_row(row, name_of, url) for row in rows],
+        [_test_row(row, name_of, url, sought) for row in rows],
         className="test-list",
         start=str((url.page - 1) * PAGE_SIZE + 1),
     )
     return html.Div([tests, page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")])
 
 
-def _test_row(row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl) -> Component:
+def _test_row(
+    row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl, sought: TestFilter
+) -> Component:
     is_open = row.test_id == url.test
     search = url.change(test="" if is_open else row.test_id).search
     level = (
@@ -76,12 +84,12 @@ def _test_row(row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl) 
                 [
                     LINKS.link(row.test_id, search, className="test-name"),
                     html.Span(level, className="quiet"),
-                    html.P(_test_text(row.test), className="test-text"),
+                    html.P(_mark(_test_text(row.test), sought), className="test-text"),
                 ],
                 className="test-about",
             ),
             html.Div(
-                [_line(line, number, name_of) for number, line in enumerate(row.lines)],
+                [_line(line, number, name_of, sought) for number, line in enumerate(row.lines)],
                 className="test-lines",
             ),
         ],
@@ -89,14 +97,16 @@ def _test_row(row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl) 
     )
 
 
-def _line(line: LLMLine, number: int, name_of: Callable[[str], str]) -> Component:
+def _line(
+    line: LLMLine, number: int, name_of: Callable[[str], str], sought: TestFilter
+) -> Component:
     return html.Div(
         [
             llm_mark(number),
             html.Span(name_of(line.llm_id), className="line-name", title=line.llm_id),
             score_badge(line.score) if line.answers else html.Span("-", className="quiet"),
             _change(line.change),
-            html.Span(_answers(line.answers), className="line-answers"),
+            html.Span(_answers(line.answers, sought), className="line-answers"),
             html.Span(milliseconds_text(line.mean_ms), className="line-time"),
         ],
         className="test-line",
@@ -114,26 +124,40 @@ def _change(change: float | None) -> Component:
     )
 
 
-def _answers(answers: Sequence[DistinctAnswer]) -> list[Component]:
+def _answers(answers: Sequence[DistinctAnswer], sought: TestFilter) -> list[Component]:
     if not answers:
         return [html.Span("no result", className="quiet")]
-    shown = [_answer_excerpt(answer, answers) for answer in answers[:_SHOWN_ANSWERS]]
+    shown = [_answer_excerpt(answer, answers, sought) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
         shown.append(html.Span(f"+{write_count(further, 'other answer')}", className="quiet"))
     return shown
 
 
-def _answer_excerpt(answer: DistinctAnswer, among: Sequence[DistinctAnswer]) -> Component:
-    text = " ".join(answer.text[: 4 * _SHOWN_TEXT].split())
+def _answer_excerpt(
+    answer: DistinctAnswer, among: Sequence[DistinctAnswer], sought: TestFilter
+) -> Component:
+    matches = find_matches(answer.text[:_SEARCHED], sought)
+    start = max(0, matches[0][0] - _BEFORE_MATCH) if matches else 0
+    cut = " ".join(answer.text[start : start + 4 * _SHOWN_TEXT].split())[:_SHOWN_TEXT]
     is_repeated = len(among) > 1 or answer.n_trials > 1
     return html.Span(
         [
             html.Span(f"{answer.n_trials}x", className="answer-count") if is_repeated else None,
-            html.Span(text[:_SHOWN_TEXT] or "empty answer"),
+            html.Span(_mark(f"…{cut}" if start else cut or "empty answer", sought)),
         ],
         className="answer is-failed" if answer.score is None else "answer",
     )
+
+
+def _mark(text: str, sought: TestFilter) -> list[Any]:
+    """Mark what a search finds in a text."""
+    parts: list[Any] = []
+    end = 0
+    for start, stop in find_matches(text, sought):
+        parts += [text[end:start], html.Mark(text[start:stop])]
+        end = stop
+    return [part for part in (*parts, text[end:]) if part]
 
 
 def _test_text(test: Test | None) -> str:
@@ -167,10 +191,7 @@ def panel(
             [
                 _build_request(row, details),
                 _difference(row, name_of, url),
-                *(
-                    _of_llm(line, number, details_of, name_of)
-                    for number, line in enumerate(row.lines)
-                ),
+                _build_columns(row, details_of, name_of, url),
             ],
             className="details-body",
         ),
@@ -272,6 +293,26 @@ def _has_answer(line: LLMLine) -> bool:
     return bool(line.answers) and line.answers[0].score is not None
 
 
+def _build_columns(
+    row: TestAnswers,
+    details_of: Callable[[Result], ResultDetails],
+    name_of: Callable[[str], str],
+    url: CompareUrl,
+) -> Component:
+    """Show the answers side by side; they scroll together unless the reader wants them apart."""
+    switches = (
+        ("Scroll together", url.change(apart=not url.apart).search, not url.apart),
+        ("Full height", url.change(whole=not url.whole).search, url.whole),
+    )
+    columns = html.Div(
+        [_of_llm(line, number, details_of, name_of) for number, line in enumerate(row.lines)],
+        className="answer-columns is-whole" if url.whole else "answer-columns",
+        **data(scroll_group="" if url.apart else "answers"),
+    )
+    chips = [LINKS.chip(text, search, is_active=is_on) for text, search, is_on in switches]
+    return html.Section([html.H3("Answers side by side"), chip_row("Columns", chips), columns])
+
+
 def _of_llm(
     line: LLMLine,
     number: int,
@@ -289,9 +330,16 @@ def _of_llm(
                 ],
                 className="panel-llm",
             ),
-            *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
-            html.P("No result yet.", className="quiet") if not line.answers else None,
+            html.Div(
+                [
+                    *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
+                    html.P("No result yet.", className="quiet") if not line.answers else None,
+                ],
+                className="answer-column-body",
+                tabIndex="0",
+            ),
         ],
+        className="answer-column",
         **aria(label=name_of(line.llm_id)),
     )
 

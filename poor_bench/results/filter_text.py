@@ -1,0 +1,122 @@
+"""What a search box of tests takes: words, `/patterns/` and typed filters such as `score>0.5`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from poor_bench.errors import ConfigError
+
+
+class Operator(StrEnum):
+    """How a figure is compared with a value."""
+
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    EQUAL = "="
+    HOLDS = ":"
+    """The text of a field holds the value, in any case; a number equals it."""
+
+
+NUMBER_FIELDS = ("score", "difference", "latency", "level")
+TEXT_FIELDS = ("class", "cause")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One typed filter."""
+
+    field: str
+    operator: Operator
+    value: str
+
+    @property
+    def number(self) -> float:
+        """The value as a number; seconds of a latency."""
+        return float(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class TestFilter:
+    """A search, taken apart."""
+
+    __test__ = False
+
+    words: str = ""
+    """Looked for in any case; may be empty."""
+    pattern: str = ""
+    """A regular expression; may be empty."""
+    conditions: tuple[Condition, ...] = ()
+
+
+_PATTERN = re.compile(r"(?:^|\s)/(?P<pattern>.+)/(?=\s|$)")
+_FIELDS = "|".join((*NUMBER_FIELDS, *TEXT_FIELDS))
+_CONDITION = re.compile(
+    rf"(?:^|(?<=\s))(?P<field>{_FIELDS})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.IGNORECASE
+)
+
+
+def parse_filter(text: str) -> TestFilter:
+    r"""Take a search apart.
+
+    Raises:
+        ConfigError: If the value of a number is not a number, or a text is compared by size.
+
+    Example:
+        >>> found = parse_filter(r"score>0.5 class:math /\d+ apples/ red")
+        >>> found.words, found.pattern, [each.field for each in found.conditions]
+        ('red', '\\d+ apples', ['score', 'class'])
+    """
+    pattern = _PATTERN.search(text)
+    rest = text[: pattern.start()] + " " + text[pattern.end() :] if pattern else text
+    conditions = tuple(map(_read_condition, _CONDITION.finditer(rest)))
+    words = " ".join(_CONDITION.sub("", rest).split())
+    return TestFilter(words, pattern["pattern"] if pattern else "", conditions)
+
+
+_MARK_S = 0.05
+"""Longest search for matches to mark in one text, in seconds."""
+_MOST_MARKS = 200
+
+
+def find_matches(text: str, sought: TestFilter) -> list[tuple[int, int]]:
+    """Find where words or pattern of a search stand in a text, to mark them.
+
+    Returns:
+        Start and end of at most 200 matches, without overlap; empty where the search takes too
+        long or its pattern is not valid.
+
+    Example:
+        >>> find_matches("Red and red", TestFilter(words="red"))
+        [(0, 3), (8, 11)]
+    """
+    import regex
+
+    parts = [f"(?:{sought.pattern})"] if sought.pattern else []
+    parts += [regex.escape(sought.words, literal_spaces=True)] if sought.words else []
+    if not parts:
+        return []
+    try:
+        flags = regex.IGNORECASE | regex.MULTILINE
+        found = regex.finditer("|".join(parts), text, flags=flags, timeout=_MARK_S)
+        spans = (match.span() for match in islice(found, _MOST_MARKS))
+        return [span for span in spans if span[1] > span[0]]
+    except (regex.error, TimeoutError):
+        return []
+
+
+def _read_condition(found: re.Match[str]) -> Condition:
+    field, operator = found["field"].lower(), Operator(found["operator"])
+    is_number = field in NUMBER_FIELDS
+    value = found["value"].removesuffix("s") if field == "latency" else found["value"]
+    if is_number and not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)", value):
+        raise ConfigError(f"`{found[0]}`: {value} is not a number", hint=f"Example: {field}>0.5")
+    if not is_number and operator not in {Operator.EQUAL, Operator.HOLDS}:
+        raise ConfigError(
+            f"`{found[0]}`: {field} is a text and has no order", hint=f"Example: {field}:{value}"
+        )
+    return Condition(field, operator, value)

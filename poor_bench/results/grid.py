@@ -55,13 +55,19 @@ class TrialGrid:
         places = np.flatnonzero(self.table.holding(words, self._rows, is_pattern=is_pattern))
         return self._lines_of(places)
 
-    def tests_with_cause(self, cause: str) -> set[int]:
-        """Find the lines in which a trial lost score for a cause whose name holds `cause`."""
+    def mark_causes(self) -> dict[str, NDArray[np.bool_]]:
+        """Mark for each cause of lost score the lines with a trial that lost score for it."""
         import numpy as np
 
         known = self.table.text_columns(self._rows, ["cause"])
-        is_found = [cause.casefold() in (name or "").casefold() for (name,) in known]
-        return self._lines_of(np.flatnonzero(is_found))
+        places: dict[str, list[int]] = {}
+        for place, (cause,) in enumerate(known):
+            if cause:
+                places.setdefault(cause, []).append(place)
+        marked = {cause: np.zeros(len(self.test_ids), dtype=np.bool_) for cause in sorted(places)}
+        for cause, marks in marked.items():
+            marks[list(self._lines_of(np.array(places[cause])))] = True
+        return marked
 
     def mean_seconds(self) -> NDArray[np.float64]:
         """Compute the mean execution time of every cell; NaN where it is not known."""
@@ -270,8 +276,11 @@ def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> 
             value = condition.value.casefold()
             return np.array([value in (test.class_id.casefold() if test else "") for test in known])
         case "cause":
-            found = grid.tests_with_cause(condition.value)
-            return np.array([line in found for line in range(len(known))], dtype=np.bool_)
+            value = condition.value.casefold()
+            has_cause = np.zeros(len(known), dtype=np.bool_)
+            for cause, marks in grid.mark_causes().items():
+                has_cause |= marks & (value in cause.casefold())
+            return has_cause
         case "level":
             values = np.array([[test.level if test else np.nan] for test in known], dtype=float)
         case "difference":

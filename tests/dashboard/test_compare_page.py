@@ -83,7 +83,7 @@ def test_trials_that_answered_alike_stand_once_with_their_number(
     trials[2]["score"] = 0.0
     write_results(folder, {"a:b": trials, "c:d": [scored("sum_001", 1.0)]})
     services = services_of(folder)
-    _, chips, tests = callbacks.show_tests(services, "?show=unstable")
+    *_, chips, tests = callbacks.show_tests(services, "?show=unstable")
     assert "3x 4 1x 5" in text_of(tests)
     assert "Unstable 1" in text_of(chips)
 
@@ -95,7 +95,7 @@ def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: Workspac
     write_results(folder, {"a:b": [failed], "c:d": [scored("sum_001", 1.0)]})
     services = services_of(folder)
     search = "?show=failed"
-    _, _, tests = callbacks.show_tests(services, search)
+    *_, tests = callbacks.show_tests(services, search)
     assert "failed to run" in text_of(tests)
     assert "server is gone" in text_of(tests)
 
@@ -198,7 +198,7 @@ def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    classes, _, tests = callbacks.show_tests(services, "?text=/(/")
+    classes, *_, tests = callbacks.show_tests(services, "?text=/(/")
     assert "/(/ is not a regular expression" in text_of(tests)
     assert text_of(classes)
     assert callbacks.show_panel(services, "?text=/(/&test=sum_001") is None
@@ -206,7 +206,7 @@ def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
 
 def test_matches_are_marked(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
-    _, _, tests = callbacks.show_tests(services, "?text=/say+%5Cd/")
+    *_, tests = callbacks.show_tests(services, "?text=/say+%5Cd/")
     assert {mark.children for mark in of_type(tests, "Mark")} == {"say 5"}
 
 

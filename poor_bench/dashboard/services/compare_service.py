@@ -18,6 +18,7 @@ from poor_bench.dashboard.services.trial_search import ResultDetails, build_deta
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
+from poor_bench.results.grid_facets import GridFacets, find_facets
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import find_groups
@@ -235,6 +236,7 @@ class CompareService:
         self._comparisons: Computations[Comparison] = Computations()
         self._lock = threading.Lock()
         self._grids: LRUCache[Hashable, TrialGrid] = LRUCache(_KEPT)
+        self._facets: LRUCache[Hashable, GridFacets] = LRUCache(_KEPT)
         self._lines: LRUCache[Hashable, NDArray[np.int64]] = LRUCache(_KEPT)
 
     def best_first(self) -> tuple[str, ...]:
@@ -310,6 +312,18 @@ class CompareService:
             with self._lock:
                 self._lines[key] = lines
         return lines
+
+    def facets(self, grid: TrialGrid) -> GridFacets:
+        """Return which lines of a grid have which class, level, cause, latency and difference."""
+        workspace = self._files.workspace()
+        key = (grid.table.version, id(workspace), grid.llm_ids)
+        with self._lock:
+            facets = self._facets.get(key)
+        if facets is None:
+            facets = find_facets(grid, workspace.tests_by_id)
+            with self._lock:
+                self._facets[key] = facets
+        return facets
 
     def details(self, result: Result) -> ResultDetails:
         """Return a trial of a subject with what belongs to it, without its issues."""

@@ -58,7 +58,7 @@ def test_a_run_is_compared_though_later_results_replaced_it(services: Services) 
 
 def test_answers_of_a_run_are_its_own(services: Services) -> None:
     search = CompareUrl(llm_ids=(of_run(OLD), of_run(NEW))).search
-    _, _, tests = callbacks.show_tests(services, search)
+    *_, tests = callbacks.show_tests(services, search)
     assert f"{OLD} says 0.0" in text_of(tests)
     assert f"{NEW} says 1.0" in text_of(tests)
 

@@ -19,6 +19,7 @@ from poor_bench.dashboard.page import (
     bind_view,
     on_data,
 )
+from poor_bench.dashboard.pages.compare.charts import build_charts
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import CompareUrl, filter_chips, nothing_yet
 from poor_bench.dashboard.pages.compare.strip import (
@@ -117,10 +118,21 @@ class CompareView:
 
     def chips(self) -> list[Component]:
         """Return the switches above the tests."""
+        grid, lines = self._grid(), self._kept()
+        counts = {show: len(of_interest(grid, lines, show)) for show in Show}
+        return filter_chips(counts, self.url)
+
+    def charts(self) -> Component:
+        """Return the charts that filter the tests."""
+        grid = self._grid()
+        lines = of_interest(grid, self._compare.lines(grid, self.url.filter), self.url.show)
+        return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
+
+    def _kept(self) -> NDArray[np.int64]:
+        """Return the lines that search and charts let through, whatever the page shows of them."""
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.filter)
-        counts = {show: len(of_interest(grid, lines, show)) for show in Show}
-        return filter_chips(counts, self._levels(grid), self.url)
+        return self._compare.facets(grid).keep(lines, self.url.chosen)
 
     def tests(self) -> Component:
         """Return one page of the tests."""
@@ -166,15 +178,11 @@ class CompareView:
     def lines(self) -> NDArray[np.int64]:
         """Return the lines of the grid that are listed, in their order."""
         grid = self._grid()
-        lines = self._compare.lines(grid, self.url.filter)
-        return order_lines(grid, of_interest(grid, lines, self.url.show), self.url.order)
+        shown = of_interest(grid, self._kept(), self.url.show)
+        return order_lines(grid, shown, self.url.order)
 
     def _grid(self) -> TrialGrid:
         return self._compare.grid(self.columns)
-
-    def _levels(self, grid: TrialGrid) -> list[int]:
-        known = (self._tests.get(test_id) for test_id in grid.test_ids)
-        return sorted({test.level for test in known if test is not None})
 
     def _neighbours(self, grid: TrialGrid, line: int) -> tuple[str, str]:
         listed: Sequence[int] = self.lines().tolist()
@@ -232,15 +240,15 @@ def subject_options(services: Services) -> list[dict[str, str]]:
     return build_options((each.text, each.label(name_of(each.llm_id))) for each in subjects)
 
 
-def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
-    """Return the scores by class, the switches, and a page of the tests."""
+def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]:
+    """Return the scores by class, the charts, the switches, and a page of the tests."""
     view = open_view(services, search)
     if not view.columns:
-        return None, None, None
+        return None, None, None, None
     try:
-        return view.classes(), view.chips(), view.tests()
+        return view.classes(), view.charts(), view.chips(), view.tests()
     except ConfigError as error:
-        return view.classes(), None, empty_state("Invalid filter", f"{error}. {error.hint}")
+        return view.classes(), None, None, empty_state("Invalid filter", f"{error}. {error.hint}")
 
 
 def show_panel(services: Services, search: str | None) -> Any:
@@ -315,7 +323,7 @@ def _register_parts(app: Dash, services: Services) -> None:
     def draw_tests(search: str) -> tuple[Any, ...]:
         return tuple(still(part, search=search) for part in show_tests(services, search))
 
-    bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHIPS, Ids.TESTS), draw_tests)
+    bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHARTS, Ids.CHIPS, Ids.TESTS), draw_tests)
 
     def draw_subjects(search: str) -> tuple[Any, ...]:
         return (still(show_subjects(services, search), search=search),)

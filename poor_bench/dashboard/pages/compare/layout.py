@@ -19,6 +19,7 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.url_state import ListUrl, query_field
 from poor_bench.results.grid import GridFilter, GridOrder, Show
+from poor_bench.results.grid_facets import Facet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,7 @@ class CompareIds(StrEnum):
     TEXT = "compare-text-input"
     STRIP = "compare-strip-body"
     CLASSES = "compare-classes-body"
+    CHARTS = "compare-charts-body"
     CHIPS = "compare-chips-body"
     TESTS = "compare-tests-body"
     DETAILS = "compare-details-panel"
@@ -48,6 +50,14 @@ class CompareIds(StrEnum):
 
 
 DEFAULT_LLMS = 3
+FACET_FIELDS = {
+    Facet.CLASS: "classes",
+    Facet.LEVEL: "levels",
+    Facet.CAUSE: "causes",
+    Facet.LATENCY: "latencies",
+    Facet.CHANGE: "changes",
+}
+"""Field of `CompareUrl` that holds the chosen values of a facet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +72,9 @@ class CompareUrl(ListUrl):
     """What the others are compared with; empty means the first."""
     show: Show = Show.ALL
     levels: tuple[int, ...] = query_field("level", (), kind=int)
+    causes: tuple[str, ...] = query_field("cause", ())
+    latencies: tuple[str, ...] = query_field("latency", ())
+    changes: tuple[str, ...] = query_field("change", ())
     order: GridOrder = GridOrder.FILE
     left: str = ""
     """LLM on the left of the difference of answers; empty means the base."""
@@ -76,10 +89,15 @@ class CompareUrl(ListUrl):
 
     @property
     def filter(self) -> GridFilter:
-        """Which tests are looked at."""
-        return GridFilter(
-            classes=frozenset(self.classes), levels=frozenset(self.levels), text=self.text
-        )
+        """Which tests the search box finds."""
+        return GridFilter(text=self.text)
+
+    @property
+    def chosen(self) -> dict[Facet, tuple[str, ...]]:
+        """The values of each facet that are let through; empty for all."""
+        return {
+            facet: tuple(map(str, getattr(self, field))) for facet, field in FACET_FIELDS.items()
+        }
 
     def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
         """Copy the state with the ids of the models that its subjects name."""
@@ -187,6 +205,7 @@ def _tests_card(url: CompareUrl) -> Component:
         [
             card(
                 "By test",
+                html.Div(id=CompareIds.CHARTS),
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
                 note="Choose a test to read and compare the answers. The search takes words, "
@@ -200,14 +219,11 @@ def _tests_card(url: CompareUrl) -> Component:
     )
 
 
-def filter_chips(
-    counts: Mapping[Show, int], levels: Sequence[int], url: CompareUrl
-) -> list[Component]:
+def filter_chips(counts: Mapping[Show, int], url: CompareUrl) -> list[Component]:
     """Return the switches above the tests.
 
     Args:
         counts: How many tests each kind shows under the other filters.
-        levels: Levels of all tests.
         url: State of the page.
     """
     show = [
@@ -221,33 +237,11 @@ def filter_chips(
         for kind, (text, meaning) in _SHOW.items()
         if counts[kind] or kind is url.show
     ]
-    by_level = [
-        LINKS.chip(
-            str(level),
-            url.toggle("levels", level).search,
-            is_active=level in url.levels,
-        )
-        for level in levels
-    ]
     order = [
         LINKS.chip(text, url.change(order=kind).search, is_active=url.order is kind)
         for kind, text in _ORDER.items()
     ]
-    classes = [
-        LINKS.chip(
-            f"{class_id.replace('_', ' ')} (remove)",
-            url.toggle("classes", class_id).search,
-            is_active=True,
-            title="Remove this filter",
-        )
-        for class_id in url.classes
-    ]
-    rows = [chip_row("Show", show)]
-    if classes:
-        rows.append(chip_row("Class", classes))
-    if len(levels) > 1:
-        rows.append(chip_row("Level", by_level))
-    return [*rows, chip_row("Order", order)]
+    return [chip_row("Show", show), chip_row("Order", order)]
 
 
 def nothing_yet() -> Component:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from poor_bench.scoring.fingerprint import hash_text
+from poor_bench.prompts.fingerprint import hash_text
 
 Row = Mapping[str, Any]
 """One row of a file: column to value."""

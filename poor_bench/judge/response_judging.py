@@ -23,9 +23,9 @@ from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rub
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
+from poor_bench.prompts.fingerprint import llm_fingerprint
 from poor_bench.safe_files import path_within
 from poor_bench.scoring.cost import estimate_cost_usd
-from poor_bench.scoring.fingerprint import llm_fingerprint
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
 RESPONSE_RUBRIC = Rubric(

@@ -13,8 +13,8 @@ from poor_bench.models.llm import LLM
 from poor_bench.probe.finding import Finding, ProbeCall, ProbeReply, Setting, Subject
 from poor_bench.probe.plan import ALL_SETTINGS, probe_settings
 from poor_bench.probe.report import ProbeReport, settings_fingerprint
+from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.providers.parameters import list_ignored_parameters
-from poor_bench.scoring.fingerprint import hash_text
 
 
 class _Heard(NamedTuple):

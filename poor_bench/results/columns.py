@@ -10,6 +10,7 @@ import orjson
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, build_result
+from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.runs.journal import dump_record
 from poor_bench.statistics.trials import NUMBERS
 
@@ -30,6 +31,9 @@ _WHOLE = frozenset({"memory_bytes", *(name for name in NUMBERS if name.endswith(
 _AS_JSON = frozenset({"think", "marks", "judgement"})
 """Fields of several types, kept as JSON text."""
 
+FINGERPRINTS = {"request_code": "request_fingerprint", "evaluator_code": "evaluator_fingerprint"}
+"""Columns with fingerprints as numbers, so that a million are compared at once."""
+
 NUMBER_COLUMNS = {
     "row": "BIGINT",
     "llm_id": "VARCHAR",
@@ -38,6 +42,7 @@ NUMBER_COLUMNS = {
     "timestamp": "VARCHAR",
     **dict.fromkeys(CODES[2:], "VARCHAR"),
     **dict.fromkeys(NUMBERS, "DOUBLE"),
+    **dict.fromkeys(FINGERPRINTS, "UBIGINT"),
 }
 """Columns, with their types in DuckDB, that a part holds for counting."""
 TEXT_COLUMNS = {
@@ -50,6 +55,7 @@ TEXT_COLUMNS = {
 """Columns that a part holds beside them, in a file of their own."""
 ALL_COLUMNS = {**NUMBER_COLUMNS, **TEXT_COLUMNS}
 _LARGEST_TRIAL = 2**62
+_DIGITS = 16
 
 
 def row_line(result: Result, row: int) -> bytes:
@@ -72,7 +78,24 @@ def row_line(result: Result, row: int) -> bytes:
         values["judge_cost_usd"] = result.judge_cost_usd
     if result.decode_ms is not None:
         values["thinking_share"] = result.thinking_share
+    for column, field in FINGERPRINTS.items():
+        if fingerprint := values.get(field):
+            values[column] = encode_fingerprint(fingerprint)
     return dump_record(values)
+
+
+def encode_fingerprint(fingerprint: str) -> int:
+    """Turn a fingerprint into a number of 64 bits: its own, if it has 16 hexadecimal digits.
+
+    Example:
+        >>> encode_fingerprint("00000000000000ff")
+        255
+    """
+    try:
+        code = int(fingerprint, 16) if len(fingerprint) == _DIGITS else 0
+    except ValueError:
+        code = 0
+    return code or int(hash_text(fingerprint, _DIGITS), 16)
 
 
 def decode(field: str, text: str | None) -> Any:

@@ -17,11 +17,13 @@ from poor_bench.errors import ConfigError
 from poor_bench.results.columns import (
     ALL_COLUMNS,
     CODES,
+    FINGERPRINTS,
     NUMBER_COLUMNS,
     SEARCHED,
     TEXT_COLUMNS,
     decode,
 )
+from poor_bench.results.settled import SettledRows, SettledSource, mark_rows
 from poor_bench.statistics.trials import NUMBERS
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _NEWEST = {
     **dict.fromkeys(CODES, "INTEGER"),
     "trial": "BIGINT",
     **dict.fromkeys(NUMBERS, "DOUBLE"),
+    **dict.fromkeys(FINGERPRINTS, "UBIGINT"),
 }
 """Columns of the rows that count; `place` grows with every row that is read."""
 
@@ -71,15 +74,22 @@ CREATE OR REPLACE TEMP TABLE counting AS
   UNION ALL
   SELECT failed, failed FROM trials WHERE failed > scored OR (failed >= 0 AND scored IS NULL);
 DELETE FROM newest
-  WHERE place IN (SELECT place FROM candidates ANTI JOIN counting USING (place));
+  WHERE place IN (SELECT place FROM candidates ANTI JOIN counting USING (place))
+    OR place IN (SELECT place FROM fresh);
 INSERT INTO newest
   SELECT place, counting.rank, failure_kind IS NOT NULL,
-    {", ".join(f"{name}_codes.code" for name in CODES)}, trial, {", ".join(NUMBERS)}
+    {", ".join(f"{name}_codes.code" for name in CODES)}, trial,
+    {", ".join((*NUMBERS, *FINGERPRINTS))}
   FROM incoming JOIN counting USING (place) {_code_joins(CODES)};
 DROP TABLE candidates;
 DROP TABLE counting;
 CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
 """
+_MISSING = {
+    **dict.fromkeys(NUMBERS, "'nan'::DOUBLE"),
+    **dict.fromkeys(FINGERPRINTS, "0::UBIGINT"),
+}
+"""What stands for a missing value in a column."""
 _ROW_BITS = 32
 """A place is the number of a source and, in its lower bits, of a row in it."""
 _ROWS = (1 << _ROW_BITS) - 1
@@ -108,6 +118,9 @@ class Database:
             }
         )
         self._latest = ""
+        self._settled: SettledRows | None = None
+        self._is_moved: NDArray[np.bool_] | None = None
+        """Rows of `_settled` that are in the database instead."""
         self._lock = threading.Lock()
         self._texts_of: dict[int, Path | None] = {}
         """File with the texts from a place on, up to the next of these places; None in memory."""
@@ -123,6 +136,26 @@ class Database:
             f"CREATE TABLE held (chunk BIGINT, {held});"
             "CREATE TABLE codes (field VARCHAR, value VARCHAR, code INTEGER);"
         )
+
+    def restore(self, settled: SettledRows) -> bool:
+        """Start with rows that counted before; return False if their models are others now."""
+        import numpy as np
+
+        for name, known in settled.codes.items():
+            values: list[Any] = [None] * (max(known.values(), default=-1) + 1)
+            for text, code in known.items():
+                value = self._resolve(text) if name == "llm_id" else decode(name, text)
+                if values[code] not in (None, value):
+                    return False
+                values[code] = value
+            if name == "llm_id" and len(set(values)) < len(values):
+                return False
+            self._codes[name], self._values[name] = dict(known), values
+        self._settled, self._latest = settled, settled.latest
+        self._is_moved = np.zeros(settled.n_rows, dtype=np.bool_)
+        last = max((source.first_place for source in settled.sources), default=0)
+        self._numbers = itertools.count((last >> _ROW_BITS) + 1)
+        return True
 
     # ---- rows in -----------------------------------------------------------------------------
 
@@ -177,8 +210,12 @@ class Database:
         if not n_new:
             return []
         self._latest = max(self._latest, latest)
+        if self._settled is not None:
+            self._declare_codes(self._settled)
         for name in CODES:
             self._add_codes(name)
+        if self._settled is not None:
+            self._move_rows(self._settled)
         self.connection.execute(_SETTLE)
         changed = self.connection.execute("SELECT DISTINCT llm_id FROM fresh").fetchall()
         return [self._values["llm_id"][code] for (code,) in changed]
@@ -204,6 +241,38 @@ class Database:
         ).fetchall()
         return int(n_rows)
 
+    def _declare_codes(self, settled: SettledRows) -> None:
+        """Put the codes that were restored into the database, where it needs them first."""
+        [[n_codes]] = self.connection.execute("SELECT count(*) FROM codes").fetchall()
+        for name, known in settled.codes.items() if not n_codes else ():
+            self._insert_codes(name, known)
+
+    def _insert_codes(self, name: str, codes: Mapping[str, int]) -> None:
+        self.connection.execute(
+            "INSERT INTO codes SELECT $1, unnest($2::VARCHAR[]), unnest($3::INTEGER[])",
+            [name, list(codes), list(codes.values())],
+        )
+
+    def _move_rows(self, settled: SettledRows) -> None:
+        """Move settled rows of the tests that new rows are about into the database."""
+        import numpy as np
+
+        assert self._is_moved is not None
+        n_tests = len(self._values["test_id"])
+        query = (
+            f"SELECT DISTINCT llm_id_codes.code::BIGINT * {n_tests} + test_id_codes.code AS pair "
+            f"FROM incoming {_code_joins(['llm_id', 'test_id'])}"
+        )
+        pairs = self.connection.execute(query).fetchnumpy()["pair"]
+        is_meant = mark_rows(settled.columns, pairs, n_tests) & ~self._is_moved
+        if is_meant.any():
+            places = np.flatnonzero(is_meant)
+            rows = {name: settled.columns[name][places] for name in _NEWEST}
+            self.connection.register("moved", rows)
+            self.connection.execute("INSERT INTO newest SELECT * FROM moved")
+            self.connection.unregister("moved")
+            self._is_moved |= is_meant
+
     def _add_codes(self, name: str) -> None:
         """Give every new value of a field a code, in the order of their first rows."""
         found = self.connection.execute(
@@ -218,10 +287,7 @@ class Database:
             if not is_known:
                 values.append(value)
         if new:
-            self.connection.execute(
-                "INSERT INTO codes SELECT $1, unnest($2::VARCHAR[]), unnest($3::INTEGER[])",
-                [name, new, [codes[text] for text in new]],
-            )
+            self._insert_codes(name, {text: codes[text] for text in new})
 
     # ---- frames out --------------------------------------------------------------------------
 
@@ -231,18 +297,45 @@ class Database:
         Returns:
             Columns; for each of `CODES` what its codes stand for; the newest timestamp.
         """
-        order = self._fetch_newest("rank").argsort(kind="stable")
-        columns = {
-            name: self._fetch_newest(name)[order]
-            for name in _NEWEST
-            if name not in {"rank", "is_failure"}
-        }
+        columns = self._fetch_columns()
+        del columns["rank"], columns["is_failure"]
         values = {name: tuple(values) for name, values in self._values.items()}
         return columns, values, self._latest
 
+    def keep_settled(self, sources: Sequence[SettledSource]) -> SettledRows:
+        """Describe the rows that count for a file.
+
+        Args:
+            sources: How far each source has been read.
+        """
+        return SettledRows(
+            sources=tuple(sources),
+            latest=self._latest,
+            codes={name: dict(known) for name, known in self._codes.items()},
+            columns=self._fetch_columns(),
+        )
+
+    def _fetch_columns(self) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        [[n_rows]] = self.connection.execute("SELECT count(*) FROM newest").fetchall()
+        settled = self._settled
+        if settled is not None and not n_rows:
+            return dict(settled.columns)
+        is_kept = None if self._is_moved is None else ~self._is_moved
+
+        def fetch(name: str) -> NDArray[Any]:
+            fetched = self._fetch_newest(name)
+            if settled is None or is_kept is None:
+                return fetched
+            return np.concatenate([settled.columns[name][is_kept], fetched])
+
+        order = fetch("rank").argsort(kind="stable")
+        return {name: fetch(name)[order] for name in _NEWEST}
+
     def _fetch_newest(self, name: str) -> NDArray[Any]:
-        """Fetch one column: fetching all of them sorted takes several times their memory."""
-        value = f"coalesce({name}, 'nan'::DOUBLE)" if name in NUMBERS else f'"{name}"'
+        """Fetch one column: fetching all of them at once takes several times their memory."""
+        value = f"coalesce({name}, {_MISSING[name]})" if name in _MISSING else f'"{name}"'
         query = f"SELECT {value} AS found FROM newest"
         column: NDArray[Any] = self.connection.execute(query).fetchnumpy()["found"]
         return column

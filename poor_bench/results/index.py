@@ -32,6 +32,12 @@ from poor_bench.results.parts import (
     read_status,
 )
 from poor_bench.results.paths import StorePaths
+from poor_bench.results.settled import (
+    SettledSource,
+    is_worth_writing,
+    read_settled,
+    write_settled,
+)
 from poor_bench.results.snapshot import read_snapshot
 from poor_bench.results.table import ResultTable
 from poor_bench.runs.journal import is_whole, read_journal
@@ -56,6 +62,8 @@ class _Source:
     name: str
     identity: int
     first_place: int
+    parts: list[tuple[str, int]] = field(default_factory=list)
+    """Name of each part, and the place of its first row."""
     n_rows: int = 0
     """Usable rows so far; the next one has this number."""
     position: int = 0
@@ -162,6 +170,10 @@ class ResultIndex:
         self._base: Base | None = None
         self._used: list[ParquetPart] = []
         self._llm_versions: dict[str, int] = {}
+        self._n_settled = 0
+        """Rows of the file of settled rows."""
+        self._n_read_settled = 0
+        """Rows of the sources that they were worked out from."""
 
     # ---- sources -----------------------------------------------------------------------------
 
@@ -176,7 +188,7 @@ class ResultIndex:
             order = list(dict.fromkeys((*(base.sources if base else ()), *runs)))
             if self._database is None or not self._goes_on(base, order, runs):
                 self._forget()
-                self._database = Database(self._resolve)
+                self._restore(base, order, streams, runs)
             self._base = base
             for name in order:
                 if name != BASE:
@@ -207,6 +219,58 @@ class ResultIndex:
             and has_parts
             and all(self._paths.run_file(name) is not None for name in runs)
         )
+
+    def _restore(
+        self,
+        base: Base | None,
+        order: Sequence[str],
+        streams: ExitStack,
+        runs: Mapping[str, BinaryIO],
+    ) -> None:
+        """Start with the rows that were settled before, if their sources are as they were."""
+        self._database = Database(self._resolve)
+        settled = read_settled(self._parts.folder)
+        if settled is None or not settled.sources:
+            return
+        names = [source.name for source in settled.sources]
+        if names != list(order[: len(names)]):
+            return
+        opened = {**_open_files(streams, self._find_sealed(names, runs)), **runs}
+        is_same = all(
+            base is not None and source.identity == base.identity
+            if source.name == BASE
+            else _is_longer(opened.get(source.name), source)
+            for source in settled.sources
+        )
+        places = [place for source in settled.sources for place in source.parts]
+        if not is_same or not all(self._parts.has_part(name) for name, _ in places):
+            return
+        if not self._database.restore(settled):
+            return
+        self._n_settled = settled.n_rows
+        self._n_read_settled = sum(source.n_rows for source in settled.sources)
+        for source in settled.sources:
+            self._restore_source(source)
+
+    def _find_sealed(self, names: Sequence[str], runs: Mapping[str, BinaryIO]) -> dict[str, Path]:
+        found = ((name, self._paths.run_file(name)) for name in names if name not in runs)
+        return {name: path for name, path in found if path is not None}
+
+    def _restore_source(self, settled: SettledSource) -> None:
+        assert self._database is not None
+        source = self._sources[settled.name] = _Source(
+            settled.name,
+            settled.identity,
+            settled.first_place,
+            list(settled.parts),
+            n_rows=settled.n_rows,
+            position=settled.position,
+            is_over=settled.name == BASE,
+        )
+        for name, place in source.parts:
+            part = self._parts.find_part(name)
+            self._database.read_texts_from(place, part.texts)
+            self._used.append(part)
 
     def _goes_on(
         self, base: Base | None, order: Sequence[str], runs: Mapping[str, BinaryIO]
@@ -279,6 +343,7 @@ class ResultIndex:
         for part in self._parts.find_parts(source.name, source.identity):
             if not is_intact(part):
                 raise _DamagedPartError(part.numbers)
+            source.parts.append((part.path.name, source.held_place))
             self._database.read_texts_from(source.held_place, part.texts)
             source.n_rows += self._database.count_part(source.first_place, part.numbers)
             self._used.append(part)
@@ -323,6 +388,7 @@ class ResultIndex:
         except (OSError, duckdb.Error) as error:
             _LOG.debug("%s: no part was written: %s", self._parts.folder, error)
             return False
+        source.parts.append((part.path.name, source.held_place))
         self._database.read_texts_from(source.held_place, part.texts)
         self._used.append(part)
         return True
@@ -344,6 +410,19 @@ class ResultIndex:
             values=values,
             texts=_Texts(self._database, self._start_again),
         )
+        self._keep_settled()
+
+    def _keep_settled(self) -> None:
+        """Write the rows that count to their file, if many are new."""
+        assert self._database is not None
+        n_read = sum(source.n_rows for source in self._sources.values())
+        base = self._sources.get(BASE)
+        is_whole = base is None or not base.n_held
+        if is_whole and is_worth_writing(self._n_settled, n_read - self._n_read_settled):
+            sources = [_describe_source(source) for source in self._sources.values()]
+            rows = self._database.keep_settled(sources)
+            if write_settled(self._parts.folder, rows):
+                self._n_settled, self._n_read_settled = rows.n_rows, n_read
 
     def _start_again(self, database: Database) -> None:
         """Remove an index that turned out to be damaged; it is built again when next needed."""
@@ -405,6 +484,26 @@ def _identity_of_run(stream: BinaryIO) -> int:
     """Identify a journal by its first line and its inode."""
     stream.seek(0)
     return compute_identity(stream.readline(), os.fstat(stream.fileno()).st_ino)
+
+
+def _is_longer(stream: BinaryIO | None, settled: SettledSource) -> bool:
+    """True if a journal begins with what had been read of it."""
+    if stream is None or os.fstat(stream.fileno()).st_size < settled.size:
+        return False
+    return _identity_of_run(stream) == settled.identity
+
+
+def _describe_source(source: _Source) -> SettledSource:
+    """Say how far a source is in parts; rows that are in memory are read again."""
+    return SettledSource(
+        name=source.name,
+        identity=source.identity,
+        first_place=source.first_place,
+        n_rows=source.n_rows - source.n_held,
+        position=source.held_from if source.n_held else source.position,
+        size=source.position,
+        parts=tuple(source.parts),
+    )
 
 
 def _pieces(stream: BinaryIO, position: int) -> Iterator[tuple[bytes, int]]:

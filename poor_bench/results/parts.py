@@ -4,6 +4,7 @@
 index/<columns>/base.json          what results.json consists of
 index/<columns>/*.numbers.parquet  figures and short texts of one part
 index/<columns>/*.texts.parquet    its long texts
+index/<columns>/settled.bin        rows that count (`settled.py`)
 ```
 
 A part covers a stretch of one source: bytes of a journal, or rows of `results.json`. Its name tells
@@ -88,6 +89,16 @@ class PartFolder:
             if part is not None and (part.start not in known or known[part.start].end < part.end):
                 known[part.start] = part
         return list(_chain(known))
+
+    def find_part(self, name: str) -> ParquetPart:
+        """Find a part by its name, which tells what it covers."""
+        start, _, end = name.rsplit(".", 2)[1].partition("-")
+        return ParquetPart(self.folder / name, int(start), int(end))
+
+    def has_part(self, name: str) -> bool:
+        """True if both files of a part are there."""
+        part = self.find_part(name)
+        return part.numbers.exists() and part.texts.exists()
 
     def write(
         self, source: str, identity: int, start: int, end: int, copy: Callable[[Path, Path], None]

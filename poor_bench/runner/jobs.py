@@ -20,11 +20,11 @@ from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.queues import Work
+from poor_bench.prompts.fingerprint import request_fingerprint
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.cost import cost_usd, estimate_cost_usd
-from poor_bench.scoring.fingerprint import request_fingerprint
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
 _LONGEST_MESSAGE = 4000

@@ -81,8 +81,8 @@ class Fingerprints(Protocol):
     def of_request(self, llm: LLM, test: Test) -> str:
         """Fingerprint of what would be asked."""
 
-    def of_requests(self, llms: Sequence[LLM], test: Test) -> Sequence[str]:
-        """The same for several LLMs."""
+    def digest_requests(self, llms: Sequence[LLM], test: Test) -> Sequence[bytes]:
+        """The same for several LLMs, 8 bytes each."""
 
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""

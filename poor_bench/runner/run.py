@@ -21,6 +21,7 @@ from poor_bench.pool.events import JobDone, LLMUnavailable
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
+from poor_bench.prompts.fingerprint import llm_fingerprint
 from poor_bench.results.store import EarlierScores, ResultStore
 from poor_bench.runner.events import (
     JudgeUnavailable,
@@ -35,7 +36,6 @@ from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_a
 from poor_bench.runner.plan import Plan, TrialState, WorkItem
 from poor_bench.runner.rescore import make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
-from poor_bench.scoring.fingerprint import llm_fingerprint
 
 _Key = tuple[str, str, int]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 
 from poor_bench.config.load import Workspace
 from poor_bench.extraction.thinking import split_thinking
@@ -13,16 +14,16 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.prompts.request import build_parameters, build_request, template_for
-from poor_bench.runner.plan import Fingerprints
-from poor_bench.sandbox import Level, note_levels
-from poor_bench.scoring.fingerprint import (
-    encode_asked,
-    encode_conversation,
+from poor_bench.prompts.fingerprint import (
+    begin_request,
+    encode_messages,
     evaluator_fingerprint,
     join_request,
     request_fingerprint,
 )
+from poor_bench.prompts.request import build_parameters, build_request, template_for
+from poor_bench.runner.plan import Fingerprints
+from poor_bench.sandbox import Level, note_levels
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
@@ -43,37 +44,41 @@ class WorkspaceFingerprints:
         self._evaluators = evaluators
         self._judges = judges
         self._of_evaluator: dict[str, str] = {}
-        self._asked: dict[tuple[str, str], tuple[str, object]] = {}
+        self._begun: dict[str, dict[str, tuple[blake2b, int]]] = {}
+        """Class and LLM to its request as far as it is the same for all tests."""
+        self._wordings: dict[object, int] = {}
 
     def of_request(self, llm: LLM, test: Test) -> str:
         """Fingerprint of what would be asked."""
         test_class = self._workspace.test_classes[test.class_id]
         return request_fingerprint(llm, build_request(llm, test_class, test))
 
-    def of_requests(self, llms: Sequence[LLM], test: Test) -> list[str]:
-        """Fingerprints of what each of some LLMs would be asked, as `of_request`.
+    def digest_requests(self, llms: Sequence[LLM], test: Test) -> list[bytes]:
+        """Fingerprints of what each of some LLMs would be asked, as the 8 bytes of `of_request`.
 
         Most LLMs are asked in the same words: these are built and encoded once.
         """
         test_class = self._workspace.test_classes[test.class_id]
-        conversations: dict[object, str] = {}
-        found = []
+        begun = self._begun.setdefault(test_class.id, {})
+        messages: dict[int, bytes] = {}
+        digests = []
         for llm in llms:
-            asked, wording = self._find_asked(llm, test_class)
-            conversation = conversations.get(wording)
-            if conversation is None:
+            start, wording = begun.get(llm.id) or self._begin(begun, llm, test_class)
+            encoded = messages.get(wording)
+            if encoded is None:
                 request = build_request(llm, test_class, test)
-                conversation = conversations[wording] = encode_conversation(request)
-            found.append(join_request(asked, conversation))
-        return found
+                encoded = messages[wording] = encode_messages(request)
+            digests.append(join_request(start, encoded))
+        return digests
 
-    def _find_asked(self, llm: LLM, test_class: TestClass) -> tuple[str, object]:
-        """Encode model and parameters, and say what its words for a test of a class depend on."""
-        known = self._asked.get((llm.id, test_class.id))
-        if known is None:
-            asked = encode_asked(llm, build_parameters(llm, test_class))
-            wording = template_for(test_class, llm), llm.base_system_prompt
-            known = self._asked[llm.id, test_class.id] = asked, wording
+    def _begin(
+        self, begun: dict[str, tuple[blake2b, int]], llm: LLM, test_class: TestClass
+    ) -> tuple[blake2b, int]:
+        """Hash model and parameters, and number its wording: what its words depend on."""
+        wording = template_for(test_class, llm), llm.base_system_prompt
+        number = self._wordings.setdefault(wording, len(self._wordings))
+        started = begin_request(llm, build_parameters(llm, test_class))
+        known = begun[llm.id] = started, number
         return known
 
     def of_evaluator(self, test: Test) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
 from poor_bench.prompts.request import build_messages
+from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import count_stale
 from poor_bench.runner.plan import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.runner.scorer import WorkspaceFingerprints
@@ -98,7 +100,7 @@ class StaleCheck:
             return llm_id in self._llms and (llm_ids is None or llm_id in llm_ids)
 
         rows = np.flatnonzero(table.is_scored & table.find_entries("llm_id", is_asked_for))
-        fingerprints = fetch_fingerprints(table, rows)
+        fingerprints = select_fingerprints(table, rows)
         is_known = fingerprints.is_known
         states = fingerprints.find_states(
             self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
@@ -143,19 +145,19 @@ class StaleCheck:
 
 
 class StoredFingerprints(NamedTuple):
-    """Fingerprints of scored rows of a table."""
+    """Fingerprints of scored rows of a table, as numbers; 0 where they are not known."""
 
     table: ResultTable
     rows: NDArray[np.int64]
-    asked: NDArray[np.object_]
-    """Of the request of each row; None or empty where it is not known."""
-    scored: NDArray[np.object_]
+    asked: NDArray[np.uint64]
+    """Of the request of each row."""
+    scored: NDArray[np.uint64]
     """Of the evaluator."""
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
         """True for each row that stores a fingerprint."""
-        known: NDArray[np.bool_] = self.asked.astype(bool) | self.scored.astype(bool)
+        known: NDArray[np.bool_] = (self.asked | self.scored) != 0
         return known
 
     def find_states(
@@ -176,36 +178,46 @@ class StoredFingerprints(NamedTuple):
         import numpy as np
 
         states = np.full(len(self.rows), TrialState.DONE, dtype=np.uint8)
-        has_asked, has_scored = self.asked.astype(bool), self.scored.astype(bool)
-        llm_of = [llms.get(llm_id) for llm_id in self.table.values["llm_id"]]
-        llm_codes = self.table.columns["llm_id"][self.rows]
         test_codes = self.table.columns["test_id"][self.rows]
-        order = np.argsort(test_codes, kind="stable")  # one test for all models, then the next
-        ends = np.flatnonzero(np.diff(test_codes[order])) + 1
-        for places in np.split(order, ends) if len(order) else ():
-            test = tests[self.table.values["test_id"][int(test_codes[places[0]])]]
-            scored = places[has_scored[places]]
-            current = fingerprint_evaluator(test) if len(scored) else None
-            if current is not None:
-                states[scored[self.scored[scored] != current]] = TrialState.STALE_SCORE
-            asked = places[has_asked[places]]
-            those = [llm for code in llm_codes[asked].tolist() if (llm := llm_of[code])]
-            now = np.array(fingerprints.of_requests(those, test), dtype=object)
-            states[asked[self.asked[asked] != now]] = TrialState.STALE_REQUEST
+        now = np.zeros(len(self.table.values["test_id"]), dtype=np.uint64)
+        for code in np.unique(test_codes[self.scored != 0]).tolist():
+            current = fingerprint_evaluator(tests[self.table.values["test_id"][code]])
+            now[code] = encode_fingerprint(current) if current else 0
+        current_of_row = now[test_codes]
+        is_other = (self.scored != current_of_row) & (self.scored != 0) & (current_of_row != 0)
+        states[is_other] = TrialState.STALE_SCORE
+        asked = np.flatnonzero(self.asked != 0)
+        asked = asked[np.argsort(test_codes[asked], kind="stable")]
+        digests = self._digest_requests(asked, llms, tests, fingerprints)
+        states[asked[self.asked[asked] != digests]] = TrialState.STALE_REQUEST
         return states
 
+    def _digest_requests(
+        self,
+        places: NDArray[np.int64],
+        llms: Mapping[str, LLM],
+        tests: Mapping[str, Test],
+        fingerprints: Fingerprints,
+    ) -> NDArray[np.uint64]:
+        """Compute today's fingerprints of rows that are ordered by test."""
+        import numpy as np
 
-def fetch_fingerprints(table: ResultTable, rows: NDArray[np.int64]) -> StoredFingerprints:
-    """Fetch the fingerprints of scored rows.
+        llm_of = [llms.get(llm_id) for llm_id in self.table.values["llm_id"]]
+        codes = self.table.columns["llm_id"][self.rows[places]].tolist()
+        asked = [llm for code in codes if (llm := llm_of[code])]
+        test_codes = self.table.columns["test_id"][self.rows[places]]
+        starts = np.flatnonzero(np.diff(test_codes, prepend=-1)).tolist()
+        digests: list[bytes] = []
+        for start, end in pairwise((*starts, len(places))):
+            test = tests[self.table.values["test_id"][int(test_codes[start])]]
+            digests += fingerprints.digest_requests(asked[start:end], test)
+        return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
-    Raises:
-        StoreError: If the index is damaged.
-    """
-    import numpy as np
 
-    fetched = table.text_columns(rows, ["request_fingerprint", "evaluator_fingerprint"])
-    both = np.array(fetched, dtype=object).reshape(-1, 2)
-    return StoredFingerprints(table, rows, both[:, 0], both[:, 1])
+def select_fingerprints(table: ResultTable, rows: NDArray[np.int64]) -> StoredFingerprints:
+    """Select the fingerprints of scored rows."""
+    asked, scored = (table.columns[name][rows] for name in ("request_code", "evaluator_code"))
+    return StoredFingerprints(table, rows, asked, scored)
 
 
 def note_table(
@@ -223,7 +235,7 @@ def note_table(
 
     is_here = states.find_slots(table) >= 0
     scored = np.flatnonzero(is_here & table.is_scored)
-    found = fetch_fingerprints(table, scored).find_states(
+    found = select_fingerprints(table, scored).find_states(
         {llm.id: llm for llm in states.llms},
         {test.test_id: test for test in states.tests},
         fingerprints,

@@ -75,4 +75,5 @@ def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:
     runner = WorkspaceRunner(WorkspaceFolder(folder))
     llms, now = runner.workspace.llms, runner.fingerprints
     for test in runner.states(Selection()).tests:
-        assert now.of_requests(llms, test) == [now.of_request(llm, test) for llm in llms]
+        digests = [bytes.fromhex(now.of_request(llm, test)) for llm in llms]
+        assert now.digest_requests(llms, test) == digests

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.results import index
+from poor_bench.results import index, settled
 from poor_bench.results.columns import ALL_COLUMNS
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
@@ -180,8 +180,8 @@ STEPS = st.one_of(
     st.tuples(st.just("append"), st.lists(TRIALS, min_size=1, max_size=4)),
     st.tuples(
         st.sampled_from(
-            ["look", "close", "edit", "remove index", "new process", "damage", "few", "many",
-             "export"]
+            ["look", "close", "edit", "remove index", "new process", "damage", "damage rows",
+             "few", "many", "export"]
         ),
         st.none(),
     ),
@@ -200,6 +200,7 @@ def test_index_tells_what_the_files_tell(
         patch.setattr(index, "_PART_ROWS", 2)
         patch.setattr(index, "_BATCH_ROWS", 3)
         patch.setattr(index, "_BATCH_BYTES", 700)
+        patch.setattr(settled, "FEWEST_NEW_ROWS", 2)
         history = _History(folder, patch)
         try:
             for name, results in steps:
@@ -258,6 +259,11 @@ class _History:
         if name == "damage":
             for path in parts(self.store)[:1]:
                 path.write_bytes(path.read_bytes()[:-9])
+        if name == "damage rows":
+            for path in (self.folder / "index").rglob("settled.bin"):
+                content = bytearray(path.read_bytes())
+                content[len(content) * 3 // 4] ^= 1
+                path.write_bytes(content)
         if name != "edit":
             self.open_process()
 
@@ -315,6 +321,48 @@ def test_parts_are_never_rewritten(store: ResultStore) -> None:
     later = {path: path.stat().st_mtime_ns for path in parts(store)}
     assert len(later) == 2 * len(first)
     assert first.items() <= later.items()
+
+
+@pytest.fixture
+def settled_rows(small_parts: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settled, "FEWEST_NEW_ROWS", 2)
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_rows_that_were_settled_are_not_read_again(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
+    store.table()
+    store.add([scored("b", 0.75), scored("d", 1.0)], LATER, {})
+    monkeypatch.setattr(
+        index.Database, "count_part", lambda *_args: pytest.fail("parts were counted again")
+    )
+    table = open_store(store.paths.snapshot.parent).table()
+    assert scores(table) == {"a": 0.5, "b": 0.75, "c": 0.5, "d": 1.0}
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_settled_rows_follow_the_names_of_models(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.add([scored(name, 0.5) for name in ("a", "b")], RUN, {})
+    store.add([scored(name, 1.0, llm_id="other") for name in ("a", "b")], LATER, {})
+    assert store.table().llm_ids == ("a:b", "other")
+    renamed = open_store(tmp_path, lambda name: name.replace("other", "new"))
+    assert renamed.table().llm_ids == ("a:b", "new")
+    joined = open_store(tmp_path, lambda _name: "one")
+    assert scores(joined.table()) == {"a": 1.0, "b": 1.0}
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_settled_rows_are_written_again_only_when_many_are_new(store: ResultStore) -> None:
+    store.add([scored(str(number), 0.5) for number in range(40)], RUN, {})
+    store.table()
+    [path] = (store.paths.snapshot.parent / "index").rglob("settled.bin")
+    written = path.stat().st_mtime_ns
+    store.add([scored(f"new {number}", 0.5) for number in range(4)], LATER, {})
+    assert len(store.table()) == 44
+    assert path.stat().st_mtime_ns == written
 
 
 @pytest.mark.usefixtures("small_parts")

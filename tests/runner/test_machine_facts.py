@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from poor_bench.prompts.fingerprint import llm_fingerprint
 from poor_bench.runner.run import find_cpu_model, machine_facts
 from poor_bench.runs.history import read_stored_runs
-from poor_bench.scoring.fingerprint import llm_fingerprint
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner, run_all
 

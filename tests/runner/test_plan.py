@@ -19,8 +19,8 @@ class PresentFingerprints:
     def of_request(self, llm: LLM, test: Test) -> str:
         return "asked so"
 
-    def of_requests(self, llms: Sequence[LLM], test: Test) -> list[str]:
-        return [self.of_request(llm, test) for llm in llms]
+    def digest_requests(self, llms: Sequence[LLM], test: Test) -> list[bytes]:
+        return [bytes.fromhex(self.of_request(llm, test)) for llm in llms]
 
     def of_evaluator(self, test: Test) -> str:
         return "scored so"

@@ -11,9 +11,9 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
+from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.runner.events import RunEvent, RunStarted, TrialFinished
 from poor_bench.runner.plan import TrialState, TrialStates, make_plan
-from poor_bench.scoring.fingerprint import hash_text
 from poor_bench.tuning.params.ranking import find_losers
 from poor_bench.tuning.params.variants import Variant, make_entry
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, count_calls

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from poor_bench.models.llm import LLM
-from poor_bench.scoring.fingerprint import hash_text
+from poor_bench.prompts.fingerprint import hash_text
 
 SYSTEM_PROMPT = "base_system_prompt"
 """Not a parameter of the request, but swept like one."""

@@ -11,7 +11,7 @@ from poor_bench.models.failure import FailureScope
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.scoring.fingerprint import hash_text
+from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, TuningSubject, read_attempt
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 

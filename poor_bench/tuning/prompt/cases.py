@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
-from poor_bench.scoring.fingerprint import hash_text
+from poor_bench.prompts.fingerprint import hash_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
+from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
 from poor_bench.prompts.render import list_placeholders
 from poor_bench.prompts.request import template_for
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.scoring.cost import estimate_cost_usd
-from poor_bench.scoring.fingerprint import hash_text, llm_fingerprint
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject
 from poor_bench.tuning.searches import add_known, result_cost_usd

@@ -20,22 +20,26 @@ def request_fingerprint(llm: LLM, request: ChatRequest) -> str:
 
     Where the model is asked (its endpoint) and what we call it (its id) do not count.
     """
-    return join_request(encode_asked(llm, request.parameters), encode_conversation(request))
+    return join_request(begin_request(llm, request.parameters), encode_messages(request)).hex()
 
 
-def encode_asked(llm: LLM, parameters: Mapping[str, Any]) -> str:
-    """Encode model and parameters, the first part of what `join_request` hashes."""
-    return _ENCODER.encode(_list_what_is_asked(llm, parameters))
+def begin_request(llm: LLM, parameters: Mapping[str, Any]) -> hashlib.blake2b:
+    """Hash model and parameters, the first part of a request."""
+    asked = _ENCODER.encode(_list_what_is_asked(llm, parameters))
+    return _begin_hash(f"{asked[:-1]},")
 
 
-def encode_conversation(request: ChatRequest) -> str:
-    """Encode the prompt, the second part of what `join_request` hashes."""
-    return _ENCODER.encode([(message.role, message.content) for message in request.messages])
+def encode_messages(request: ChatRequest) -> bytes:
+    """Encode the prompt, the second part of a request."""
+    messages = [(message.role, message.content) for message in request.messages]
+    return f"{_ENCODER.encode(messages)}]".encode("utf-8", "surrogatepass")
 
 
-def join_request(asked: str, conversation: str) -> str:
-    """Hash both parts; who has many requests encodes each part once."""
-    return _hash(f"{asked[:-1]},{conversation}]")
+def join_request(begun: hashlib.blake2b, messages: bytes) -> bytes:
+    """Hash both parts to 8 bytes; who has many requests makes each part once."""
+    whole = begun.copy()
+    whole.update(messages)
+    return whole.digest()
 
 
 def llm_fingerprint(llm: LLM) -> str:
@@ -66,4 +70,8 @@ def _digest(value: object) -> str:
 
 
 def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return _begin_hash(text).hexdigest()
+
+
+def _begin_hash(text: str) -> hashlib.blake2b:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)

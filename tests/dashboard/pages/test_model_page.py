@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from poor_bench.dashboard.components.grids import shown_columns
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.model import callbacks, details, results
 from poor_bench.dashboard.pages.model.breakdown import build_breakdown
@@ -14,7 +15,7 @@ from poor_bench.dashboard.pages.model.layout import COLUMNS, layout
 from poor_bench.dashboard.pages.model.url import ClassOrder, ModelUrl, read_selected_key
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import GridUrl, model_link
 from poor_bench.models.result import Result
 from poor_bench.results.query import Outcome, Range
 from poor_bench.results.table import TrialKey
@@ -48,10 +49,11 @@ def hostile(workspace_files: WorkspaceFiles, **fields: Any) -> Services:
     return services_of(folder)
 
 
-def test_the_table_has_exactly_the_columns_asked_for_and_peoples_ratings() -> None:
-    assert [column["headerName"] for column in COLUMNS] == [
-        "Test ID", "Score", "Test Category", "Execution Time", "Details", "Think", "Rating",
+def test_the_table_has_exactly_the_columns_asked_for_and_offers_peoples_ratings() -> None:
+    assert [name for _, name in shown_columns(COLUMNS, GridUrl())] == [
+        "Test ID", "Score", "Test Category", "Execution Time", "Details", "Think",
     ]  # fmt: skip
+    assert COLUMNS[-1]["headerName"] == "Rating"
 
 
 def test_rows_come_page_by_page(services: Services) -> None:

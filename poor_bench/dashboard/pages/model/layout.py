@@ -72,13 +72,15 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerTooltip": "Mean score that people give the answer",
         "type": "rightAligned",
         "width": 88,
+        "hide": True,
         "sortable": False,
         "valueFormatter": {
             "function": "params.value == null ? '' : d3.format('.2f')(params.value)"
         },
     },
 )
-"""Where they do not fit side by side, the last ones are hidden."""
+"""The specification names all that are shown at first. Where they do not fit side by side, the last
+ones are hidden."""
 
 
 def layout(url: ModelUrl) -> Component:

@@ -400,8 +400,9 @@ class ResultIndex:
         changed = self._database.settle()
         if not changed and self._table is not None:
             return
-        self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in changed}
         columns, values, latest = self._database.newest()
+        new = {*changed, *(set(values["llm_id"]) - self._llm_versions.keys())}
+        self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in new}
         self._table = ResultTable(
             version=next(_VERSIONS),
             llm_versions=dict(self._llm_versions),

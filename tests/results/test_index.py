@@ -343,6 +343,15 @@ def test_rows_that_were_settled_are_not_read_again(
 
 
 @pytest.mark.usefixtures("settled_rows")
+def test_every_model_has_a_version_also_where_nothing_is_new(store: ResultStore) -> None:
+    store.add([scored("a", 0.5), scored("b", 1.0)], RUN, {})
+    store.add([scored(name, 1.0, llm_id="other") for name in ("a", "b")], LATER, {})
+    store.table()
+    table = open_store(store.paths.snapshot.parent).table()
+    assert set(table.llm_versions) == set(table.llm_ids) == {"a:b", "other"}
+
+
+@pytest.mark.usefixtures("settled_rows")
 def test_settled_rows_follow_the_names_of_models(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.add([scored(name, 0.5) for name in ("a", "b")], RUN, {})

@@ -149,10 +149,10 @@ class ResultSetResolver:
         llm = find_llm(reference, self._config.workspace.llms)
         if llm is not None:
             return llm.id
-        return reference if any(reference == result.llm_id for result in self.present) else None
+        return reference if self._config.store.has_results_of(reference) else None
 
     def _llm_side(self, llm_id: str) -> ResultSet:
-        results = [result for result in self.present if result.llm_id == llm_id]
+        results = list(self._config.store.results_of(llm_id))
         if not results:
             raise ConfigError(
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)

@@ -256,18 +256,25 @@ def count_stale(
     """
     import numpy as np
 
-    n_tests = len(table.values["test_id"])
-    pairs = table.columns["llm_id"][rows].astype(np.int64) * n_tests
-    pairs += table.columns["test_id"][rows]
-    known = (None, *StaleReason)
-    codes, numbers = np.unique(pairs * len(known) + reasons, return_counts=True)
+    here = [tests.get(name) for name in table.values["test_id"]]
+    places: dict[tuple[str, int], int] = {}
+    part_of_test = np.array(
+        [
+            places.setdefault((test.class_id, test.level), len(places)) if test else 0
+            for test in here
+        ],
+        dtype=np.int64,
+    )
+    known, parts = (None, *StaleReason), [*places]
+    llms = table.columns["llm_id"][rows].astype(np.int64)
+    groups = llms * len(parts) + part_of_test[table.columns["test_id"][rows]]
+    codes, numbers = np.unique(groups * len(known) + reasons, return_counts=True)
     counts: dict[Group, Counter[StaleReason]] = {}
     for code, n in zip(codes.tolist(), numbers.tolist(), strict=True):
-        pair, place = divmod(code, len(known))
-        llm, test_code = divmod(pair, n_tests)
-        test = tests[table.values["test_id"][test_code]]
-        llm_id = table.values["llm_id"][llm]
-        group = Group(llm_id=llm_id, class_id=test.class_id, level=test.level)
+        group_code, place = divmod(code, len(known))
+        llm, part = divmod(group_code, len(parts))
+        class_id, level = parts[part]
+        group = Group(llm_id=table.values["llm_id"][llm], class_id=class_id, level=level)
         of_group = counts.setdefault(group, Counter())
         if (reason := known[place]) is not None:
             of_group[reason] += n

@@ -141,6 +141,26 @@ class ResultStore:
                 except (ValueError, TypeError, KeyError) as error:
                     _LOG.warning("%s: a row of %s: %s", snapshot, row.llm_id, error)
 
+    def results_of(self, llm_id: str) -> Iterator[Result]:
+        """Yield those of one LLM; of many results, the others are not read.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        if self.is_large():
+            table = self.table()
+            yield from table.whole(table.find_rows(llm_id))
+        else:
+            yield from (result for result in self.results() if result.llm_id == llm_id)
+
+    def has_results_of(self, llm_id: str) -> bool:
+        """True if an LLM has results.
+
+        Raises:
+            StoreError: If the results cannot be read.
+        """
+        return any(True for _ in self.results_of(llm_id))
+
     def table(self) -> ResultTable:
         """Read the same in columns: from the index, which follows the files.
 

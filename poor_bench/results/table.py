@@ -113,7 +113,9 @@ class ResultTable(TrialColumns):
             self,
             version=self.version + offset,
             llm_versions={llm_id: each + offset for llm_id, each in self.llm_versions.items()},
-            columns={name: column[is_kept] for name, column in self.columns.items()},
+            columns=self.columns
+            if is_kept.all()
+            else {name: column[is_kept] for name, column in self.columns.items()},
         )
 
     def light(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.models.test import Test
 from poor_bench.statistics.summary import Summary
+from poor_bench.statistics.trials import number_codes
 
 if TYPE_CHECKING:
     from poor_bench.statistics.trials import TrialColumns
@@ -61,7 +62,8 @@ def add_coverage(
 
 def find_scored_tests(trials: TrialColumns) -> tuple[str, ...]:
     """List the ids of the tests that any model was scored on."""
-    return trials.pick(trials.is_scored).find_values("test_id")
+    used, _ = number_codes(trials.columns["test_id"][trials.is_scored])
+    return tuple(trials.values["test_id"][code] for code in used)
 
 
 def _add_counts(row: Summary, counts: TestCounts, *, is_runnable: bool) -> Summary:

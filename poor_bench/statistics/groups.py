@@ -106,24 +106,36 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
     n = len(values)
     if n == 0:
         raise ValueError("a mean needs at least one value")
-    units = number_groups(n, groups)
-    n_groups = max(units) + 1
     mean = math.fsum(values) / n
-    sizes, excesses = [0] * n_groups, [0.0] * n_groups
-    for unit, value in zip(units, values, strict=True):
-        sizes[unit] += 1
-        excesses[unit] += value - mean
+    excesses = [value - mean for value in values]
+    squares = between = math.fsum(excess**2 for excess in excesses)
+    sizes: Sequence[int] = (1,)
+    described: Sequence[tuple[int, float]] = ()
+    if groups is not None:
+        sizes, excesses = _sum_units(excesses, number_groups(n, groups))
+        between = math.fsum(excess**2 for excess in excesses)
+        described = _describe_groups(sizes, excesses, mean) if len(sizes) < n else ()
     return Sums(
-        sizes=Counter(sizes),
+        sizes={1: n} if groups is None else Counter(sizes),
         mean=mean,
-        squares=math.fsum((value - mean) ** 2 for value in values),
-        between=math.fsum(excess**2 for excess in excesses),
+        squares=squares,
+        between=between,
         cubes=math.fsum(excess**3 for excess in excesses),
         lowest=min(values),
         highest=max(values),
-        is_whole=all(value in {-1.0, 0.0, 1.0} for value in values),
-        groups=_describe_groups(sizes, excesses, mean) if n_groups < n else (),
+        is_whole={*values} <= {-1.0, 0.0, 1.0},
+        groups=described,
     )
+
+
+def _sum_units(excesses: Sequence[float], units: Sequence[int]) -> tuple[list[int], list[float]]:
+    """Count the tests of each unit, and sum their deviations from the mean up."""
+    n_units = max(units) + 1
+    sizes, sums = [0] * n_units, [0.0] * n_units
+    for unit, excess in zip(units, excesses, strict=True):
+        sizes[unit] += 1
+        sums[unit] += excess
+    return sizes, sums
 
 
 def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = None) -> Sums:

@@ -83,7 +83,7 @@ def estimate_mean(sums: Sums) -> Estimate:
 def _check(scores: Sequence[float]) -> None:
     if not scores:
         raise ValueError("a mean needs at least one score")
-    if not all(0 <= score <= 1 for score in scores):
+    if not (min(scores) >= 0 and max(scores) <= 1) or math.isnan(sum(scores)):
         raise ValueError("scores must be from 0 to 1")
 
 

@@ -234,9 +234,7 @@ class _TrialCounts:
         is_scored, is_newer = table.is_scored, find_newer_failures(table)
         is_failed = ~is_scored & ~is_newer
         self._n_scored = grouped.count(is_scored)
-        pairs = grouped.numbers * len(table.values["test_id"]) + table.columns["test_id"]
-        groups_asked = np.unique(pairs) // max(1, len(table.values["test_id"]))
-        self._n_asked = np.bincount(groups_asked, minlength=len(grouped)).tolist()
+        self._n_asked = _count_tests(grouped, table)
         self._n_failed = grouped.count(is_failed)
         self._n_newer = grouped.count(is_newer)
         self._failures: list[Counter[FailureKind]] = _tally(
@@ -261,6 +259,17 @@ class _TrialCounts:
             "failures": dict(self._failures[number].most_common()),
             "marks": dict(self._marks[number].most_common()),
         }
+
+
+def _count_tests(grouped: _Grouped, table: TrialColumns) -> list[int]:
+    """Count the tests of each group that were asked."""
+    import numpy as np
+
+    n_tests = max(1, len(table.values["test_id"]))
+    pairs = np.sort(grouped.numbers * n_tests + table.columns["test_id"])
+    is_first = np.diff(pairs, prepend=-1) != 0
+    counts: list[int] = np.bincount(pairs[is_first] // n_tests, minlength=len(grouped)).tolist()
+    return counts
 
 
 def _tally(

@@ -28,7 +28,7 @@ def test_answers_are_rated_by_keyboard(
 
     page = new_visitor(serve(folder)).new_page()
     page.goto("/model")
-    page.locator(".ag-row").first.click()
+    page.get_by_role("gridcell", name="sum_001", exact=True).click()
     bar = page.get_by_role("group", name="Your rating")
     expect(bar).to_be_visible()
     page.keyboard.press("7")

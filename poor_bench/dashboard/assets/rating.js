@@ -36,7 +36,7 @@
     }
     if (event.target.closest("input, textarea, select, [contenteditable]")) {
       if ((event.key === "Escape" || event.key === "Enter") && bar.contains(event.target)) {
-        setTimeout(() => event.target.blur(), 0); // after the box has taken its text
+        event.target.blur(); // at once: the next key is a command again, not text
       }
       return;
     }

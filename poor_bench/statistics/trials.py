@@ -61,7 +61,9 @@ class TrialColumns:
         return is_told
 
     def pick(self, chosen: NDArray[Any]) -> TrialColumns:
-        """Select entries by a mask or by their numbers."""
+        """Select entries by a mask or by their numbers; of all of them nothing is copied."""
+        if chosen.dtype == bool and chosen.all():
+            return self
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return TrialColumns(columns=columns, values=self.values)
 

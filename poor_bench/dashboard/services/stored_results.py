@@ -139,12 +139,8 @@ class StoredResults:
         stale = self.stale()
         with self._lock:
             self._note(tests)
-            found = [
-                summary
-                for llm_id in (table.llm_ids if llm_ids is None else llm_ids)
-                if llm_id in table.llm_versions
-                for summary in self._of_llm(table, tests, llm_id, by)
-            ]
+            wanted = table.llm_ids if llm_ids is None else llm_ids
+            found = self._of_llms(table, tests, [x for x in wanted if x in table.llm_versions], by)
         configured = self._files.workspace().llms_by_id
         covered = add_coverage(found, self._count_tests(table, tests), configured)
         return covered if stale.value is None else add_stale_counts(covered, stale.value)
@@ -166,33 +162,42 @@ class StoredResults:
 
     def _count_stale(self, table: ResultTable, folder: WorkspaceFolder) -> StaleCounts:
         """Count anew what is not known; runs in one thread at a time."""
-        workspace = folder.workspace
-        check = StaleCheck(folder)
+        known = folder.workspace.llms_by_id  # of removed models nothing is known
+        llm_ids = [name for name in table.llm_ids if name in known and name in table.llm_versions]
         counts: dict[Group, Counter[StaleReason]] = {}
-        for llm_id in table.llm_ids:
-            if llm_id not in workspace.llms_by_id or llm_id not in table.llm_versions:
-                continue  # of removed models nothing is known
-            counts |= self._stale_scores(table, folder, check, llm_id).counts
+        for found in self._stale_scores(table, folder, llm_ids):
+            counts |= found.counts
         return counts
 
     def _stale_scores(
-        self, table: ResultTable, folder: WorkspaceFolder, check: StaleCheck, llm_id: str
-    ) -> _StaleScores:
-        version = (table.llm_versions.get(llm_id), id(folder.workspace))
-        known, found = self._stale_of.get(llm_id, (None, None))
-        if known != version or found is None:
-            rows, reasons = check.find_rows(table, {llm_id})
-            found = _StaleScores(
-                counts=count_stale(table, rows, reasons, folder.workspace.tests_by_id),
-                places=table.columns["place"][rows[reasons > 0]],
+        self, table: ResultTable, folder: WorkspaceFolder, llm_ids: Sequence[str]
+    ) -> list[_StaleScores]:
+        """Find the stale scores of some LLMs; those with new results in one pass."""
+        version = id(folder.workspace)
+        wanted = {llm_id: (table.llm_versions.get(llm_id), version) for llm_id in llm_ids}
+        found = {llm_id: self._stale_of.get(llm_id) for llm_id in llm_ids}
+        outdated = {
+            llm_id for llm_id, known in found.items() if known is None or known[0] != wanted[llm_id]
+        }
+        if outdated:
+            rows, reasons = StaleCheck(folder).find_rows(table, outdated)
+            counts = count_stale(table, rows, reasons, folder.workspace.tests_by_id)
+            stale = rows[reasons > 0]
+            llms = table.columns["llm_id"][stale]
+        for llm_id in outdated:
+            own = stale[llms == table.find_code("llm_id", llm_id)]
+            scores = _StaleScores(
+                counts={group: n for group, n in counts.items() if group.llm_id == llm_id},
+                places=table.columns["place"][own],
             )
-            self._stale_of[llm_id] = version, found
-        return found
+            found[llm_id] = self._stale_of[llm_id] = wanted[llm_id], scores
+        return [known[1] for known in found.values() if known is not None]
 
     def stale_places(self, llm_id: str) -> NDArray[np.int64]:
         """Find the column `place` of the stale scores of an LLM; of a removed one none is known."""
         folder = self._files.config()
-        return self._stale_scores(self.table(), folder, StaleCheck(folder), llm_id).places
+        [found] = self._stale_scores(self.table(), folder, [llm_id])
+        return found.places
 
     def check_stale(self) -> StaleCheck:
         """Compare stored fingerprints with those of the workspace as it stands."""
@@ -239,12 +244,20 @@ class StoredResults:
             self._counted = self._test_counts = None
             self._summaries.clear()
 
-    def _of_llm(
-        self, table: ResultTable, tests: Mapping[str, Test], llm_id: str, by: GroupBy
+    def _of_llms(
+        self, table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[str], by: GroupBy
     ) -> list[Summary]:
-        version = table.llm_versions[llm_id]
-        known, summaries = self._summaries.get((llm_id, by), (None, []))
-        if known != version:
-            summaries = summarise(table.pick(table.find_rows(llm_id)), tests=tests, by=by)
-            self._summaries[llm_id, by] = version, summaries
-        return summaries
+        """Summarise some LLMs; those with new results in one pass."""
+        outdated = {
+            llm_id
+            for llm_id in llm_ids
+            if self._summaries.get((llm_id, by), (None,))[0] != table.llm_versions[llm_id]
+        }
+        if outdated:
+            new: dict[str, list[Summary]] = {llm_id: [] for llm_id in outdated}
+            trials = table.pick(table.find_entries("llm_id", outdated.__contains__))
+            for summary in summarise(trials, tests=tests, by=by):
+                new[summary.group.llm_id].append(summary)
+            for llm_id, summaries in new.items():
+                self._summaries[llm_id, by] = table.llm_versions[llm_id], summaries
+        return [summary for llm_id in llm_ids for summary in self._summaries[llm_id, by][1]]

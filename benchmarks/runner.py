@@ -7,7 +7,8 @@ system, start-up and all), the slope between 2,000 and 6,000, and the peak memor
 time of 2,000 tests at 50 ms against the ideal (tests x latency / concurrency), after start-up: less
 what it takes to check the same workspace as a whole and run a single test of it. Beside each stands
 a bare urllib3 loop in threads that asks the same and stores nothing, in the same run. At last the
-same with a server that refuses every tenth request and breaks every fiftieth.
+same with a server that refuses every tenth request and breaks every fiftieth, and what a piece of a
+stream costs (`streams.py`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from streams import print_comparison
 
 ROOT = Path(__file__).resolve().parents[1]
 CONCURRENCY = 32
@@ -164,6 +167,7 @@ def main() -> None:
     with server(LATENCY_MS, "faults") as port:
         ours = run_cost(port, count)
         print(f"the same with 10 % 429 and 2 % 500: all {count} scored in {ours.wall_s:.2f} s")
+    print_comparison()
 
 
 if __name__ == "__main__":

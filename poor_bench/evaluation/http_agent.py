@@ -39,10 +39,10 @@ from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
+from poor_bench.providers.transport.http_reply import is_hang_up
 from poor_bench.providers.transport.reply import (
     MalformedJsonError,
     dump_json,
-    is_hang_up,
     load_json,
 )
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError

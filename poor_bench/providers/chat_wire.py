@@ -140,14 +140,14 @@ def text_at(value: Mapping[str, Any], key: str) -> str:
 def mapping_at(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """Return the mapping under a key of a server's object; empty where there is none."""
     found = value.get(key)
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def mappings_at(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     """Return the mappings in the list under a key; empty where there is none."""
     found = value.get(key)
     items = found if isinstance(found, list) else []
-    return [item for item in items if isinstance(item, Mapping)]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def count_at(value: Mapping[str, Any], key: str) -> int | None:

@@ -32,12 +32,12 @@ from poor_bench.providers.error_reply import (
 from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
 from poor_bench.providers.key_hiding import without_key
 from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.transport.http_reply import Reply
 from poor_bench.providers.transport.reply import (
     MalformedJsonError,
-    Reply,
+    ObjectReader,
     dump_json,
     load_json,
-    read_objects,
 )
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 
@@ -148,15 +148,21 @@ class HttpChat:
         return without_key(completion, key)
 
     def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
-        for value in read_objects(reply.pieces(), wire.framing):
-            if error := _find_error(value):
-                hidden = hide_key_in_reply({"error": error}, key)
-                raise self._refusal(error_in(hidden), reply.headers, key)
-            if reader.feed(value):
-                return True
-            if reader.parts.has_begun:
-                reply.watch.note_first_text()
-        return reader.close()
+        def take(values: Iterable[dict[str, Any]]) -> bool:
+            for value in values:
+                if error := _find_error(value):
+                    hidden = hide_key_in_reply({"error": error}, key)
+                    raise self._refusal(error_in(hidden), reply.headers, key)
+                if reader.feed(value):
+                    return True
+                if reader.parts.has_begun:
+                    reply.watch.note_first_text()
+            return False
+
+        objects = ObjectReader(wire.framing)
+        if reply.feed(lambda piece: take(objects.feed(piece))):
+            return True
+        return take(objects.close()) or reader.close()
 
     def _incomplete(self, parts: ReplyParts) -> ProviderError:
         if parts.has_begun:

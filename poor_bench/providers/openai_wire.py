@@ -191,7 +191,7 @@ class OpenAIReplyReader:
         if reason := text_at(choice, "finish_reason"):
             known = _FINISH_REASONS.get(reason, FinishReason.OTHER)
             self.parts.finish_reason = FinishReason.REFUSAL if self._refused else known
-        return isinstance(choice.get("message"), Mapping)
+        return isinstance(choice.get("message"), dict)
 
     def close(self) -> bool:
         """True if the reply is complete: some servers leave out the mark of the end."""

@@ -1,4 +1,4 @@
-"""The reply to one request while it arrives: from pieces of bytes to JSON objects.
+"""What a reply says: from pieces of bytes to JSON objects; pure.
 
 JSON is read with tolerance for what real servers send.
 
@@ -9,19 +9,16 @@ Source:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
-from poor_bench.errors import ProviderError
-from poor_bench.models.failure import FailureKind
-from poor_bench.providers.transport.watch import CallWatch
 from poor_bench.safe_files import TooDeepError, load_json_text, refuse_deep_json
 
-if TYPE_CHECKING:
-    from urllib3.response import BaseHTTPResponse
+MOST_BYTES = 32 * 1024 * 1024
+"""Largest reply that is read."""
 
 
 class MalformedJsonError(ValueError):
@@ -73,88 +70,6 @@ def _load_leniently(data: bytes) -> Any:
         raise MalformedJsonError(data) from error
 
 
-MOST_BYTES = 32 * 1024 * 1024
-_PIECE_BYTES = 64 * 1024
-_DRAIN_S = 0.2
-
-
-class Reply:
-    """The reply to one request while it arrives."""
-
-    def __init__(self, response: BaseHTTPResponse, watch: CallWatch) -> None:
-        self._response = response
-        self._at_end = False
-        self.watch = watch
-        self.status = response.status
-        self.headers: Mapping[str, str] = response.headers
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the body as it arrives.
-
-        Raises:
-            ProviderError: If a deadline passes, or the body is larger than 32 MiB.
-            RunCancelledError: If the run was cancelled.
-        """
-        received = 0
-        while piece := self._response.read1(_PIECE_BYTES):
-            received += len(piece)
-            if received > MOST_BYTES:
-                raise ProviderError(
-                    "the reply is larger than 32 MiB", kind=FailureKind.MALFORMED_REPLY
-                )
-            self.watch.raise_if_over()
-            yield piece
-        self._at_end = True
-        self.watch.raise_if_over()
-
-    def read(self) -> bytes:
-        """Return the whole body; raises as `pieces`."""
-        return b"".join(self.pieces())
-
-    def finish(self) -> None:
-        """Keep the connection for the next call if nothing is left on it, else close it."""
-        if not self._at_end:
-            self._at_end = self._ends_now()
-        self.abandon()
-        self._response.release_conn()
-
-    def abandon(self) -> None:
-        """Close the connection unless the reply has ended."""
-        if not self._at_end:
-            self._response.close()
-
-    def _ends_now(self) -> bool:
-        """True if nothing follows, waiting for a moment only: a server may stay silent."""
-        sock = getattr(self._response.connection, "sock", None)
-        if sock is None:
-            return False
-        timeout = sock.gettimeout()
-        sock.settimeout(_DRAIN_S)
-        try:
-            rest = self._response.read1(_PIECE_BYTES)
-            sock.settimeout(timeout)
-        except transport_exceptions():
-            return False
-        return not rest
-
-
-def transport_exceptions() -> tuple[type[Exception], ...]:
-    """List the exceptions that the HTTP libraries raise if a request fails in transit."""
-    from http.client import HTTPException
-
-    from urllib3.exceptions import HTTPError
-
-    return HTTPError, HTTPException, OSError
-
-
-def is_hang_up(error: Exception) -> bool:
-    """True if the other side closed the connection before it replied anything."""
-    from urllib3.exceptions import ProtocolError
-
-    causes = error.args if isinstance(error, ProtocolError) else (error,)
-    return any(isinstance(cause, ConnectionError) for cause in causes)
-
-
 END_OF_STREAM = b"[DONE]"
 _BOM = b"\xef\xbb\xbf"
 
@@ -166,81 +81,141 @@ class Framing(StrEnum):
     EVENTS = "events"
 
 
+class _LineSplitter:
+    """Puts together the lines of a byte stream, without their ends."""
+
+    def __init__(self) -> None:
+        self._rest: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        first, *others = piece.split(b"\n")
+        if not others:
+            self._rest.append(first)
+            return []
+        *lines, last = [b"".join((*self._rest, first)), *others]
+        self._rest = [last] if last else []
+        return [line.rstrip(b"\r") for line in lines]
+
+    def close(self) -> list[bytes]:
+        """Return the last line where it lacks its end."""
+        last = b"".join(self._rest)
+        return [last.rstrip(b"\r")] if last else []
+
+
 def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a byte stream without their ends; the last one may lack its end."""
-    rest: list[bytes] = []
+    splitter = _LineSplitter()
     for piece in pieces:
-        first, *others = piece.split(b"\n")
-        rest.append(first)
-        if others:
-            yield b"".join(rest).rstrip(b"\r")
-            *whole, last = others
-            for line in whole:
-                yield line.rstrip(b"\r")
-            rest = [last]
-    if last_line := b"".join(rest):
-        yield last_line.rstrip(b"\r")
+        yield from splitter.feed(piece)
+    yield from splitter.close()
+
+
+class _EventSplitter:
+    """Puts together the data of server-sent events; comments, names and ids are passed over."""
+
+    def __init__(self) -> None:
+        self._data: list[bytes] = []
+
+    def feed(self, line: bytes) -> bytes | None:
+        """Return the data of the event that a line ends; None where it ends none."""
+        if line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+        elif not line and self._data:
+            data, self._data = self._data, []
+            return b"\n".join(data)
+        return None
+
+    def close(self) -> list[bytes]:
+        """Return the data of an event whose closing blank line is missing at the end.
+
+        It counts all the same: several servers leave it out.
+        """
+        return [b"\n".join(self._data)] if self._data else []
 
 
 def split_events(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the data of server-sent events; comments, names and ids are passed over.
-
-    An event whose closing blank line is missing at the end of the stream counts all the same:
-    several servers leave it out.
-    """
-    data: list[bytes] = []
+    """Yield the data of server-sent events."""
+    splitter = _EventSplitter()
     for line in lines:
-        if line.startswith(b"data:"):
-            data.append(line[5:].removeprefix(b" "))
-        elif not line and data:
-            yield b"\n".join(data)
-            data = []
-    if data:
-        yield b"\n".join(data)
+        data = splitter.feed(line)
+        if data is not None:
+            yield data
+    yield from splitter.close()
 
 
-def read_objects(pieces: Iterable[bytes], framing: Framing) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a reply, streamed or not.
+class ObjectReader:
+    """Takes a reply in pieces and yields its JSON objects, streamed or not.
 
     A server that answers with one plain JSON object where a stream was asked for is understood.
-
-    Raises:
-        MalformedJsonError: If something else comes than JSON objects.
     """
-    lines = split_lines(pieces)
-    first = _first_line_with_text(lines)
-    if framing is Framing.EVENTS and not first.startswith((b"{", b"[", b"<")):
-        yield from _objects_of_events(first, lines)
-    elif first:
-        yield from _objects_of_lines(first, lines)
 
+    def __init__(self, framing: Framing) -> None:
+        self._framing = framing
+        self._lines = _LineSplitter()
+        self._events = _EventSplitter()
+        self._take: Callable[[bytes], Iterator[dict[str, Any]]] = self._take_first
+        self._unread: list[bytes] = []
+        """Lines of one object that spans several."""
 
-def _first_line_with_text(lines: Iterator[bytes]) -> bytes:
-    for line in lines:
-        if text := line.removeprefix(_BOM).strip():
-            return text
-    return b""
+    def feed(self, piece: bytes) -> Iterator[dict[str, Any]]:
+        """Yield the objects that a piece completes.
 
+        Raises:
+            MalformedJsonError: If something else comes than JSON objects.
+        """
+        for line in self._lines.feed(piece):
+            yield from self._take(line)
 
-def _objects_of_events(first: bytes, lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    for data in split_events(_chain(first, lines)):
-        if data.strip() == END_OF_STREAM:
-            yield {"end_of_stream": True}
-        elif data:
-            yield load_json(data)
+    def close(self) -> Iterator[dict[str, Any]]:
+        """Yield what was left incomplete at the end; raises as `feed`."""
+        for line in self._lines.close():
+            yield from self._take(line)
+        for data in self._events.close():
+            yield from _object_of_event(data)
+        if self._unread:
+            yield load_json(b"\n".join(self._unread))
 
+    def _take_first(self, line: bytes) -> Iterator[dict[str, Any]]:
+        """Find out what comes by the first line with text."""
+        text = line.removeprefix(_BOM).strip()
+        if not text:
+            return
+        if self._framing is Framing.EVENTS and not text.startswith((b"{", b"[", b"<")):
+            self._take = self._take_event
+            yield from self._take_event(text)
+            return
+        try:
+            value = load_json(text)
+        except MalformedJsonError:
+            self._unread, self._take = [text], self._keep
+        else:
+            self._take = self._take_line
+            yield value
 
-def _objects_of_lines(first: bytes, lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    try:
-        yield load_json(first)
-    except MalformedJsonError:
-        yield load_json(b"\n".join(_chain(first, lines)))
-        return
-    for line in lines:
+    def _take_event(self, line: bytes) -> Iterator[dict[str, Any]]:
+        data = self._events.feed(line)
+        if data:
+            yield from _object_of_event(data)
+
+    def _take_line(self, line: bytes) -> Iterator[dict[str, Any]]:
         if line.strip():
             yield load_json(line)
 
+    def _keep(self, line: bytes) -> Iterator[dict[str, Any]]:
+        self._unread.append(line)
+        yield from ()
 
-def _chain(first: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from lines
+
+def read_objects(pieces: Iterable[bytes], framing: Framing) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a reply; raises as `ObjectReader.feed`."""
+    reader = ObjectReader(framing)
+    for piece in pieces:
+        yield from reader.feed(piece)
+    yield from reader.close()
+
+
+def _object_of_event(data: bytes) -> Iterator[dict[str, Any]]:
+    if data.strip() == END_OF_STREAM:
+        yield {"end_of_stream": True}
+    elif data:
+        yield load_json(data)

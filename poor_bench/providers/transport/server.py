@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from poor_bench import __version__
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Clock
-from poor_bench.providers.transport.reply import Reply, is_hang_up, transport_exceptions
+from poor_bench.providers.transport.http_reply import Reply, is_hang_up, transport_exceptions
+from poor_bench.providers.transport.stream_thread import StreamThread
 from poor_bench.providers.transport.watch import CallWatch, Watchdog
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Server:
         self._clock = clock
         self._pool: ServerPool | None = None
         self._watchdog = Watchdog()
+        self._streams = StreamThread()
 
     @contextmanager
     def exchange(self, request: HttpRequest, control: CallControl) -> Iterator[Reply]:
@@ -77,7 +79,7 @@ class Server:
         reply = None
         try:
             with self._watchdog.guarding(watch):
-                reply = Reply(self._send(pool, request, control, watch), watch)
+                reply = Reply(self._send(pool, request, control, watch), watch, self._streams)
                 yield reply
                 reply.finish()
         except transport_exceptions() as error:
@@ -90,6 +92,7 @@ class Server:
     def close(self) -> None:
         """Close all connections that are not in use."""
         self._watchdog.close()
+        self._streams.close()
         if self._pool is not None:
             self._pool.connections.close()
 

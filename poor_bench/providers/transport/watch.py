@@ -44,11 +44,16 @@ class CallWatch:
         self._end: PoorBenchError | None = None
         self.started = clock.monotonic()
         self._first_text_at: float | None = None
+        self._ended_at: float | None = None
 
     def note_first_text(self) -> None:
         """Remember when the LLM began to talk; later calls change nothing."""
         if self._first_text_at is None:
             self._first_text_at = self._clock.monotonic()
+
+    def note_end(self) -> None:
+        """Remember when the reply was complete, whenever its caller gets to hear of it."""
+        self._ended_at = self._clock.monotonic()
 
     @property
     def first_text_ms(self) -> float | None:
@@ -58,8 +63,9 @@ class CallWatch:
         return (self._first_text_at - self.started) * 1000
 
     def measure_ms(self) -> float:
-        """Return the time since the start."""
-        return (self._clock.monotonic() - self.started) * 1000
+        """Return the time from the start to the end of the reply, or until now."""
+        ended_at = self._clock.monotonic() if self._ended_at is None else self._ended_at
+        return (ended_at - self.started) * 1000
 
     def use(self, line: Line) -> None:
         """Remember which connection serves the call from now on."""

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from poor_bench.providers.transport.stream_thread import StreamThread
+from tests.waiting import wait_for
+
+
+@contextmanager
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+@contextmanager
+def stream_thread() -> Iterator[StreamThread]:
+    thread = StreamThread()
+    try:
+        yield thread
+    finally:
+        thread.close()
+        wait_for(lambda: not any(item.name == "poor-bench-streams" for item in _alive()))
+
+
+def _alive() -> list[threading.Thread]:
+    return threading.enumerate()
+
+
+def test_what_arrives_is_passed_on_until_there_is_enough() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        got: list[bytes] = []
+        theirs.sendall(b"abc")
+
+        def take(data: bytes) -> bool:
+            got.append(data)
+            if len(got) == 1:
+                theirs.sendall(b"def")
+            return len(got) == 2
+
+        ours.settimeout(7)
+        streams.read(ours, take)
+        assert got == [b"abc", b"def"]
+        assert ours.gettimeout() == 7
+
+
+def test_the_end_of_a_connection_is_passed_on_as_nothing() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        theirs.close()
+        streams.read(ours, lambda data: data == b"")
+
+
+def test_what_the_taker_raises_reaches_its_caller_only() -> None:
+    with stream_thread() as streams, pair() as (first, to_first), pair() as (second, to_second):
+        raised: list[str] = []
+
+        def refuse(_data: bytes) -> bool:
+            raise ValueError("not like this")
+
+        def read_first() -> None:
+            with pytest.raises(ValueError, match="not like this"):
+                streams.read(first, refuse)
+            raised.append("first")
+            to_second.sendall(b"x")
+
+        reader = threading.Thread(target=read_first)
+        reader.start()
+        to_first.sendall(b"x")
+        streams.read(second, lambda data: data == b"x")
+        reader.join()
+        assert raised == ["first"]
+
+
+def test_many_streams_at_once_share_one_thread() -> None:
+    with stream_thread() as streams:
+        pairs = [socket.socketpair() for _ in range(30)]
+        seen: set[str] = set()
+
+        def take(data: bytes) -> bool:
+            seen.add(threading.current_thread().name)
+            return data.endswith(b"!")
+
+        readers = [threading.Thread(target=streams.read, args=(ours, take)) for ours, _ in pairs]
+        for reader in readers:
+            reader.start()
+        for piece in (b"a", b"b", b"!"):
+            for _, theirs in pairs:
+                theirs.sendall(piece)
+        for reader in readers:
+            reader.join()
+        for ours, theirs in pairs:
+            ours.close()
+            theirs.close()
+        assert seen == {"poor-bench-streams"}

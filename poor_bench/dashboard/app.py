@@ -14,16 +14,16 @@ from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
-    from dash import Dash
-
     from poor_bench.dashboard.services.services import Services
     from poor_bench.dashboard.web.access import Access, Guard
+    from poor_bench.dashboard.web.bundle import BundledDash
 
 _LOG = logging.getLogger(__name__)
 _INDEX = Path(__file__).parent / "index.html"
+_ASSETS = Path(__file__).parent / "assets"
 
 
-def create_app(services: Services, access: Access | Guard) -> Dash:
+def create_app(services: Services, access: Access | Guard) -> BundledDash:
     """Return the application over one workspace; nothing of it is global.
 
     Args:
@@ -31,7 +31,7 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
         access: Who may ask the dashboard; a guard where the server asks it, too.
     """
     import_module("numpy")  # complete before any thread draws: plotly looks at it half-imported
-    from dash import Dash, html
+    from dash import html
 
     from poor_bench.dashboard.pages.registry import PAGES
     from poor_bench.dashboard.pages.suites.replay import serve_screenshots
@@ -40,10 +40,12 @@ def create_app(services: Services, access: Access | Guard) -> Dash:
     from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
     from poor_bench.dashboard.web.alive import serve_alive
+    from poor_bench.dashboard.web.bundle import BundledDash
     from poor_bench.dashboard.web.middleware import compress, protect
 
-    app = Dash(
-        __name__,
+    app = BundledDash(
+        _ASSETS,
+        name=__name__,
         title="poor_bench",
         update_title="",
         index_string=_INDEX.read_text(encoding="utf-8"),

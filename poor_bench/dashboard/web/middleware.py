@@ -11,6 +11,7 @@ import orjson
 from flask import Response, request
 
 from poor_bench.dashboard.page import ShellIds, notice
+from poor_bench.dashboard.web.bundle import BUNDLE_PATH
 from poor_bench.dashboard.web.callback_body import callback_fault
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.web.access import Guard, Refusal
 
 
+_SCRIPTS = "/_dash-component-suites/"
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -73,7 +75,7 @@ def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
     """
     if not is_found:
         return "no-store"
-    if path.startswith("/_dash-component-suites/"):
+    if path.startswith((_SCRIPTS, BUNDLE_PATH)):
         return f"public, max-age={_YEAR_S}, immutable"
     if path.startswith("/assets/"):
         return f"public, max-age={_YEAR_S}, immutable" if has_version else "no-cache"
@@ -110,7 +112,6 @@ def _answer(title: str, text: str) -> Response:
 
 
 _BROTLI_LEVEL = 6
-_SCRIPTS = "/_dash-component-suites/"
 _NOT_KEPT = ""
 
 
@@ -143,7 +144,7 @@ def compress(server: Flask) -> None:
 
 
 def _cache_key(request: Request) -> str:
-    return request.path if request.path.startswith(_SCRIPTS) else _NOT_KEPT
+    return request.path if request.path.startswith((_SCRIPTS, BUNDLE_PATH)) else _NOT_KEPT
 
 
 _LOG = logging.getLogger(__name__)

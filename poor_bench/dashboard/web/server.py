@@ -78,6 +78,7 @@ def serve(
         ) from error
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     tell_interrupted(services, say)
+    threading.Thread(target=app.prepare, daemon=True).start()
     _read_ahead(services, say)
     _start(_prepare_for_later, services)
     _greet(access, data_dir, say)

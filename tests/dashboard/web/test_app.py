@@ -129,7 +129,7 @@ def test_results_are_never_kept_by_caches(client: FlaskClient) -> None:
 
 def test_scripts_are_compressed_and_kept(client: FlaskClient) -> None:
     page = client.get("/", headers=HOST).get_data(as_text=True)
-    path = next(part for part in page.split('"') if "dash_renderer" in part)
+    path = next(part for part in page.split('"') if part.endswith(".js"))
     response = client.get(path, headers=HOST | {"Accept-Encoding": "br, gzip"})
     assert response.headers["Content-Encoding"] == "br"
     assert "immutable" in response.headers["Cache-Control"]
@@ -159,7 +159,7 @@ def test_answers_are_compressed(client: FlaskClient) -> None:
 def test_nothing_is_loaded_from_elsewhere(client: FlaskClient) -> None:
     page = client.get("/", headers=HOST).get_data(as_text=True)
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert len(sources) > 10
+    assert any(source.endswith(".js") for source in sources)
     assert all(re.match(r"/(?!/)", source) for source in sources)
 
 

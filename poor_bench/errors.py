@@ -25,7 +25,7 @@ from __future__ import annotations
 import os
 import sysconfig
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +47,14 @@ class PoorBenchError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Describe it to pickle, which cannot pass the keyword arguments of a constructor."""
+        return _build_error, (type(self), self.args), self.__dict__
+
+
+def _build_error(kind: type[PoorBenchError], args: tuple[Any, ...]) -> PoorBenchError:
+    return kind.__new__(kind, *args)
 
 
 class ConfigError(PoorBenchError):

@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +21,12 @@ from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Clock, Provider, Reachability, TellsServer
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
-from poor_bench.providers.endpoint import endpoint_key, is_local
+from poor_bench.providers.endpoint import (
+    WORKER_LOCAL,
+    endpoint_key,
+    is_local,
+    is_worker_local,
+)
 from poor_bench.providers.key_hiding import KeyHiding
 from poor_bench.providers.registry import create_provider
 from poor_bench.providers.services import ProviderServices
@@ -42,6 +48,7 @@ class LLMManager:
         create: Callable[[LLM, ProviderServices], Provider] = create_provider,
         budget: Budget | None = None,
         own_providers: Mapping[str, Callable[[LLM], Provider]] = MappingProxyType({}),
+        count_servers: Callable[[LLM], int] | None = None,
     ) -> None:
         """Open nothing yet.
 
@@ -54,12 +61,15 @@ class LLMManager:
             budget: What may be spent; unlimited by default.
             own_providers: Makers of further providers, by the name that llms.json gives. They
                 replace those of the catalog, count as local, and get one request at a time.
+            count_servers: Counts the machines of a cluster that now serve an LLM whose endpoint is
+                `worker-local`; None where this machine is the only one.
         """
         self.clock: Clock = clock or SystemClock()
         self._policy = policy or RetryPolicy()
         self._services = ProviderServices(clock=self.clock, workspace=workspace, environ=environ)
         self._create = create
         self._own_providers = own_providers
+        self._count_servers = count_servers
         self.budget = budget
         self._callers: dict[str, list[Caller]] = {}
         """By LLM id; several where one is asked with different settings, as by a judge."""
@@ -168,11 +178,16 @@ class LLMManager:
         """Name the server of an LLM: the same text for all LLMs that share it."""
         if llm.provider in self._own_providers:
             return llm.provider
-        return endpoint_key(llm, self._services.environ)
+        key = endpoint_key(llm, self._services.environ)
+        return f"{WORKER_LOCAL} {key}" if self._is_spread(llm) else key
 
     def is_local(self, llm: LLM) -> bool:
         """True if an LLM runs on this machine or in its network."""
         return llm.provider in self._own_providers or is_local(llm, self._services.environ)
+
+    def _is_spread(self, llm: LLM) -> bool:
+        """True if several machines each ask a server of their own."""
+        return self._count_servers is not None and is_worker_local(llm)
 
     def concurrency(self, llm: LLM) -> int:
         """Requests that the LLM's endpoint gets at once while it refuses none."""
@@ -241,7 +256,10 @@ class LLMManager:
         key = self.endpoint_key(llm)
         if key not in self._limiters:
             default = LOCAL_CONCURRENCY if self.is_local(llm) else HOSTED_CONCURRENCY
-            self._limiters[key] = RateLimiter(default, self.clock)
+            count = self._count_servers if self._is_spread(llm) else None
+            self._limiters[key] = RateLimiter(
+                default, self.clock, partial(count, llm) if count else lambda: 1
+            )
         limiter = self._limiters[key]
         limiter.apply_limits(llm.concurrency, llm.requests_per_minute)
         return limiter

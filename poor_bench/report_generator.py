@@ -123,7 +123,12 @@ class ReportGenerator:
         results = read.results
         runs = self._opener.run_facts()
         used = read.run_ids
-        machines = [facts.machine for run_id, facts in runs.items() if run_id in used]
+        machines = [
+            machine
+            for run_id, facts in runs.items()
+            if run_id in used
+            for machine in facts.measured_on
+        ]
         return ReportData(
             title=self._config.data_dir.resolve().name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -136,7 +141,7 @@ class ReportGenerator:
             n_removed=read.n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
-            machines=[machine for machine in machines if machine],
+            machines=machines,
             pass_score=self._pass_score,
             detectors=self._config.detectors,
             stale=read.stale,

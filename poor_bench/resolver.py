@@ -213,6 +213,9 @@ def read_run_facts(header: Mapping[str, Any]) -> RunFacts:
     return RunFacts(
         llm_fingerprints=read("llm_fingerprints"),
         machine=read("machine"),
+        machines={
+            name: facts for name, facts in read("machines").items() if isinstance(facts, dict)
+        },
         parameters={llm_id: own for llm_id, own in parameters if isinstance(own, dict)},
         servers={llm_id: str(server) for llm_id, server in read("servers").items()},
         program=str(header.get("poor_bench", "")),

@@ -38,7 +38,7 @@ from poor_bench.runner.rescore import (
     rescore_by_judges,
     to_rescore,
 )
-from poor_bench.runner.run import Run, machine_facts
+from poor_bench.runner.run import Run, Workforce, machine_facts
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import note_table
@@ -46,6 +46,7 @@ from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
 if TYPE_CHECKING:
+    from poor_bench.cluster.cluster import Cluster
     from poor_bench.config.load import Workspace
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -66,6 +67,7 @@ class WorkspaceRunner:
         manager: LLMManager | None = None,
         *,
         workspace: Workspace | None = None,
+        cluster: Cluster | None = None,
     ) -> None:
         """Open a workspace.
 
@@ -73,6 +75,7 @@ class WorkspaceRunner:
             config: The workspace, its evaluators and its store.
             manager: Asks the LLMs; made for the workspace by default.
             workspace: Other classes, tests and LLMs than its files have, as tuning tries them.
+            cluster: Asks and scores in place of this machine.
 
         Raises:
             ConfigError: With every problem of every file of the workspace.
@@ -81,11 +84,18 @@ class WorkspaceRunner:
         self.workspace = workspace or config.workspace
         if workspace is None:
             accept_level_in(config.data_dir)
-        self.manager = manager or LLMManager(config.data_dir)
+        self._cluster = cluster
+        make_manager = cluster.make_manager if cluster else LLMManager
+        self.manager = manager or make_manager(config.data_dir)
         evaluators = config.evaluators
         self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
         self.fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
-        self.scorer = Scorer(self.workspace, evaluators, self.fingerprints, self._judging)
+        parts = (self.workspace, evaluators, self.fingerprints, self._judging)
+        self.scorer: Scorer = Scorer(*parts)
+        self._workforce = Workforce()
+        if cluster:
+            self.scorer = remote = cluster.make_scorer(*parts)
+            self._workforce = cluster.make_workforce(remote, self.manager)
 
     def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
         """Determine how far each selected trial is.
@@ -154,7 +164,7 @@ class WorkspaceRunner:
         self.scorer.require_judges(plan.tests())
         self._require_sandbox(plan.states.tests)
         jobs = TrialJobs(self.workspace, self.manager, self.scorer, judge_later=True)
-        run = Run(plan, self.config.store, self.manager, self.scorer, jobs)
+        run = Run(plan, self.config.store, self.manager, self.scorer, jobs, self._workforce)
         return run.run(listener, control or RunControl())
 
     def sandbox_terms(self, tests: Iterable[Test]) -> SandboxTerms | None:
@@ -171,6 +181,11 @@ class WorkspaceRunner:
         Raises:
             ConfigError: If it is not, and some tests run such code.
         """
+        if self._cluster is not None:
+            tests = list(tests)
+            if self.scorer.runs_code(tests):
+                self._cluster.require_sandbox()
+            tests = filter(self.scorer.is_judged, tests)  # scored here
         terms = self.sandbox_terms(tests)
         if terms is not None and terms.is_refused:
             raise ConfigError(terms.refusal, hint=terms.fix)
@@ -244,7 +259,7 @@ class WorkspaceRunner:
         self._require_sandbox(select(self.workspace, plan.selection).tests)
         waiting = {item.result.key for item in plan.judged}
         items = (i for i in self._to_rescore(plan.selection) if i.result.key not in waiting)
-        yield from rescore(items, self.scorer)
+        yield from self._workforce.rescore(items, self.scorer)
         yield from rescore_by_judges(plan.judged, self.scorer, self.manager)
 
     def estimate_rescore(self, plan: RescorePlan) -> CostEstimate:

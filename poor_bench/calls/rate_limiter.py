@@ -26,13 +26,17 @@ class RateLimiter:
         The cut by half the marked share is that of DCTCP, Alizadeh et al. 2010.
     """
 
-    def __init__(self, concurrency: int, clock: Clock) -> None:
+    def __init__(
+        self, concurrency: int, clock: Clock, n_servers: Callable[[], int] = lambda: 1
+    ) -> None:
         """Start without requests under way.
 
         Args:
             concurrency: Requests at once unless a model asks for another limit, at least 1.
             clock: Tells the time and waits.
+            n_servers: Like servers behind the endpoint just now, each with its limits; at least 1.
         """
+        self._n_servers = n_servers
         self._full = concurrency
         self._asked: int | None = None
         self._present = float(concurrency)
@@ -48,12 +52,12 @@ class RateLimiter:
     @property
     def concurrency(self) -> int:
         """Requests that are let through at once just now."""
-        return int(self._present)
+        return int(self._present) * self._n_servers()
 
     @property
     def full_concurrency(self) -> int:
         """Requests that are let through at once while the endpoint refuses none."""
-        return self._full
+        return self._full * self._n_servers()
 
     def apply_limits(self, concurrency: int | None, requests_per_minute: float | None) -> None:
         """Keep to the limits that one more LLM of this endpoint asks for.
@@ -127,7 +131,7 @@ class RateLimiter:
 
     def _enter(self, cancelled: Callable[[], bool]) -> None:
         with self._condition:
-            while self._closed is None and self._inside >= int(self._present):
+            while self._closed is None and self._inside >= self.concurrency:
                 if cancelled():
                     raise RunCancelledError("the run was stopped")
                 self._condition.wait(_CHECK_S)
@@ -142,5 +146,5 @@ class RateLimiter:
         with self._condition:
             now = self._clock.monotonic()
             start = max(now, self._next_start)
-            self._next_start = start + self._spacing_s
+            self._next_start = start + self._spacing_s / self._n_servers()
             return start - now

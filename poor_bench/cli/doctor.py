@@ -31,6 +31,7 @@ REQUIRED = (
 """What requirements.txt names; an installed package has no such file."""
 _OPTIONAL = (
     "playwright", "sympy", "reasoning-gym", "gepa", "optuna", "miniwob", "browser-use",
+    "distributed",
 )  # fmt: skip
 
 
@@ -45,17 +46,28 @@ class DoctorFinding:
 
 
 @click.command()
+@click.option("--cluster", metavar="ADDRESS", help="Check the workers of a dask scheduler instead.")
 @json_option
 @pass_app
-def command(app: AppContext, /, as_json: bool) -> int:
+def command(app: AppContext, /, cluster: str | None, as_json: bool) -> int:
     """Check the installation, the workspace, the results, the sandbox and the endpoints."""
-    findings = [finding for examine in _EXAMINATIONS for finding in _run_examination(examine, app)]
+    examinations = _EXAMINATIONS if cluster is None else (_make_cluster_examination(cluster),)
+    findings = [finding for examine in examinations for finding in _run_examination(examine, app)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             console().print(_format_finding(finding))
     return 2 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def _make_cluster_examination(address: str) -> Callable[[AppContext], list[DoctorFinding]]:
+    from poor_bench.cli.doctor_cluster import examine_cluster
+
+    def cluster(app: AppContext) -> list[DoctorFinding]:
+        return [DoctorFinding(*row) for row in examine_cluster(app, address)]
+
+    return cluster
 
 
 def _run_examination(

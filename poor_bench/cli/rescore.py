@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench import metrics
+from poor_bench.cli.cluster import cluster_option, use_cluster
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     limit_cost,
@@ -51,6 +52,7 @@ Exit codes:
     metavar="USD",
     help="Stop before the cost of judges exceeds this; the rest keeps its earlier scores.",
 )
+@cluster_option
 @sandbox_option
 @json_option
 @pass_app
@@ -60,6 +62,7 @@ def command(
     dry_run: bool,
     undo: bool,
     max_cost: float | None,
+    cluster: str | None,
     as_json: bool,
     **filters: Any,
 ) -> int:
@@ -72,23 +75,47 @@ def command(
     from poor_bench.runner.selection import select
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    runner = WorkspaceRunner(app.config)
+    machines = use_cluster(app, None if undo else cluster)
+    runner = WorkspaceRunner(app.config, cluster=machines)
     try:
         if undo:
             return _undo(runner, filters, dry_run=dry_run, as_json=as_json)
         selection = read_selection(filters)
-        agree_on_sandbox(app, select(app.workspace, selection).tests)
+        if machines is None:
+            agree_on_sandbox(app, select(app.workspace, selection).tests)
         plan = runner.plan_rescore(selection)
         _tell_judging(runner, plan, max_cost, quiet=as_json)
-        rescored: list[Rescored] = []
+        counted = _Counted()
         items = runner.rescore(plan)
         with closing(items), closing(items if dry_run else runner.store_each(items)) as stored:
-            rescored.extend(_track(stored, plan.n_items, quiet=as_json))
+            for item in _track(stored, plan.n_items, quiet=as_json):
+                counted.add(item)
     finally:
         runner.close()
-    n_left = plan.n_items - len(rescored)
-    _tell(rescored, n_left, stored=not dry_run, as_json=as_json)
-    return 3 if n_left or any(item.new is None for item in rescored) else 0
+    n_left = plan.n_items - counted.n_rescored
+    _tell(counted, n_left, stored=not dry_run, as_json=as_json)
+    return 3 if n_left or counted.problems else 0
+
+
+class _Counted:
+    """What became of stored responses: counts, changed scores and problems, but no responses."""
+
+    def __init__(self) -> None:
+        from poor_bench.runner.rescore import RescoreTally
+
+        self.tally = RescoreTally()
+        self.n_rescored = 0
+        self.changed: list[Move] = []
+        """Also those of which the explanation alone changed."""
+        self.problems: list[tuple[Move, str]] = []
+
+    def add(self, item: Rescored) -> None:
+        self.n_rescored += 1
+        self.tally.add(item.outcome, item.old.score)
+        if item.is_changed:
+            self.changed.append(item.move())
+        if item.new is None:
+            self.problems.append((item.move(), item.problem))
 
 
 def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
@@ -96,10 +123,11 @@ def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as
     undone = runner.plan_undo(selection)
     if not dry_run:
         runner.undo_rescore(undone)
+    moves = [item.move() for item in undone]
     if as_json:
-        print_json({"n_restored": len(undone), "restored": [_to_json(item) for item in undone]})
+        print_json({"n_restored": len(undone), "restored": [_to_json(move) for move in moves]})
         return 0
-    _print_moves(undone)
+    _print_moves(moves)
     what = "to restore" if dry_run else "restored"
     click.echo(f"{write_count(len(undone), 'earlier score')} {what}.")
     click.echo(
@@ -109,28 +137,22 @@ def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as
     return 0
 
 
-def _tell(rescored: list[Rescored], n_left: int, *, stored: bool, as_json: bool) -> None:
-    from poor_bench.runner.rescore import RescoreTally
-
-    changed = [item for item in rescored if item.is_changed]
-    problems = [item for item in rescored if item.new is None]
+def _tell(counted: _Counted, n_left: int, *, stored: bool, as_json: bool) -> None:
+    changed, problems = counted.changed, counted.problems
     if as_json:
         print_json(
             {
-                "n_rescored": len(rescored),
+                "n_rescored": counted.n_rescored,
                 "n_left": n_left,
-                "changed": [_to_json(item) for item in changed],
-                "problems": [_to_json(item) for item in problems],
+                "changed": [_to_json(move) for move in changed],
+                "problems": [_to_json(move, problem) for move, problem in problems],
             }
         )
     else:
-        tally = RescoreTally()
-        for item in rescored:
-            tally.add(item.outcome, item.old.score)
         moved = _print_moves(changed)
-        print_unscored(tally.problems)
+        print_unscored(counted.tally.problems)
         click.echo(
-            f"{write_count(len(rescored) - len(problems), 'response')} scored again: "
+            f"{write_count(counted.n_rescored - len(problems), 'response')} scored again: "
             f"{write_count(moved, 'score')} and "
             f"{write_count(len(changed) - moved, 'explanation')} changed"
             + ("." if stored else "; nothing was stored.")
@@ -156,16 +178,16 @@ def _tell_judging(
         print_cost_estimate(estimate, runner.manager.is_local)
 
 
-def _print_moves(changed: list[Rescored]) -> int:
+def _print_moves(changed: list[Move]) -> int:
     """Print the scores that changed; return how many."""
-    moves = [item.move() for item in changed if item.old.score != item.outcome.score]
+    moves = [move for move in changed if move.old_score != move.new_score]
     if moves:
         print_moves(moves)
     return len(moves)
 
 
-def _to_json(item: Rescored) -> dict[str, Any]:
-    return convert_move_to_json(item.move()) | {"problem": item.problem}
+def _to_json(move: Move, problem: str = "") -> dict[str, Any]:
+    return convert_move_to_json(move) | {"problem": problem}
 
 
 def _track(items: Iterator[Rescored], n_items: int, *, quiet: bool) -> Iterator[Rescored]:

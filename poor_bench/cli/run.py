@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from poor_bench.cli.cluster import cluster_option, use_cluster
 from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import (
     dry_run_option,
@@ -45,6 +46,7 @@ _EPILOG = examples(
   {program} run --test math_001 --force      re-run a completed test
   {program} run --dry-run                    the plan and its estimated cost
   {program} run --max-cost 0.50              stop before the cost exceeds $0.50
+  {program} run --cluster tcp://10.0.0.5:8786   ask and score on the workers of dask
 
 \b
 Exit codes:
@@ -65,6 +67,7 @@ Exit codes:
     "--beside", is_flag=True, help="Start even if another process is running this workspace."
 )
 @click.option("--unchecked", is_flag=True, help="Skip the check of the tests before the run.")
+@cluster_option
 @sandbox_option
 @json_option
 @pass_app
@@ -75,6 +78,7 @@ def command(
     dry_run: bool,
     beside: bool,
     unchecked: bool,
+    cluster: str | None,
     as_json: bool,
     **choice: Any,
 ) -> int:
@@ -87,10 +91,11 @@ def command(
     from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    runner = WorkspaceRunner(app.config)
+    machines = use_cluster(app, None if dry_run else cluster)
+    runner = WorkspaceRunner(app.config, cluster=machines)
     selection = read_selection(choice, trials=choice["trials"], force=choice["force"])
     plan = runner.plan(selection)
-    if not plan.is_empty and not dry_run:
+    if not plan.is_empty and not dry_run and machines is None:
         agree_on_sandbox(app, plan.states.tests)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)

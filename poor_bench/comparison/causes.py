@@ -258,7 +258,7 @@ def _find_fixed(
     servers = [{f.servers[llm_id] for f in side if f.servers.get(llm_id)} for side in facts]
     if all(servers) and servers[0] != servers[1]:
         found.append(f"server {_list(servers[0])} -> {_list(servers[1])}")
-    machines = [[f.machine for f in side if f.machine] for side in facts]
+    machines = [[machine for f in side for machine in f.measured_on] for side in facts]
     if all(machines) and machine_problem([machines[0][0], machines[1][0]]):
         found.append(f"machine {machine_text(machines[0][0])} -> {machine_text(machines[1][0])}")
     versions = [{f.program for f in side if f.program} for side in facts]

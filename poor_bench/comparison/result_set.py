@@ -16,12 +16,24 @@ class RunFacts:
     llm_fingerprints: Mapping[str, str] = field(default_factory=dict)
     """LLM id to a hash of model and parameters."""
     machine: Mapping[str, Any] = field(default_factory=dict)
+    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Name to facts of the machines of a cluster that asked; empty for other runs."""
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """LLM id to its parameters; older runs did not record them."""
     servers: Mapping[str, str] = field(default_factory=dict)
     """LLM id to name and version of what serves it, where that is known."""
     program: str = ""
     """Version of poor_bench."""
+
+    def find_machine(self, result: Result) -> Mapping[str, Any]:
+        """Find the facts of the machine that asked for a result; empty if unknown."""
+        return self.machines.get(result.machine, {}) if result.machine else self.machine
+
+    @property
+    def measured_on(self) -> tuple[Mapping[str, Any], ...]:
+        """Known facts of all machines that the run's times were measured on."""
+        machines = self.machines.values() or (self.machine,)
+        return tuple(machine for machine in machines if machine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

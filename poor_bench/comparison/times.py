@@ -50,8 +50,13 @@ def compare_times(
         after: Scored trials of the same tests.
         runs: Run id to what is known of the run, for both sides.
     """
-    run_ids = {result.run_id for result in (*before, *after)}
-    problem = machine_problem([runs.get(run_id, RunFacts()).machine for run_id in sorted(run_ids)])
+    measured = {(result.run_id, result.machine): result for result in (*before, *after)}
+    problem = machine_problem(
+        [
+            runs.get(run_id, RunFacts()).find_machine(measured[run_id, machine])
+            for run_id, machine in sorted(measured)
+        ]
+    )
     problem = problem or _gpu_problem([*before, *after])
     if problem:
         return TimeVerdict(problem=problem)
@@ -78,7 +83,9 @@ def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
     """
     if not machines or not all(machine.get("cpu") for machine in machines):
         return "some results do not name the machine they were measured on"
-    kinds = {tuple(machine.get(name) for name in _ALIKE): machine for machine in machines}
+    knows_gpus = all("gpu" in machine for machine in machines)  # older runs did not record them
+    alike = (*_ALIKE, "gpu") if knows_gpus else _ALIKE
+    kinds = {tuple(machine.get(name) for name in alike): machine for machine in machines}
     if len(kinds) > 1:
         named = "; ".join(machine_text(machine) for machine in kinds.values())
         return f"measured on different machines ({named})"
@@ -100,6 +107,8 @@ def machine_text(machine: Mapping[str, Any]) -> str:
         parts.append(f"{machine['cores']} cores")
     if machine.get("memory_gb"):
         parts.append(f"{machine['memory_gb']} GB")
+    if machine.get("gpu"):
+        parts.append(str(machine["gpu"]))
     return ", ".join(parts)
 
 

@@ -196,7 +196,11 @@ class LLMEntry(FileModel):
     name: Name = Field(description="Name of the model at the provider.")
     id: Name | None = Field(None, description="Unique name; `provider:name` by default.")
     label: str = Field("", description="Name shown on screens; the id by default.")
-    endpoint: Name | None = Field(None, description="Base URL; by default that of the provider.")
+    endpoint: Name | None = Field(
+        None,
+        description="Base URL; by default that of the provider. With `worker-local`, each worker "
+        "of a cluster asks its own server at the provider's default address.",
+    )
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = (
         Field(None, description="Environment variable that holds the API key.")
     )

@@ -80,6 +80,8 @@ class Completion:
     timing: Timing
     model_digest: str | None = None
     """What exactly ran, where the server tells (digest, fingerprint, dated name)."""
+    machine: str = ""
+    """Name of the machine that asked, if it is not this one."""
     memory_bytes: int | None = None
     """How much memory the loaded model takes in all, where the server tells."""
     gpu_share: float | None = None

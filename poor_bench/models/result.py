@@ -70,6 +70,9 @@ class Result:
     decode_ms: float | None = None
     cost_usd: float | None = None
     model_digest: str | None = None
+    machine: str = ""
+    """Name of the machine of a cluster that asked the model; its facts stand in the run's header.
+    Empty if the run's own machine did."""
     memory_bytes: int | None = None
     """Total memory of the loaded model in bytes, if the server reports it."""
     gpu_share: float | None = None

@@ -78,6 +78,7 @@ class Pool:
         *,
         gives_up: bool = True,
         executor: Callable[[], Executor] = ThreadExecutor,
+        n_spare_slots: int = SPARE_SLOTS,
     ) -> None:
         """Prepare a pool; it may run work several times, one after the other.
 
@@ -86,11 +87,13 @@ class Pool:
             control: Pauses and cancels; cancelled by the pool when a job raises.
             gives_up: False if every job is to be tried, also with a model that cannot be asked.
             executor: Makes what runs the jobs.
+            n_spare_slots: Worker slots beyond an endpoint's concurrency, for jobs that score.
         """
         self._manager = manager
         self._control = control
         self._gives_up = gives_up
         self._executor = executor
+        self._n_spare_slots = n_spare_slots
         self._loaded: dict[str, LLM] = {}
         """By endpoint: the local model that was loaded there last."""
 
@@ -111,7 +114,9 @@ class Pool:
         """
         works = [work for work in works if work.n_items]  # none is loaded for nothing
         self._make_room_for(works)
-        run = _PoolRun(self._manager, self._control, self._executor(), self._loaded, do)
+        run = _PoolRun(
+            self._manager, self._control, self._executor(), self._loaded, do, self._n_spare_slots
+        )
         yield from run.work_off(
             [
                 EndpointQueue(group, gives_up=self._gives_up)
@@ -158,7 +163,9 @@ class _PoolRun(Generic[Item, Value]):
         executor: Executor,
         loaded: dict[str, LLM],
         do: Callable[[Item], JobResult[Value]],
+        n_spare_slots: int,
     ) -> None:
+        self._n_spare_slots = n_spare_slots
         self._manager = manager
         self._control = control
         self._executor = executor
@@ -218,7 +225,7 @@ class _PoolRun(Generic[Item, Value]):
             return work.concurrency or 1
         concurrency = self._manager.concurrency(work.llm)
         n_waiting = min(self._manager.n_waiting(work.llm), concurrency * MOST_WAITING_PER_SLOT)
-        return (work.concurrency or concurrency + SPARE_SLOTS) + n_waiting
+        return (work.concurrency or concurrency + self._n_spare_slots) + n_waiting
 
     def _submit(self, job: Callable[[], _Report[Item, Value]]) -> None:
         self._n_expected += 1

@@ -11,6 +11,9 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import ProviderEntry, WireFormat, find_entry
 
+WORKER_LOCAL = "worker-local"
+"""Endpoint of an LLM that each worker of a cluster asks on its own machine, at the provider's
+default address; without a cluster, this machine is the only worker."""
 _OLLAMA_PORT = 11434
 _PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/generate", "/api")
 
@@ -38,6 +41,29 @@ def resolve_endpoint(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     if entry.wire is WireFormat.ANTHROPIC:
         path = path.removesuffix("/v1")
     return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def is_worker_local(llm: LLM) -> bool:
+    """True if each worker of a cluster asks a server of its own.
+
+    Raises:
+        ConfigError: If the provider is unknown.
+    """
+    is_named = (llm.endpoint or "").strip() == WORKER_LOCAL
+    return is_named or find_entry(llm).wire is WireFormat.EMBEDDED
+
+
+def is_loopback(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
+    """True if the address of an LLM's server means another machine on every machine.
+
+    Raises:
+        ConfigError: As `resolve_endpoint`.
+    """
+    host = urlsplit(resolve_endpoint(llm, environ)).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def is_local(llm: LLM, environ: Mapping[str, str] = os.environ) -> bool:
@@ -108,8 +134,9 @@ def _listens_everywhere(host: str) -> bool:
 
 
 def _choose_endpoint(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str]) -> str:
-    if llm.endpoint and llm.endpoint.strip():
-        return llm.endpoint.strip()
+    written = (llm.endpoint or "").strip()
+    if written and written != WORKER_LOCAL:
+        return written
     of_environment = environ.get(entry.endpoint_env or "", "").strip()
     if of_environment:
         return (
@@ -117,7 +144,11 @@ def _choose_endpoint(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str])
             if entry.wire is WireFormat.OLLAMA
             else of_environment
         )
-    assert entry.endpoint is not None
+    if entry.endpoint is None:
+        raise ConfigError(
+            f"{llm.id}: {WORKER_LOCAL} needs a provider with a default address",
+            hint="such as ollama, llamacpp, vllm or lmstudio",
+        )
     return entry.endpoint
 
 

@@ -16,7 +16,7 @@ from poor_bench.statistics.trials import NUMBERS
 
 CODES = (
     "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind",
-    "sandbox",
+    "sandbox", "machine",
 )  # fmt: skip
 """Fields whose values repeat; tables hold a code per row and each value once."""
 TEXTS = (

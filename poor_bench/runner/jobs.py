@@ -127,6 +127,7 @@ def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
         "cached_tokens": usage.cached_tokens,
         "cost_usd": cost_usd(usage, prices),
         "model_digest": completion.model_digest,
+        "machine": completion.machine,
         "memory_bytes": completion.memory_bytes,
         "gpu_share": completion.gpu_share,
     }

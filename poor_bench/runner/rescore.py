@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -42,6 +42,13 @@ class Rescored(NamedTuple):
     """None where it could not be scored."""
     failure: Failure | None = None
     """Why it could not be scored; None where it could."""
+
+    @classmethod
+    def of(cls, old: Result, scored: Result) -> Rescored:
+        """Pair a stored result with what `score_again` made of it."""
+        if scored.failure is not None:
+            return cls(old, None, scored.failure)
+        return cls(old, scored)
 
     @property
     def problem(self) -> str:
@@ -246,7 +253,7 @@ def to_rescore(
             yield JudgeItem(result, test)
 
 
-def rescore(items: Iterable[JudgeItem], scorer: Scorer) -> Iterator[Rescored]:
+def rescore(items: Iterable[JudgeItem], scorer: Scorer) -> Generator[Rescored, None, None]:
     """Score stored responses again, one after the other."""
     for item in items:
         yield _score(item, scorer, lambda: False)
@@ -297,6 +304,4 @@ def rescore_by_judges(
 
 def _score(item: JudgeItem, scorer: Scorer, cancelled: Callable[[], bool]) -> Rescored:
     result, _ = score_again(item, scorer, cancelled)
-    if result.failure is not None:
-        return Rescored(item.result, None, result.failure)
-    return Rescored(item.result, result)
+    return Rescored.of(item.result, result)

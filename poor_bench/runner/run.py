@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMUnavailable
-from poor_bench.pool.pool import JobResult, Pool
+from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.prompts.fingerprint import llm_fingerprint
@@ -34,10 +35,22 @@ from poor_bench.runner.events import (
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
 from poor_bench.runner.plan import Plan, TrialState, WorkItem
-from poor_bench.runner.rescore import make_run_ids, rescore, to_rescore
+from poor_bench.runner.rescore import Rescored, make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 
 _Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workforce:
+    """Where the work of a run is done: on this machine by default, or on those of a cluster."""
+
+    machines: Callable[[], Mapping[str, Any]] = dict
+    """Facts of the machines of a cluster that ask, by name."""
+    n_spare_slots: int = SPARE_SLOTS
+    """Jobs that may score while others ask, for each model."""
+    rescore: Callable[[Iterable[JudgeItem], Scorer], Generator[Rescored, None, None]] = rescore
+    """Scores stored responses again."""
 
 
 class Run:
@@ -50,7 +63,19 @@ class Run:
         manager: LLMManager,
         scorer: Scorer,
         jobs: TrialJobs,
+        workforce: Workforce | None = None,
     ) -> None:
+        """Prepare a run.
+
+        Args:
+            plan: What it does.
+            store: Where the results go.
+            manager: Asks the models.
+            scorer: Scores responses.
+            jobs: Asks and scores one trial.
+            workforce: Where the work is done; on this machine by default.
+        """
+        self._workforce = workforce or Workforce()
         self._plan = plan
         self._store = store
         self._manager = manager
@@ -67,13 +92,16 @@ class Run:
         rescores = bool(self._plan.n_stale_scores)
         earlier_id, run_id = make_run_ids(self._store, started, rescores=rescores)
         earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
-        journal = self._store.open_run(run_id, _header(self._plan, started, self._manager))
+        header = _header(self._plan, started, self._manager)
+        if machines := self._workforce.machines():
+            header["machines"] = dict(machines)
+        journal = self._store.open_run(run_id, header)
         progress = Progress(run_id, journal, earlier, listener)
         try:
             progress.tell(_build_start(run_id, self._plan))
             self._keep_what_is_asked_again(earlier)
             self._rescore(progress, control)
-            pool = Pool(self._manager, control)
+            pool = Pool(self._manager, control, n_spare_slots=self._workforce.n_spare_slots)
             self._ask(pool, progress, control)
             self._judge(pool, progress, control)
         finally:
@@ -91,10 +119,11 @@ class Run:
             return
         results = self._without_judged(self._store.results(), progress)
         items = to_rescore(results, self._find_stale_test, self._scorer)
-        for rescored in rescore(items, self._scorer):
-            if control.cancelled():
-                return
-            progress.store_rescored(rescored.outcome, rescored.old)
+        with closing(self._workforce.rescore(items, self._scorer)) as scored:
+            for rescored in scored:
+                if control.cancelled():
+                    return
+                progress.store_rescored(rescored.outcome, rescored.old)
 
     def _keep_what_is_asked_again(self, earlier: EarlierScores) -> None:
         """Keep the scores that new answers replace, where the run replaces others, too.
@@ -285,7 +314,7 @@ def machine_facts() -> dict[str, Any]:
 
     Returns:
         `cores` is how many logical cores this process may use; `memory_gb` is rounded to whole
-        gibibytes. What the system does not tell is None or empty.
+        gibibytes; `gpu` names NVIDIA GPUs only. What the system does not tell is None or empty.
     """
     return {
         "system": platform.system(),
@@ -294,6 +323,7 @@ def machine_facts() -> dict[str, Any]:
         "cpu": _cpu_model(),
         "cores": _usable_cores(),
         "memory_gb": _memory_gb(),
+        "gpu": _gpu_models(),
     }
 
 
@@ -331,6 +361,12 @@ def _read_answer(command: list[str]) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return ended.stdout.strip()
+
+
+def _gpu_models() -> str:
+    """Name the NVIDIA GPUs, such as `NVIDIA L4, NVIDIA L4`; empty if their driver does not tell."""
+    names = _read_answer(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
+    return ", ".join(name.strip() for name in names.splitlines())
 
 
 def _usable_cores() -> int | None:

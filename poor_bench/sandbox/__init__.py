@@ -27,6 +27,7 @@ from poor_bench.sandbox.program import (
 from poor_bench.sandbox.sandbox import (
     Sandbox,
     accept_level,
+    lowest_level,
     note_levels,
     open_shared_sandbox,
     require_level,
@@ -59,6 +60,7 @@ __all__ = [
     "accept_level",
     "describe_value",
     "describe_weakness",
+    "lowest_level",
     "note_levels",
     "open_shared_sandbox",
     "parse_level",

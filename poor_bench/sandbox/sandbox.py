@@ -182,12 +182,12 @@ def sandbox_terms() -> SandboxTerms:
     Raises:
         SandboxError: If processes cannot be started.
     """
-    chosen = _accepted.get("person", _accepted.get("workspace"))
-    return SandboxTerms(
-        status=sandbox_status(),
-        lowest=USUAL_LEVEL if chosen is None else chosen,
-        is_chosen=chosen is not None,
-    )
+    return SandboxTerms(status=sandbox_status(), lowest=lowest_level(), is_chosen=bool(_accepted))
+
+
+def lowest_level() -> Level:
+    """Lowest level at which code of models may run, wherever it runs."""
+    return _accepted.get("person", _accepted.get("workspace", USUAL_LEVEL))
 
 
 @contextmanager

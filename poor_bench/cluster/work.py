@@ -1,0 +1,216 @@
+"""Work that runs on a worker: describe it, prepare the workspace, ask a model, score responses.
+
+Everything here is called by dask, in a thread of the worker. Errors of ours come back as values.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from poor_bench import __version__
+from poor_bench.cluster.definitions import Definitions, OpenedDefinitions
+from poor_bench.errors import PoorBenchError, ProviderError
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.plugins.sources import digest_of_code, project_evaluators_folder
+from poor_bench.ports import CallControl, Reachability, TellsServer
+from poor_bench.providers.api_keys import key_variable, known_key, read_key
+from poor_bench.providers.endpoint import endpoint_key
+from poor_bench.runner.jobs import JudgeItem, score_again
+from poor_bench.runner.run import machine_facts
+from poor_bench.sandbox import Level, accept_level, sandbox_status
+
+Value = TypeVar("Value")
+Outcome = tuple[Value | None, PoorBenchError | None]
+"""What came of a piece of work, or the error of ours that it ended with."""
+
+
+class Identity(NamedTuple):
+    """Versions of a worker; plain values, so that other versions can read them."""
+
+    host: str
+    python: str
+    poor_bench: str
+    code: str
+    """Hash of the code that decides about scores, built-in evaluators included."""
+
+
+class Readiness(NamedTuple):
+    """What a worker can do for a workspace."""
+
+    machine: dict[str, Any]
+    sandbox: Level
+    missing_keys: dict[str, str]
+    """LLM id to what is wrong with its key in the worker's environment."""
+    keys: tuple[str, ...]
+    """Names of the variables with keys in the worker's environment."""
+    servers: dict[str, str]
+    """LLM id to the worker's own server for it, the same for workers that share one."""
+
+
+def identify() -> Identity:
+    """Describe the versions of this process."""
+    return Identity(socket.gethostname(), platform.python_version(), __version__, _hash_code())
+
+
+def _hash_code() -> str:
+    files = sorted(project_evaluators_folder().glob("*.py"))
+    return digest_of_code(None) + "".join(digest_of_code(file)[:4] for file in files)
+
+
+_opened: dict[str, OpenedDefinitions] = {}
+"""By content hash: definitions are sent once to each process."""
+
+
+def has_definitions(content_hash: str) -> bool:
+    """True if the definitions of a workspace are here."""
+    return content_hash in _opened
+
+
+def prepare(
+    content_hash: str, definitions: Definitions | None, lowest: Level
+) -> Outcome[Readiness]:
+    """Open the definitions of a workspace, and find out what can be done for it here.
+
+    Args:
+        content_hash: Names the definitions.
+        definitions: None if they are here already.
+        lowest: Lowest sandbox level at which code of models may run.
+    """
+    return _note_error(lambda: _prepare(content_hash, definitions, lowest))
+
+
+def _prepare(content_hash: str, definitions: Definitions | None, lowest: Level) -> Readiness:
+    if definitions is not None and content_hash not in _opened:
+        _opened[content_hash] = OpenedDefinitions(definitions)
+    accept_level(lowest)
+    llms = _opened[content_hash].llms
+    host = socket.gethostname()
+    return Readiness(
+        machine=machine_facts(),
+        sandbox=_find_level(),
+        missing_keys={llm.id: text for llm in llms if (text := _find_key_problem(llm))},
+        keys=tuple(sorted({name for llm in llms if (name := _find_key_name(llm))})),
+        servers={llm.id: f"{host} {_name_server(llm)}" for llm in llms},
+    )
+
+
+def _find_level() -> Level:
+    try:
+        return sandbox_status().level
+    except PoorBenchError:
+        return Level.NONE
+
+
+def _find_key_problem(llm: LLM) -> str:
+    try:
+        read_key(llm, os.environ)
+    except ProviderError as error:
+        return str(error)
+    except PoorBenchError:
+        return ""  # its settings are wrong, which its provider tells
+    return ""
+
+
+def _find_key_name(llm: LLM) -> str:
+    try:
+        return (key_variable(llm, os.environ) or "") if known_key(llm, os.environ) else ""
+    except PoorBenchError:
+        return ""
+
+
+def _name_server(llm: LLM) -> str:
+    try:
+        return endpoint_key(llm, os.environ)
+    except PoorBenchError:
+        return ""
+
+
+def ask(content_hash: str, key: str, llm: LLM, request: ChatRequest) -> Outcome[Completion]:
+    """Send one request; `key` is the name of the dask task."""
+    control = CallControl(timeouts=llm.timeouts, cancelled=_leave_slot(key))
+    return _note_error(lambda: _opened[content_hash].provider(llm).complete(request, control))
+
+
+def preload(content_hash: str, key: str, llm: LLM) -> Outcome[float]:
+    """Bring a model into memory; milliseconds, or None where no such step exists."""
+    control = CallControl(timeouts=llm.timeouts, cancelled=_leave_slot(key))
+    return _note_error(lambda: _opened[content_hash].provider(llm).preload(control))
+
+
+def unload(content_hash: str, key: str, llm: LLM) -> Outcome[None]:
+    """Free the memory of a model."""
+    _leave_slot(key)
+    return _note_error(lambda: _opened[content_hash].provider(llm).unload())
+
+
+def check(content_hash: str, key: str, llm: LLM) -> Outcome[Reachability]:
+    """Find out whether a model can be asked."""
+    _leave_slot(key)
+    return _note_error(lambda: _opened[content_hash].provider(llm).check())
+
+
+def describe_server(content_hash: str, key: str, llm: LLM) -> Outcome[str]:
+    """Find name and version of the server of a model; empty if it does not tell."""
+    _leave_slot(key)
+    return _note_error(lambda: _describe_server(_opened[content_hash], llm))
+
+
+def _describe_server(opened: OpenedDefinitions, llm: LLM) -> str:
+    provider = opened.provider(llm)
+    return provider.describe_server() if isinstance(provider, TellsServer) else ""
+
+
+def score(content_hash: str, key: str, result: Result) -> Outcome[Result]:
+    """Score one response."""
+    opened = _opened[content_hash]
+    test = opened.workspace.tests_by_id[result.test_id]
+    return _note_error(lambda: opened.scorer.score(result, test, _is_cancelled(key)))
+
+
+def rescore(content_hash: str, key: str, results: Sequence[Result]) -> Outcome[list[Result]]:
+    """Score stored responses again; one that cannot be scored has a failure."""
+    opened = _opened[content_hash]
+    cancelled = _is_cancelled(key)
+    return _note_error(lambda: [_rescore_one(opened, result, cancelled) for result in results])
+
+
+def _rescore_one(
+    opened: OpenedDefinitions, result: Result, cancelled: Callable[[], bool]
+) -> Result:
+    item = JudgeItem(result, opened.workspace.tests_by_id[result.test_id])
+    return score_again(item, opened.scorer, cancelled)[0]
+
+
+def _note_error(do: Callable[[], Value]) -> Outcome[Value]:
+    try:
+        return do(), None
+    except PoorBenchError as error:
+        error.__cause__ = None  # may hold sockets
+        return None, error
+
+
+def _leave_slot(key: str) -> Callable[[], bool]:
+    """Let the worker start other tasks: this one waits for a server and computes nothing."""
+    from distributed import secede
+
+    secede()
+    return _is_cancelled(key)
+
+
+def _is_cancelled(key: str) -> Callable[[], bool]:
+    """Build a check for a task that nobody wants any more, as when the run or its process ended."""
+    from distributed import get_worker
+
+    tasks = get_worker().state.tasks
+
+    def is_cancelled() -> bool:
+        task = tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    return is_cancelled

@@ -1,0 +1,226 @@
+"""Runs on a real cluster of dask, in threads of this process or in processes that get killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poor_bench.calls.budget import Budget
+from poor_bench.cluster import work
+from poor_bench.cluster.cluster import Cluster, open_cluster
+from poor_bench.errors import ConfigError
+from poor_bench.pool.control import RunControl
+from poor_bench.pool.events import LLMUnavailable
+from poor_bench.runner.events import RunFinished, TrialFinished
+from poor_bench.runner.selection import Selection
+from poor_bench.sandbox import Level
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
+from tests.conftest import WorkspaceFiles
+from tests.runner.running import RecordingListener, run_all
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.slow(reason="starts a cluster")
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def on_cluster(
+    cluster: Any, folder: Path, told: list[str] | None = None, lowest: Level = Level.ISOLATED
+) -> Iterator[tuple[WorkspaceRunner, Cluster]]:
+    config = WorkspaceFolder(folder)
+    sentences = [] if told is None else told
+    opened = open_cluster(
+        cluster.scheduler_address, config.workspace, lowest, tell=sentences.append, patience_s=3.0
+    )
+    with opened as machines, closing(WorkspaceRunner(config, cluster=machines)) as runner:
+        yield runner, machines
+
+
+def run(
+    runner: WorkspaceRunner, listener: Any = lambda _event: None, control: RunControl | None = None
+) -> RunFinished:
+    return runner.run(runner.plan(Selection()), listener, control)
+
+
+def stored(folder: Path) -> dict[tuple[str, str, int], tuple[float | None, str]]:
+    results = WorkspaceFolder(folder).load_results()
+    return {result.key: (result.score, result.request_fingerprint) for result in results}
+
+
+def test_run_on_a_cluster_stores_what_a_local_run_stores(
+    cluster: Any, workspace_files: WorkspaceFiles, tmp_path: Path
+) -> None:
+    workspace_files.add_tests(12)
+    workspace_files.add_llm("quick", ["4", "5"], concurrency=4)
+    folder = workspace_files.write()
+    with on_cluster(cluster, folder) as (runner, _):
+        finished = run(runner)
+    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (12, 0, 0)
+    [journal] = (folder / "runs").glob("*.jsonl")
+    header = json.loads(journal.read_text().splitlines()[0])["run"]
+    [(machine, facts)] = header["machines"].items()
+    assert facts["cpu"] == header["machine"]["cpu"]
+    assert {result.machine for result in WorkspaceFolder(folder).load_results()} == {machine}
+    assert run_all(folder).n_scored == 0, "a local run finds nothing pending"
+
+
+def test_failures_and_limits_are_those_of_a_local_run(
+    cluster: Any, workspace_files: WorkspaceFiles
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("gone", "4", endpoint="worker-local")
+    workspace_files.llms[-1]["parameters"] = {
+        "responses": {"": [{"failure": "bad_request", "message": "no"}]}
+    }
+    folder = workspace_files.write()
+    with on_cluster(cluster, folder) as (runner, _):
+        finished = run(runner)
+    assert finished.n_failed == 3
+    failures = {r.failure for r in WorkspaceFolder(folder).load_results()}
+    assert {failure.kind.value for failure in failures if failure} == {"bad_request"}
+
+
+def test_budget_and_cancel_hold_on_a_cluster(cluster: Any, workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(9)
+    workspace_files.add_llm("dear", "4", prices={"input": 1e6, "output": 1e6})
+    folder = workspace_files.write()
+    with on_cluster(cluster, folder) as (runner, _):
+        runner.manager.budget = Budget(1.0)
+        finished = run(runner)
+        assert runner.manager.budget.is_reached
+    assert finished.n_skipped == 9
+    control = RunControl()
+    workspace_files.llms[0]["parameters"] = {"default": {"text": "4", "latency_ms": 600_000}}
+    workspace_files.write()
+    with on_cluster(cluster, folder) as (runner, _), ThreadPoolExecutor() as threads:
+        ended = threads.submit(run, runner, lambda _event: None, control)
+        scheduler = cluster.scheduler
+        wait_for(lambda: any(key.startswith("ask-") for key in scheduler.tasks))
+        control.cancel()
+        assert ended.result().cancelled
+        wait_for(lambda: not any(worker.state.tasks for worker in cluster.workers.values()))
+
+
+def test_missing_key_names_variable_and_worker(
+    cluster: Any, workspace_files: WorkspaceFiles
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.llms.append(
+        {
+            "provider": "mine",
+            "name": "m",
+            "endpoint": "http://10.255.0.1/v1",
+            "api_key_env": "CLUSTER_TEST_KEY",
+        }
+    )
+    folder = workspace_files.write()
+    listener = RecordingListener()
+    with on_cluster(cluster, folder) as (runner, _):
+        run(runner, listener)
+    [event] = listener.of_kind(LLMUnavailable)
+    assert event.failure.kind.value == "auth"
+    assert "CLUSTER_TEST_KEY" in event.failure.message
+    assert "127.0.0.1" in event.failure.message
+
+
+def test_workers_of_another_version_are_refused_by_name(
+    cluster: Any, workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_files.add_tests(1)
+    workspace_files.add_llm("quick", "4")
+    folder = workspace_files.write()
+    own = work.identify()
+    identities = iter([own] + [own._replace(poor_bench="0.0.1")] * 99)
+    monkeypatch.setattr(work, "identify", lambda: next(identities))
+    with (
+        pytest.raises(ConfigError, match=r"none can work: .*poor_bench"),
+        on_cluster(cluster, folder),
+    ):
+        pass
+
+
+def test_rescore_on_a_cluster_gives_the_scores_of_a_local_one(
+    cluster: Any, workspace_files: WorkspaceFiles
+) -> None:
+    workspace_files.add_tests(150)
+    workspace_files.add_llm("quick", ["4", "5", "6"])
+    folder = workspace_files.write()
+    run_all(folder)
+    before = stored(folder)
+    evaluator = next((folder / "evaluators").glob("*.py"))
+    evaluator.write_text(
+        '"""Half."""\n\n\ndef evaluate(response, parameters):\n    return 0.5, response\n'
+    )
+    with on_cluster(cluster, folder) as (runner, _):
+        items = runner.rescore(runner.plan_rescore(Selection()))
+        with closing(items), closing(runner.store_each(items)) as scored:
+            assert len(list(scored)) == 150
+    after = stored(folder)
+    assert after.keys() == before.keys()
+    assert {score for score, _ in after.values()} == {0.5}
+    assert run_all(folder).n_rescored == 0, "the fingerprints are those of this machine"
+
+
+def test_killed_worker_costs_a_retry_and_nothing_else(workspace_files: WorkspaceFiles) -> None:
+    distributed = pytest.importorskip("distributed")
+    workspace_files.add_tests(40)
+    workspace_files.add_llm("slow", "4", concurrency=4)
+    workspace_files.llms[-1]["parameters"]["latency_ms"] = 100
+    folder = workspace_files.write()
+    told: list[str] = []
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=None,
+            silence_logs=50,
+        ) as processes,
+        on_cluster(processes, folder, told) as (runner, machines),
+    ):
+        victims = iter(machines.session.table.members[:1])
+
+        def kill_one(event: object) -> None:
+            if isinstance(event, TrialFinished) and (victim := next(victims, None)):
+                nannies = {nanny.worker_address: nanny for nanny in processes.workers.values()}
+                os.kill(nannies[victim.address].pid, signal.SIGKILL)
+
+        finished = run(runner, kill_one)
+    assert (finished.n_scored, finished.n_failed) == (40, 0)
+    assert any("is gone" in sentence for sentence in told)
+
+
+def test_killed_client_loses_only_what_is_in_flight(
+    cluster: Any, workspace_files: WorkspaceFiles
+) -> None:
+    workspace_files.add_tests(30)
+    workspace_files.add_llm("stuck", "4")
+    workspace_files.llms[-1]["parameters"] = {
+        "responses": {"": [{"text": "4", "times": 5}, {"text": "4", "latency_ms": 600_000}]}
+    }
+    folder = workspace_files.write()
+    command = [sys.executable, "main.py", "--data", str(folder), "run", "--unchecked"]
+    command += ["--cluster", cluster.scheduler_address]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        wait_for(
+            lambda: (
+                b"".join(map(Path.read_bytes, folder.glob("journal/*.jsonl"))).count(b"test_id")
+                >= 5
+            )
+        )
+        run.kill()
+    assert len(stored(folder)) >= 5
+    scheduler = cluster.scheduler
+    wait_for(lambda: not scheduler.tasks, lambda: f"still there: {list(scheduler.tasks)}")

@@ -38,6 +38,12 @@ class ShellIds(StrEnum):
     PROBLEMS = "shell-problems-banner"
     PAGE = "shell-page-main"
     THEME = "shell-theme-provider"
+    TITLES = "shell-titles-store"
+    """Path of each page to its title and what else the title of the window shows."""
+    NAMES = "shell-names-store"
+    """Id of each model to its name, where they differ."""
+    KEYS = "shell-keys-dialog"
+    """The list of keys; `assets/key_help.js` opens it."""
     CONNECTION = "shell-connection-banner"
     """Shown by `assets/connection.js` while the server does not answer."""
 
@@ -52,6 +58,8 @@ class Page:
     """What navigation and browser tab call it."""
     url: type[UrlState] = UrlState
     """The state that its address keeps."""
+    shows: tuple[str, ...] = ()
+    """Names in the query of its address that the title of the window shows, such as `test`."""
     layout: Callable[[Any], Component]
     """Builds the page without data from the state of its address; callbacks fill it."""
     start: Callable[[Services, Any], Any] = lambda _services, url: url

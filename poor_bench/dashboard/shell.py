@@ -16,6 +16,7 @@ from poor_bench.dashboard.components.blocks import (
     page_head,
     set_code,
 )
+from poor_bench.dashboard.components.keys import key_list
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.theme import MANTINE_THEME
@@ -39,6 +40,11 @@ def shell(pages: Sequence[Page]) -> Component:
         [
             dcc.Store(id=ShellIds.ADDRESS),
             dcc.Store(id=ShellIds.VERSION),
+            dcc.Store(
+                id=ShellIds.TITLES,
+                data={page.path: {"title": page.title, "shows": page.shows} for page in pages},
+            ),
+            dcc.Store(id=ShellIds.NAMES),
             dcc.Interval(id=ShellIds.CLOCK, interval=CLOCK_IDLE_MS),
             dmc.NotificationContainer(id=ShellIds.NOTICES, position="bottom-right"),
             html.A("Skip to content", href=f"#{ShellIds.PAGE}", className="skip-link"),
@@ -46,6 +52,7 @@ def shell(pages: Sequence[Page]) -> Component:
             connection_banner(),
             html.Div(id=ShellIds.PROBLEMS, className="problems"),
             html.Main(id=ShellIds.PAGE, className="page", tabIndex="-1"),
+            key_list(ShellIds.KEYS),
         ],
         id=ShellIds.THEME,
         theme=MANTINE_THEME,
@@ -102,6 +109,16 @@ def _header(pages: Sequence[Page]) -> Component:
                     **aria(label="Refresh results and files"),
                 ),
                 label="Refresh results and files",
+            ),
+            dmc.Tooltip(
+                dmc.ActionIcon(
+                    html.Span("?", className="key-sign"),
+                    variant="subtle",
+                    color="gray",
+                    **aria(label="Show keyboard shortcuts"),
+                    **data(open_keys=""),
+                ),
+                label="Keyboard shortcuts (?)",
             ),
             dmc.ColorSchemeToggle(
                 lightIcon=icon("sun"),
@@ -265,6 +282,16 @@ def register_pages(app: Dash, services: Services) -> None:
         Input(ShellIds.THEME, "id"),
     )
 
+    bind_script(
+        app,
+        "title",
+        "show",
+        Output(ShellIds.TITLES, "id"),
+        Input(ShellIds.ADDRESS, "data"),
+        Input(ShellIds.TITLES, "data"),
+        Input(ShellIds.NAMES, "data"),
+    )
+
     @app.callback(
         Output(ShellIds.PAGE, "children"),
         Output(ShellIds.NAVIGATION, "children"),
@@ -332,8 +359,10 @@ def register_clock(app: Dash, services: Services) -> None:
     @app.callback(
         Output(ShellIds.PROBLEMS, "children"),
         Output(ShellIds.PAGE, "className"),
+        Output(ShellIds.NAMES, "data"),
         Input(ShellIds.VERSION, "data"),
         Input(ShellIds.ADDRESS, "data"),
     )
     def _show(_version: str | None, address: dict[str, str] | None) -> Any:
-        return show_problems(services, address["path"] if address else None)
+        shown, page_class = show_problems(services, address["path"] if address else None)
+        return shown, page_class, services.llms.labels()

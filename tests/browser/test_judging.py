@@ -9,30 +9,12 @@ from playwright.sync_api import expect
 
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.labels.storage import read_labels
-from tests.browser.workspaces import HOSTILE, with_results
+from tests.browser.workspaces import HOSTILE, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.judge.agent_workspace import VERDICT, write_workspace
-from tests.judge.run_builders import conversation_of, header_of, judgement_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
-
-WEIGHTS = {"tone": 40.0, "facts": 30.0, "rules": 30.0}
-
-
-def store_run(folder: Path, day: int, *scores: float) -> None:
-    """Store a run whose judge gave these scores, one after the other."""
-    started = f"2026-11-{day}T01:00:00Z"
-    header = header_of(
-        f"202611{day}T010000-aa", started=started, weights=WEIGHTS, repeat=len(scores)
-    )
-    with JudgementStore(folder).writing(header) as writer:
-        writer.add_conversation(conversation_of("hello", "Hi", f"Hello {HOSTILE}"))
-        writer.add_conversation(conversation_of("bye", "Bye", "So long"))
-        for score in scores:
-            cases = {"hello": score, "bye": score + 1}
-            dimensions = dict.fromkeys(WEIGHTS, score)
-            writer.add_judgement(judgement_of(score, scores=dimensions, cases=cases))
 
 
 def test_runs_are_read_compared_and_scored_by_a_person(
@@ -41,8 +23,8 @@ def test_runs_are_read_compared_and_scored_by_a_person(
     new_visitor: Callable[[str], BrowserContext],
 ) -> None:
     folder = with_results(workspace_files, n_tests=3)
-    store_run(folder, 20, 4.0, 4.2)
-    store_run(folder, 21, 4.1, 4.3)
+    judge_run(folder, 20, 4.0, 4.2)
+    judge_run(folder, 21, 4.1, 4.3)
     page = new_visitor(serve(folder)).new_page()
     page.goto("/judge")
     expect(page.get_by_text(HOSTILE)).to_be_visible()

@@ -6,24 +6,12 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from poor_bench.evaluation.models import EvalSuite
-from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from tests.browser.watched import heading
+from tests.browser.workspaces import suite_run
 from tests.conftest import WorkspaceFiles
-from tests.evaluation.builders import make_case
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
-
-AGENTS = "tests.evaluation.agents"
-
-
-def run(folder: Path, *agents: str) -> None:
-    cases = tuple(
-        make_case(id=f"by-{agent}", profile=f"{AGENTS}:{agent}", trials=2) for agent in agents
-    )
-    suite = EvalSuite(name="demo", cases=cases)
-    run_suite_now(suite, SuiteOptions(data_dir=folder))
 
 
 def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
@@ -32,7 +20,7 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     new_visitor: Callable[[str], BrowserContext],
 ) -> None:
     folder = workspace_files.write()
-    run(folder, "echo", "every_other")
+    suite_run(folder, "echo", "every_other")
     page = new_visitor(serve(folder)).new_page()
     page.goto("/suites")
     heading(page, "Suites")
@@ -52,5 +40,5 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     page.keyboard.press("Home")
     expect(chosen.locator(".suite-step").first).to_have_attribute("aria-current", "step")
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(2)
-    run(folder, "echo")
+    suite_run(folder, "echo")
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(3)

@@ -37,6 +37,7 @@
       const change = isStep ? "pushState" : "replaceState";
       window.history[change](window.history.state, "", window.location.pathname + search);
       shown = here();
+      functions.title.update();
     }
   };
 

@@ -60,11 +60,27 @@
     return element("span", { className: "trust-badges" }, badges);
   };
 
-  cells.ModelLink = function ({ value, data }) {
+  const nameOf = ({ value, data }) => {
     if (data.tip) {
       return element("span", { title: data.tip }, value);
     }
     const href = `/model?llm=${encodeURIComponent(data.id)}`;
     return element("a", { className: "model-link", href, "data-page-link": "" }, value);
+  };
+  const CARD_FACTS = 6;
+  const textIn = (data, field) =>
+    field === "latency_ms" ? data.latency_text : (data.texts || {})[field] || data[field];
+
+  cells.ModelLink = function (params) {
+    const columns = window.poor_bench.cardColumns(params.api);
+    const known = columns.filter((column) => (textIn(params.data, column.getColId()) ?? "-") !== "-");
+    if (!known.length) {
+      return nameOf(params);
+    }
+    const facts = known.slice(0, CARD_FACTS).flatMap((column) => [
+      element("dt", { key: `${column.getColId()}-name` }, column.getColDef().headerName),
+      element("dd", { key: column.getColId() }, textIn(params.data, column.getColId())),
+    ]);
+    return element("div", { className: "row-card" }, nameOf(params), element("dl", null, facts));
   };
 })();

@@ -3,7 +3,8 @@
 (function () {
   "use strict";
   const NAMES = ["table-sort", "table-columns", "table-rows", "table-page"];
-  const NARROW = 700;
+  const NARROW = 760; // as in 80-narrow.css
+  const isNarrow = () => window.innerWidth < NARROW;
   const frameOf = (id) => {
     const grid = document.getElementById(id);
     return grid && grid.closest("[data-grid-view]");
@@ -46,6 +47,40 @@
     window.dash_clientside.address.go(`${query}` ? `?${query}` : "");
   };
 
+  // In a narrow window the first cell of a row holds what the other columns would.
+  const frameAround = (api) => {
+    const root = api.isDestroyed() ? null : document.querySelector(`[grid-id="${api.getGridId()}"]`);
+    return root && root.closest("[data-grid-view]");
+  };
+  const setCards = (api) => {
+    const frame = frameAround(api);
+    const squeezed = split(frame && frame.dataset.gridSqueezed);
+    if (!frame || isNarrow() === squeezed.length > 0) {
+      return;
+    }
+    if (isNarrow()) {
+      api.setColumnsPinned(api.getColumns(), null); // no column moves, so the address stays
+    }
+    const fields = new Set(split(frame.dataset.gridFields));
+    const shown = api.getColumns().filter((one) => one.isVisible() && !one.getColDef().lockVisible);
+    const next = isNarrow() ? shown.map((one) => one.getColId()).filter((id) => fields.has(id)) : [];
+    frame.dataset.gridSqueezed = next.join(",");
+    api.setColumnsVisible(next, false);
+    api.setColumnsVisible(squeezed, true);
+    api.redrawRows();
+  };
+  const arranged = new WeakSet();
+  const cardColumns = (api) => {
+    if (!arranged.has(api)) {
+      arranged.add(api);
+      setTimeout(() => setCards(api), 0); // once the rows stand
+      api.addEventListener("gridSizeChanged", () => setCards(api));
+    }
+    const frame = frameAround(api);
+    const squeezed = split(frame && frame.dataset.gridSqueezed);
+    return isNarrow() ? api.getColumns().filter((one) => squeezed.includes(one.getColId())) : [];
+  };
+
   const turned = new WeakSet();
   const gridFunctions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
   // The page that the address names, once there are rows to turn.
@@ -54,7 +89,7 @@
     if (page > 1 && frameOf(id)) {
       api.paginationGoToPage(page - 1);
     }
-    if (window.innerWidth < NARROW) {
+    if (isNarrow()) {
       api.setColumnsPinned(api.getColumns(), null); // pinned ones would leave no room for others
     }
     turned.add(api);
@@ -127,5 +162,5 @@
       element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset columns")
     );
   };
-  window.poor_bench = Object.assign(window.poor_bench || {}, { ColumnChooser });
+  window.poor_bench = Object.assign(window.poor_bench || {}, { ColumnChooser, cardColumns });
 })();

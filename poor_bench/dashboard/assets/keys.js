@@ -5,8 +5,7 @@
   const buttons = { j: "next", k: "previous", Escape: "close" };
   document.addEventListener("keydown", (event) => {
     const name = buttons[event.key];
-    const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+    if (!name || !window.poor_bench.keys.isCommand(event)) {
       return;
     }
     const panel = document.querySelector("[data-keys]");

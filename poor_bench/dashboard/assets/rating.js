@@ -31,13 +31,11 @@
 
   document.addEventListener("keydown", (event) => {
     const bar = shownBar();
-    if (!bar || event.ctrlKey || event.metaKey || event.altKey) {
-      return;
+    const isLeaving = event.key === "Escape" || event.key === "Enter";
+    if (bar && isLeaving && bar.contains(event.target) && event.target.closest("input, textarea")) {
+      event.target.blur(); // at once: the next key is a command again, not text
     }
-    if (event.target.closest("input, textarea, select, [contenteditable]")) {
-      if ((event.key === "Escape" || event.key === "Enter") && bar.contains(event.target)) {
-        event.target.blur(); // at once: the next key is a command again, not text
-      }
+    if (!bar || !window.poor_bench.keys.isCommand(event)) {
       return;
     }
     if (event.key === "j" || event.key === "k") {

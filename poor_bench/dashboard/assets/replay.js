@@ -39,8 +39,7 @@
   };
   document.addEventListener("keydown", (event) => {
     const isHere = event.target.closest(REPLAY) && !event.target.closest("pre, input, textarea");
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
-    if (!isHere || !isPlain || steps().length === 0) {
+    if (!isHere || event.shiftKey || !window.poor_bench.keys.isCommand(event) || steps().length === 0) {
       return;
     }
     if (event.key === " ") {

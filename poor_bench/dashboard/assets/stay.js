@@ -34,8 +34,7 @@
   const keys = { Escape: "escape", k: "previous", j: "next" };
   document.addEventListener("keydown", (event) => {
     const link = keys[event.key] && document.querySelector(`a[data-key="${keys[event.key]}"]`);
-    const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (link && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    if (link && window.poor_bench.keys.isCommand(event)) {
       event.preventDefault();
       link.click();
     }

@@ -100,10 +100,12 @@ def sheet(
         kind: CSS classes; the first one plus `-frame` is that of the frame.
         above: Stands in the frame, above the table.
     """
-    table = html.Table(
-        [html.Thead(html.Tr([_head(head) for head in heads])), html.Tbody(list(rows))],
-        className=kind,
-    )
+    columns = [_head(head) for head in heads]
+    lines = list(rows)
+    if not kind.startswith("heat-map"):
+        for line in lines:
+            _name_cells(line, [_name(column) for column in columns])
+    table = html.Table([html.Thead(html.Tr(columns)), html.Tbody(lines)], className=kind)
     named = {"role": "region", **aria(label=label)} if label else {}
     return html.Div(
         [above, table] if above is not None else table,
@@ -111,6 +113,25 @@ def sheet(
         tabIndex="0",
         **named,
     )
+
+
+def _name_cells(line: Component, names: Sequence[str]) -> None:
+    """Tell each cell the heading of its column, which a narrow window shows beside it."""
+    cells = line.children
+    if len(cells) != len(names):
+        return  # a cell over several columns
+    for cell, name in zip(cells, names, strict=True):
+        if name and type(cell) is html.Td:
+            setattr(cell, "data-label", name)
+
+
+def _name(column: Any) -> str:
+    """Find the text of a heading."""
+    if isinstance(column, str):
+        return column
+    if isinstance(column, list | tuple):
+        return " ".join(filter(None, map(_name, column)))
+    return _name(getattr(column, "children", None) or "")
 
 
 def row(head: Any, *cells: Any, is_open: bool = False, class_name: str = "") -> Component:

@@ -46,6 +46,7 @@ class RatingIds(StrEnum):
 
 _BOXES = (RatingIds.SCORE, RatingIds.NOTE, RatingIds.TAGS)
 _ON, _OFF = "filled", "default"
+_PRESSED = "aria-pressed"
 
 
 def build_rating_bar() -> Component:
@@ -121,7 +122,12 @@ def build_rating_bar() -> Component:
 
 def _thumb(button_id: RatingIds, name: str, label: str) -> Component:
     button: Component = dmc.ActionIcon(
-        icon(name), id=button_id, variant=_OFF, color="gray", n_clicks=0, **aria(label=label)
+        icon(name),
+        id=button_id,
+        variant=_OFF,
+        color="gray",
+        n_clicks=0,
+        **aria(label=label, pressed="false"),
     )
     return button
 
@@ -156,6 +162,12 @@ class BarView:
         """Variants of the buttons down and up."""
         score = None if self.own is None else rating_of(self.own)
         return _ON if score == 0.0 else _OFF, _ON if score == 1.0 else _OFF
+
+    @property
+    def pressed(self) -> tuple[str, str]:
+        """The same for screen readers: values of `aria-pressed`."""
+        down, up = ("true" if variant == _ON else "false" for variant in self.thumbs)
+        return down, up
 
 
 def view_bar(services: Services, target: list[Any] | None, who: str | None) -> BarView:
@@ -239,6 +251,8 @@ def _register_view(app: Dash, services: Services) -> None:
         Output(RatingIds.ANSWER, "data"),
         Output(RatingIds.DOWN, "variant"),
         Output(RatingIds.UP, "variant"),
+        Output(RatingIds.DOWN, _PRESSED),
+        Output(RatingIds.UP, _PRESSED),
         Output(RatingIds.OTHERS, "children"),
         Output(RatingIds.SCORE, "value"),
         Output(RatingIds.NOTE, "value"),
@@ -251,13 +265,16 @@ def _register_view(app: Dash, services: Services) -> None:
         view = view_bar(services, target, who)
         # What is being typed about the same answer stays.
         fields = view.fields if view.answer != shown else (no_update,) * 3
-        return view.answer is None, view.answer, *view.thumbs, still(view.others), *fields
+        thumbs = (*view.thumbs, *view.pressed)
+        return view.answer is None, view.answer, *thumbs, still(view.others), *fields
 
 
 def _register_saving(app: Dash, services: Services) -> None:
     @app.callback(
         Output(RatingIds.DOWN, "variant", allow_duplicate=True),
         Output(RatingIds.UP, "variant", allow_duplicate=True),
+        Output(RatingIds.DOWN, _PRESSED, allow_duplicate=True),
+        Output(RatingIds.UP, _PRESSED, allow_duplicate=True),
         Output(RatingIds.SCORE, "value", allow_duplicate=True),
         Output(RatingIds.NOTE, "value", allow_duplicate=True),
         Output(RatingIds.TAGS, "value", allow_duplicate=True),
@@ -275,14 +292,14 @@ def _register_saving(app: Dash, services: Services) -> None:
     def _save(*values: Any) -> Any:
         score, note, tags, keyed, answer, version = values[-6:]
         if answer is None or not ctx.triggered[0]["value"]:
-            return (no_update,) * 6
+            return (no_update,) * 8
         chosen = choose_values(ctx.triggered_id, keyed, score, note, tags)
         view = save_rating(services, answer, *chosen)
         now = services.version()
         # What the reader entered stays: an edit may be newer than the one that was just stored.
         held = zip(view.fields, chosen, (score, note, tags), strict=True)
         fields = (no_update if value == before else shown for shown, value, before in held)
-        return *view.thumbs, *fields, no_update if now == version else now
+        return *view.thumbs, *view.pressed, *fields, no_update if now == version else now
 
 
 def choose_values(

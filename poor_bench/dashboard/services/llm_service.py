@@ -56,6 +56,11 @@ class LLMService:
         llm = self._files.known_workspace().llms_by_id.get(llm_id)
         return llm.label or llm.id if llm is not None else llm_id
 
+    def labels(self) -> dict[str, str]:
+        """List the names of LLMs that have one besides their id, by LLM id."""
+        llms = self._files.known_workspace().llms
+        return {llm.id: llm.label for llm in llms if llm.label}
+
     def id_named(self, name: str) -> str:
         """Find the id of the LLM that a name means, also of one that only has results.
 

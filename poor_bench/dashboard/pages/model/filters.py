@@ -77,8 +77,16 @@ def _further(url: ModelUrl) -> Component:
     box: Component = dmc.Popover(
         [
             dmc.PopoverTarget(target),
-            dmc.PopoverDropdown(html.Div(_further_controls(url), className="more-filters")),
+            dmc.PopoverDropdown(
+                html.Div(
+                    _further_controls(url),
+                    className="more-filters",
+                    role="group",
+                    **aria(label="More filters"),
+                )
+            ),
         ],
+        withRoles=False,  # they would stand on a frame around the button, which has no role
         position="bottom-start",
         withArrow=False,
         shadow="md",

@@ -35,11 +35,11 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerName": "Test ID",
         "lockVisible": True,
         "cellClass": "whole-text",
-        "minWidth": 180,
+        "minWidth": 150,
         "flex": 3,
         "tooltipField": "test_id",
     },
-    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 150},
+    {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 140},
     {
         "field": "test_category",
         "headerName": "Test Category",

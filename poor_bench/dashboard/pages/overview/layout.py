@@ -227,7 +227,7 @@ _TICKS: dict[str, Any] = {
     },
     "selectionColumnDef": {
         "pinned": "left", "width": 42, "sortable": False, "resizable": False,
-        "suppressHeaderMenuButton": True,
+        "suppressHeaderMenuButton": True, "headerName": "Select", "headerClass": "only-heard-head",
     },
 }  # fmt: skip
 

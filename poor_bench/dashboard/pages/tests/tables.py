@@ -130,7 +130,7 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
 def _build_headings(url: TestUrl) -> list[Any]:
     figures = [_sort_heading(url, *heading) for heading in _SORTED_HEADINGS]
     findings = _sort_heading(url, SortBy.SEVERITY, "Findings", "The worst first")
-    tick = html.Th("", scope="col", className="tick-cell", **aria(label="Tick"))
+    tick = html.Th(html.Span("Select", className="only-heard"), scope="col", className="tick-cell")
     return [tick, "Test", *figures, ("Text", "What the model is asked"), findings]
 
 

@@ -1,0 +1,81 @@
+"""The list of keys that work on pages without Ctrl, Alt or Meta."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dash import html
+
+from poor_bench.dashboard.components.blocks import aria, data
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "All pages": (
+        (("?",), "Show this list"),
+        (("Tab", "Shift Tab"), "Go to the next or previous control"),
+        (("Escape",), "Close a dialog, a list or a panel"),
+    ),
+    "Tables": (
+        (("↑", "↓", "←", "→"), "Move between cells"),
+        (("Enter",), "Open the row, or sort by the heading"),
+    ),
+    "Open result, test or case": (
+        (("J",), "Next"),
+        (("K",), "Previous"),
+        (("Escape",), "Close"),
+    ),
+    "Rating": (
+        (("+",), "Rate 1"),
+        (("-",), "Rate 0"),
+        (("0", "9"), "Rate 0.0 to 0.9"),
+        (("Backspace",), "Remove the rating"),
+        (("C",), "Write a comment"),
+        (("T",), "Write tags"),
+        (("Enter", "Escape"), "Leave the field"),
+    ),
+    "Replay of a case": (
+        (("↑", "↓", "←", "→"), "Previous or next step"),
+        (("Home", "End"), "First or last step"),
+        (("Space",), "Play or pause"),
+    ),
+}
+"""Where keys work, to the keys and what they do; the scripts in `assets` bind them."""
+
+
+def key_list(dialog_id: str) -> Component:
+    """Build the dialog that lists all keys; it is closed."""
+    return html.Dialog(
+        [
+            html.Div(
+                [
+                    html.H2("Keyboard shortcuts"),
+                    html.Button(
+                        "Close", type="button", className="choose-button", **data(close_keys="")
+                    ),
+                ],
+                className="card-head",
+            ),
+            html.Div([_group(*group) for group in KEYS.items()], className="key-groups"),
+            html.Button(
+                "Single-key shortcuts",
+                type="button",
+                role="switch",
+                className="key-switch",
+                **aria(checked="true"),
+                **data(single_keys=""),
+            ),
+        ],
+        id=dialog_id,
+        className="key-dialog",
+        **aria(label="Keyboard shortcuts"),
+    )
+
+
+def _group(title: str, keys: tuple[tuple[tuple[str, ...], str], ...]) -> Component:
+    lines = [
+        html.Div([html.Dt([html.Kbd(key) for key in names]), html.Dd(meaning)])
+        for names, meaning in keys
+    ]
+    return html.Section([html.H3(title), html.Dl(lines)])

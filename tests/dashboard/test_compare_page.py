@@ -111,7 +111,7 @@ def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles)
         },
     )
     services = services_of(folder)
-    shown = callbacks.show_panel(services, "?test=sum_001")
+    shown = callbacks.show_panel(services, "?test=sum_001")[0]
     assert "1 different field, 1 equal field" in text_of(shown)
     assert text_of(of_type(shown, "Table")) == "answer 4 5 +1"
 
@@ -119,7 +119,7 @@ def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles)
 def test_the_panel_steps_through_the_listed_tests_only(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     search = f"?llm={GOOD}&llm={FAIR}&show=ties&test=sum_003"
-    shown = callbacks.show_panel(services, search)
+    shown = callbacks.show_panel(services, search)[0]
     keys = {
         link.to_plotly_json()["props"].get("data-key"): link.href for link in of_type(shown, "A")
     }
@@ -135,7 +135,7 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
     results = {name: [scored("sum_001", 0.0, attack, details=attack)] for name in ("a:b", "c:d")}
     write_results(folder, results)
     services = services_of(folder)
-    shown = callbacks.show_panel(services, "?test=sum_001")
+    shown = callbacks.show_panel(services, "?test=sum_001")[0]
     for markdown in of_type(shown, "Markdown"):
         assert "](javascript" not in markdown.children
         assert "<script" not in markdown.children
@@ -201,7 +201,7 @@ def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
     classes, *_, tests = callbacks.show_tests(services, "?text=/(/")
     assert "/(/ is not a regular expression" in text_of(tests)
     assert text_of(classes)
-    assert callbacks.show_panel(services, "?text=/(/&test=sum_001") is None
+    assert callbacks.show_panel(services, "?text=/(/&test=sum_001") == (None, None)
 
 
 def test_matches_are_marked(workspace_files: WorkspaceFiles) -> None:
@@ -216,9 +216,39 @@ def test_answers_stand_side_by_side_and_scroll_together_until_told_otherwise(
     services = three_llms(workspace_files)
 
     def groups(search: str) -> list[str]:
-        shown = components(callbacks.show_panel(services, search))
+        shown = components(callbacks.show_panel(services, search)[0])
         props = (part.to_plotly_json()["props"] for part in shown)
         return [each["data-scroll-group"] for each in props if "data-scroll-group" in each]
 
     assert groups("?test=sum_001") == ["answers"]
     assert groups("?test=sum_001&apart=yes") == [""]
+
+
+def test_a_model_without_a_result_and_one_whose_test_changed_are_marked(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
+    for name in ("a", "b"):
+        workspace_files.add_llm(name, ["4"])
+    folder = workspace_files.write()
+    changed = scored("sum_001", 1.0, request_fingerprint="of another prompt")
+    both = [scored("sum_001", 1.0), scored("sum_002", 1.0)]
+    write_results(folder, {"scripted:a": both, "scripted:b": [changed]})
+    services = services_of(folder)
+    wait_for(lambda: services.results.stale().is_current)
+    classes, _, _, tests = callbacks.show_tests(services, "?llm=scripted:a&llm=scripted:b")
+    badges = [
+        span
+        for span in of_type(tests, "Span")
+        if "trust-badge " in str(getattr(span, "className", ""))
+    ]
+    assert [text_of(badge) for badge in badges] == ["stale", "pending"]
+    assert "1 of 2 tests" in text_of(classes)
+
+
+def test_the_answer_of_one_model_is_chosen_to_be_rated(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    assert callbacks.show_panel(services, "?test=sum_002")[1] is None
+    chosen = f"?test=sum_002&rated={FAIR}"
+    assert callbacks.show_panel(services, chosen)[1] == [FAIR, "sum_002", 1, False]
+    assert callbacks.show_panel(services, f"{chosen}&llm={GOOD}")[1] is None

@@ -259,7 +259,7 @@ def test_panels_tell_the_level_of_a_result_where_it_is_weak(
     folder = workspace_files.write()
     write_results(folder, {"a:b": [scored("sum_001", 1.0, sandbox=level)]})
     services = services_of(folder)
-    compared = show_panel(services, "?test=sum_001")
+    compared = show_panel(services, "?test=sum_001")[0]
     panel = services.panel.read("a:b", TrialKey("sum_001", 1, is_failure=False))
     assert panel is not None
     for shown in (compared, build_panel(panel)):

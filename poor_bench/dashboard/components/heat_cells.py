@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dash import html
 
 from poor_bench import metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.summary import Summary
 
 
@@ -28,6 +31,15 @@ def describe_score(summary: Summary) -> str:
         f"{metrics.N_STALE.show(summary)} stale" if summary.n_stale else "",
     ]
     return ", ".join(filter(None, parts))
+
+
+def add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
+    """Write below a score what lessens the trust in it."""
+    if not notes:
+        return text
+    meaning = " ".join(note.meaning for note in notes)
+    names = ", ".join(note.text for note in notes)
+    return [text, html.Small(names, className="heat-notes", title=meaning)]
 
 
 def heat_legend() -> Component:

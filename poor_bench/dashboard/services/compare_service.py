@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.subject import Subject
+from poor_bench.comparison.subject import Subject, SubjectKind
 from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.extraction.thinking import split_thinking
+from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
 from poor_bench.results.grid_facets import GridFacets, find_facets
@@ -27,7 +28,7 @@ from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.models.result import Result
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.test import Test
-    from poor_bench.results.grid import TrialGrid
-    from poor_bench.statistics.comparison import Comparison
+    from poor_bench.statistics.summary import StaleReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +126,22 @@ def _line(
         mean_ms=sum(times) / len(times) if times else None,
         answers=distinct_answers(results),
     )
+
+
+def list_line_notes(
+    line: LLMLine, find_reason: Callable[[Result], StaleReason | None]
+) -> tuple[TrustNote, ...]:
+    """List what lessens the trust in the score of a model on a test.
+
+    Runs, prompt versions and parameter sets are of the past: they have no note.
+    """
+    if Subject.parse(line.llm_id).kind is not SubjectKind.MODEL:
+        return ()
+    if not line.answers:
+        return (NOT_RUN,)
+    results = chain.from_iterable(answer.results for answer in line.answers)
+    notes = (list_trial_notes(each.failure, find_reason(each)) for each in results)
+    return tuple(dict.fromkeys(chain.from_iterable(notes)))
 
 
 def distinct_answers(results: Sequence[Result]) -> tuple[DistinctAnswer, ...]:

@@ -20,20 +20,26 @@ from poor_bench.dashboard.page import (
     on_data,
 )
 from poor_bench.dashboard.pages.compare.charts import build_charts
+from poor_bench.dashboard.pages.compare.classes import class_map
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import CompareUrl, filter_chips, nothing_yet
+from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
 from poor_bench.dashboard.pages.compare.strip import (
     STRIP_COLUMNS,
     StripLine,
-    class_map,
     strip,
     strip_rows,
 )
 from poor_bench.dashboard.pages.compare.subjects import QuickPicks, build_subjects
-from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, panel
+from poor_bench.dashboard.pages.compare.tests import (
+    PAGE_SIZE,
+    build_test_list,
+)
+from poor_bench.dashboard.result_panel.rating_bar import RatingIds
 from poor_bench.dashboard.services.compare_service import (
     against_base,
     class_scores,
+    list_line_notes,
     read_compared_tests,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
@@ -42,6 +48,7 @@ from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.results.grid import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
+from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +57,9 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
     from numpy.typing import NDArray
 
+    from poor_bench.dashboard.services.compare_service import LLMLine
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.results.grid import TrialGrid
     from poor_bench.statistics.comparison import Comparison
 
@@ -114,7 +123,13 @@ class CompareView:
     def classes(self) -> Component:
         """Return the scores by class."""
         names = [self._name(llm_id) for llm_id in self.columns]
-        return class_map(class_scores(self._grid(), self._tests), names, self.url)
+        places = {name: place for place, name in enumerate(self.columns)}
+        models = [name for name in places if Subject.parse(name).kind is SubjectKind.MODEL]
+        summaries = {
+            (places[row.group.llm_id], row.group.class_id or ""): row
+            for row in self._results.summaries(GroupBy.LLM_CLASS, models)
+        }
+        return class_map(class_scores(self._grid(), self._tests), names, self.url, summaries)
 
     def chips(self) -> list[Component]:
         """Return the switches above the tests."""
@@ -139,17 +154,24 @@ class CompareView:
         grid, lines = self._grid(), self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
         rows = read_compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
-        return build_test_list(rows, self._name, self.url, len(lines))
+        find_reason = self._results.check_stale().find_reason
 
-    def panel(self) -> list[Component] | None:
-        """Return the test that is open, or None."""
+        def list_notes(line: LLMLine) -> Sequence[TrustNote]:
+            return list_line_notes(line, find_reason)
+
+        return build_test_list(rows, self._name, self.url, len(lines), list_notes)
+
+    def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
+        """Return the test that is open, and its answer to be rated; None where there is none."""
         grid, test_id = self._grid(), self.url.test
         if test_id not in grid.test_ids:
-            return None
+            return None, None
         line = grid.test_ids.index(test_id)
         [row] = read_compared_tests(grid, [line], self._tests)
         neighbours = self._neighbours(grid, line)
-        return panel(row, self._compare.details, self._name, self.url, neighbours)
+        rated = (find_rated(each) for each in row.lines if each.llm_id == self.url.rated)
+        drawn = panel(row, self._compare.details, self._name, self.url, neighbours)
+        return drawn, next(rated, None)
 
     def score_rows(self) -> list[dict[str, Any]]:
         """Return all tests that the filters find, with the score of every LLM."""
@@ -251,13 +273,13 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any, A
         return view.classes(), None, None, empty_state("Invalid filter", f"{error}. {error.hint}")
 
 
-def show_panel(services: Services, search: str | None) -> Any:
-    """Return the test that is open, or nothing."""
+def show_panel(services: Services, search: str | None) -> tuple[Any, list[Any] | None]:
+    """Return the test that is open, and its answer to be rated; None where there is none."""
     view = open_view(services, search)
     try:
-        return view.panel() if view.columns and view.url.test else None
+        return view.panel() if view.columns and view.url.test else (None, None)
     except ConfigError:
-        return None  # the list says what is wrong
+        return None, None  # the list says what is wrong
 
 
 def strip_csv(services: Services, search: str | None) -> TableFile | None:
@@ -329,7 +351,16 @@ def _register_parts(app: Dash, services: Services) -> None:
         return (still(show_subjects(services, search), search=search),)
 
     bind_view(app, Ids.SEARCH, (Ids.SUBJECTS,), draw_subjects)
-    bind_view(app, Ids.SEARCH, (Ids.DETAILS,), lambda search: (show_panel(services, search),))
+
+    @on_data(
+        app,
+        Output(Ids.DETAILS, "children"),
+        Output(RatingIds.TARGET, "data"),
+        Input(Ids.SEARCH, "data"),
+    )
+    def _draw_panel(search: str) -> Any:
+        drawn, rated = show_panel(services, search)
+        return still(drawn, search=search), rated
 
 
 def _register_files(app: Dash, services: Services) -> None:

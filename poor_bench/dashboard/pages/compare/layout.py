@@ -17,6 +17,7 @@ from poor_bench.dashboard.components.controls import (
     search_box,
     single_choice,
 )
+from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.url_state import ListUrl, query_field
 from poor_bench.results.grid import GridFilter, GridOrder, Show
 from poor_bench.results.grid_facets import Facet
@@ -41,7 +42,8 @@ class CompareIds(StrEnum):
     CHARTS = "compare-charts-body"
     CHIPS = "compare-chips-body"
     TESTS = "compare-tests-body"
-    DETAILS = "compare-details-panel"
+    PANEL = "compare-details-panel"
+    DETAILS = "compare-details-body"
     WAIT = "compare-wait-interval"
     STRIP_CSV = "compare-strip-csv-button"
     CLASSES_CSV = "compare-classes-csv-button"
@@ -64,7 +66,9 @@ FACET_FIELDS = {
 class CompareUrl(ListUrl):
     """The state of the page."""
 
-    STAYS_ON_PAGE = frozenset({"page", "test", "left", "right", "prompts_of", "apart", "whole"})
+    STAYS_ON_PAGE = frozenset(
+        {"page", "test", "left", "right", "prompts_of", "apart", "whole", "rated"}
+    )
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     """Compared subjects, as `Subject.parse` reads them; none means the best models."""
@@ -86,6 +90,9 @@ class CompareUrl(ListUrl):
     """True if answers side by side scroll each for itself."""
     whole: bool = False
     """True if answers side by side are shown in full height."""
+
+    rated: str = ""
+    """Model whose answer the rating bar is about; empty for none."""
 
     @property
     def filter(self) -> GridFilter:
@@ -213,7 +220,12 @@ def _tests_card(url: CompareUrl) -> Component:
                 tools=[words, file_buttons(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),
-            html.Aside(id=CompareIds.DETAILS, className="details", **aria(label="Test")),
+            html.Aside(
+                [html.Div(id=CompareIds.DETAILS), build_rating_bar()],
+                id=CompareIds.PANEL,
+                className="details",
+                **aria(label="Test"),
+            ),
         ],
         className="results-and-details",
     )

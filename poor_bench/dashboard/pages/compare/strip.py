@@ -1,4 +1,4 @@
-"""The compared models: overall, and by test class."""
+"""The compared models overall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from poor_bench.dashboard.components.badges import (
     trust_badges,
 )
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.components.controls import class_link
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compare_service import ClassScore
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.comparison import PairedDifference
     from poor_bench.statistics.intervals import Estimate
@@ -321,69 +319,6 @@ def _strip_row(line: StripLine) -> dict[str, Any]:
     if line.summary is not None:
         row["execution_time_ms"] = metrics.MEAN_TIME.value(line.summary)
     return row
-
-
-def class_map(
-    scores: Mapping[str, Sequence[ClassScore]], names: Sequence[str], url: CompareUrl
-) -> Component:
-    """Build the table of classes; a cell limits the list of tests to its class.
-
-    Args:
-        scores: Class id to one entry per LLM, the base first.
-        names: What screens call the LLMs.
-        url: State of the page, for links to other states.
-    """
-    rows = [
-        row(
-            html.Div([llm_mark(index), html.Span(name)], className="class-map-name"),
-            *(_cell(class_id, of_class[index], name, url) for class_id, of_class in scores.items()),
-        )
-        for index, name in enumerate(names)
-    ]
-    links = (class_link(LINKS, url, class_id, _class_name(class_id)) for class_id in scores)
-    return sheet(
-        ["Model", *links], rows, label="Scores by model and class", kind="heat-map class-map"
-    )
-
-
-def _cell(class_id: str, score: ClassScore, name: str, url: CompareUrl) -> Component:
-    if score.score is None:
-        return html.Td(html.Span("-", className="heat-cell is-empty"))
-    against = score.against_base
-    return html.Td(
-        LINKS.link(
-            [
-                html.Span(f"{name}, {_class_name(class_id)}: ", className="only-heard"),
-                html.Span(f"{score.score:.2f}"),
-                html.Span(f"{against.value:+.2f}", className=_change_class(against))
-                if against is not None
-                else None,
-            ],
-            url.toggle("classes", class_id).change(test="").search,
-            className="heat-cell",
-            title=_describe_score(score),
-            style={"--score": f"{score.score:.3f}"},
-        )
-    )
-
-
-def _class_name(class_id: str) -> str:
-    return class_id.replace("_", " ") or "unknown class"
-
-
-def _describe_score(score: ClassScore) -> str:
-    told = f"score {score.score:.3f}"
-    seen = score.against_base
-    if seen is None:
-        return told
-    return (
-        f"{told}, {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f})"
-    )
-
-
-def _change_class(seen: Estimate) -> str:
-    is_clear = seen.low > 0 or seen.high < 0
-    return "heat-change is-clear" if is_clear else "heat-change"
 
 
 def _outcomes(against: PairedDifference) -> dict[str, int]:

@@ -1,39 +1,35 @@
-"""The compared tests: the list, and the panel of one test with its answers."""
+"""The list of the compared tests."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dash import dcc, html
+from dash import html
 
-from poor_bench.comparison.subject import Subject
-from poor_bench.dashboard.components.answer_difference import answer_difference
-from poor_bench.dashboard.components.badges import llm_mark, score_badge, weak_sandbox_badge
-from poor_bench.dashboard.components.blocks import aria, data, empty_state, icon
-from poor_bench.dashboard.components.controls import chip_row, page_steps
-from poor_bench.dashboard.components.texts import build_folded, plain_text
+from poor_bench.dashboard.components.badges import (
+    llm_mark,
+    score_badge,
+    trust_badges,
+)
+from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.controls import page_steps
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
-from poor_bench.dashboard.result_panel.addresses import text_address
-from poor_bench.dashboard.result_panel.answer import build_thinking
-from poor_bench.dashboard.services.panel_results import TextPart
 from poor_bench.dashboard.text.formatting import milliseconds_text
-from poor_bench.dashboard.text.safe_markdown import safe_markdown
-from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
 from poor_bench.results.filter_text import find_matches, parse_filter
-from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.compare_service import DistinctAnswer, LLMLine, TestAnswers
-    from poor_bench.dashboard.services.trial_search import ResultDetails
-    from poor_bench.models.result import Result
+    from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.test import Test
     from poor_bench.results.filter_text import TestFilter
 
+    NotesOf: TypeAlias = Callable[[LLMLine], Sequence[TrustNote]]
 
 PAGE_SIZE = 25
 _SHOWN_ANSWERS = 3
@@ -48,6 +44,7 @@ def build_test_list(
     name_of: Callable[[str], str],
     url: CompareUrl,
     n_tests: int,
+    notes_of: NotesOf,
 ) -> Component:
     """Build one page of the tests.
 
@@ -56,6 +53,7 @@ def build_test_list(
         name_of: LLM id to what screens call it.
         url: State of the page.
         n_tests: How many tests there are on all pages.
+        notes_of: Lists what lessens the trust in the score of a model on a test.
     """
     if not rows:
         return empty_state(
@@ -63,7 +61,7 @@ def build_test_list(
         )
     sought = parse_filter(url.text)
     tests = html.Ol(
-        [_test_row(row, name_of, url, sought) for row in rows],
+        [_test_row(row, name_of, url, sought, notes_of) for row in rows],
         className="test-list",
         start=str((url.page - 1) * PAGE_SIZE + 1),
     )
@@ -71,7 +69,11 @@ def build_test_list(
 
 
 def _test_row(
-    row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl, sought: TestFilter
+    row: TestAnswers,
+    name_of: Callable[[str], str],
+    url: CompareUrl,
+    sought: TestFilter,
+    notes_of: NotesOf,
 ) -> Component:
     is_open = row.test_id == url.test
     search = url.change(test="" if is_open else row.test_id).search
@@ -89,7 +91,10 @@ def _test_row(
                 className="test-about",
             ),
             html.Div(
-                [_line(line, number, name_of, sought) for number, line in enumerate(row.lines)],
+                [
+                    _line(line, number, name_of(line.llm_id), sought, notes_of(line))
+                    for number, line in enumerate(row.lines)
+                ],
                 className="test-lines",
             ),
         ],
@@ -98,15 +103,17 @@ def _test_row(
 
 
 def _line(
-    line: LLMLine, number: int, name_of: Callable[[str], str], sought: TestFilter
+    line: LLMLine, number: int, name: str, sought: TestFilter, notes: Sequence[TrustNote]
 ) -> Component:
     return html.Div(
         [
             llm_mark(number),
-            html.Span(name_of(line.llm_id), className="line-name", title=line.llm_id),
+            html.Span(name, className="line-name", title=line.llm_id),
             score_badge(line.score) if line.answers else html.Span("-", className="quiet"),
             _change(line.change),
-            html.Span(_answers(line.answers, sought), className="line-answers"),
+            html.Span(
+                [trust_badges(notes), *_answers(line.answers, sought)], className="line-answers"
+            ),
             html.Span(milliseconds_text(line.mean_ms), className="line-time"),
         ],
         className="test-line",
@@ -125,8 +132,6 @@ def _change(change: float | None) -> Component:
 
 
 def _answers(answers: Sequence[DistinctAnswer], sought: TestFilter) -> list[Component]:
-    if not answers:
-        return [html.Span("no result", className="quiet")]
     shown = [_answer_excerpt(answer, answers, sought) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
@@ -165,215 +170,3 @@ def _test_text(test: Test | None) -> str:
         return ""
     text = " ".join((test.text or " | ".join(test.texts or ())).split())
     return text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…"
-
-
-def panel(
-    row: TestAnswers,
-    details_of: Callable[[Result], ResultDetails],
-    name_of: Callable[[str], str],
-    url: CompareUrl,
-    neighbours: tuple[str, str],
-) -> list[Component]:
-    """Return the panel of one test.
-
-    Args:
-        row: The test with its lines.
-        details_of: Result to everything that belongs to it.
-        name_of: LLM id to what screens call it.
-        url: State of the page.
-        neighbours: Test before and after in the list; empty where there is none.
-    """
-    first = next((line.answers[0].results[0] for line in row.lines if line.answers), None)
-    details = details_of(first) if first is not None else None
-    return [
-        _head(row, url, neighbours),
-        html.Div(
-            [
-                _build_request(row, details),
-                _difference(row, name_of, url),
-                _build_columns(row, details_of, name_of, url),
-            ],
-            className="details-body",
-        ),
-    ]
-
-
-def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Component:
-    level = (
-        f"{row.test.class_id} · level {row.test.level}" if row.test else "no longer in tests.json"
-    )
-    steps = zip(neighbours, ("previous", "next"), ("K", "J"), strict=True)
-    buttons = [
-        LINKS.link(
-            icon(name),
-            url.change(test=test_id).search,
-            label=f"{name.capitalize()} test ({key})",
-            key=name,
-            className="panel-button",
-            title=f"{name.capitalize()} test ({key})",
-        )
-        for test_id, name, key in steps
-        if test_id
-    ]
-    close = LINKS.link(
-        icon("close"),
-        url.change(test="").search,
-        label="Close (Escape)",
-        key="escape",
-        className="panel-button",
-        title="Close (Escape)",
-    )
-    return html.Div(
-        [
-            html.Div([html.H2(row.test_id), html.P(level)], className="details-title"),
-            *buttons,
-            close,
-        ],
-        className="details-head",
-    )
-
-
-def _build_request(row: TestAnswers, details: ResultDetails | None) -> Component | None:
-    if details is None:
-        return None
-    expected = (
-        html.Section([html.H3("Expected"), plain_text(details.expected)])
-        if details.expected
-        else None
-    )
-    prompt = details.prompt or (row.test.text or "" if row.test else "")
-    return html.Div([build_folded("Prompt", plain_text(prompt)) if prompt else None, expected])
-
-
-def _difference(
-    row: TestAnswers, name_of: Callable[[str], str], url: CompareUrl
-) -> Component | None:
-    answered = {line.llm_id: line.answers[0] for line in row.lines if _has_answer(line)}
-    if len(answered) < 2:
-        return None
-    ids = list(answered)
-    left = url.left if url.left in answered else ids[0]
-    right = url.right if url.right in answered else ""
-    if not right or right == left:
-        right = _most_unlike(left, answered)
-    sides = (("left", "Left", left), ("right", "Right", right))
-    return html.Section(
-        [
-            html.H3("Difference of two answers"),
-            *(
-                chip_row(
-                    heading,
-                    [
-                        LINKS.chip(
-                            name_of(llm_id),
-                            url.change(**{side: llm_id}).search,
-                            is_active=llm_id == chosen,
-                        )
-                        for llm_id in ids
-                    ],
-                )
-                for side, heading, chosen in sides
-            ),
-            answer_difference(answered[left].text, answered[right].text),
-        ]
-    )
-
-
-def _most_unlike(llm_id: str, answered: Mapping[str, DistinctAnswer]) -> str:
-    """Return the LLM whose answer is worth comparing with that of another."""
-    own = answered[llm_id]
-    others = [other for other in answered if other != llm_id]
-    return min(
-        others,
-        key=lambda other: (answered[other].score == own.score, answered[other].text == own.text),
-    )
-
-
-def _has_answer(line: LLMLine) -> bool:
-    return bool(line.answers) and line.answers[0].score is not None
-
-
-def _build_columns(
-    row: TestAnswers,
-    details_of: Callable[[Result], ResultDetails],
-    name_of: Callable[[str], str],
-    url: CompareUrl,
-) -> Component:
-    """Show the answers side by side; they scroll together unless the reader wants them apart."""
-    switches = (
-        ("Scroll together", url.change(apart=not url.apart).search, not url.apart),
-        ("Full height", url.change(whole=not url.whole).search, url.whole),
-    )
-    columns = html.Div(
-        [_of_llm(line, number, details_of, name_of) for number, line in enumerate(row.lines)],
-        className="answer-columns is-whole" if url.whole else "answer-columns",
-        **data(scroll_group="" if url.apart else "answers"),
-    )
-    chips = [LINKS.chip(text, search, is_active=is_on) for text, search, is_on in switches]
-    return html.Section([html.H3("Answers side by side"), chip_row("Columns", chips), columns])
-
-
-def _of_llm(
-    line: LLMLine,
-    number: int,
-    details_of: Callable[[Result], ResultDetails],
-    name_of: Callable[[str], str],
-) -> Component:
-    href = model_link(Subject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
-    return html.Section(
-        [
-            html.H3(
-                [
-                    llm_mark(number),
-                    dcc.Link(name_of(line.llm_id), href=href),
-                    score_badge(line.score) if line.answers else None,
-                ],
-                className="panel-llm",
-            ),
-            html.Div(
-                [
-                    *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
-                    html.P("No result yet.", className="quiet") if not line.answers else None,
-                ],
-                className="answer-column-body",
-                tabIndex="0",
-            ),
-        ],
-        className="answer-column",
-        **aria(label=name_of(line.llm_id)),
-    )
-
-
-def _find_test_id(answers: Sequence[DistinctAnswer]) -> str:
-    return answers[0].results[0].test_id if answers else ""
-
-
-def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
-    if answer.score is None:
-        return html.Div(
-            [html.Strong("Failed to run"), html.P(answer.text)], className="failure-box"
-        )
-    trials = ", ".join(str(result.trial) for result in answer.results)
-    weak_levels = sorted({result.weak_sandbox for result in answer.results} - {""})
-    return html.Div(
-        [
-            *map(weak_sandbox_badge, weak_levels),
-            html.P(
-                f"{write_count(answer.n_trials, 'trial')} with the same response ({trials}), "
-                f"score {answer.score:.2f}",
-                className="quiet",
-            )
-            if answer.n_trials > 1
-            else None,
-            plain_text(
-                details.answer,
-                details.answer_span,
-                whole=text_address(details.result, TextPart.ANSWER),
-            ),
-            dcc.Markdown(
-                safe_markdown(details.result.details[:MAX_DETAILS]), className="evaluator-says"
-            ),
-            build_thinking(details),
-        ],
-        className="panel-answer",
-    )

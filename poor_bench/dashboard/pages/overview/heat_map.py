@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_button, rerun_link
-from poor_bench.dashboard.components.heat_cells import describe_score
+from poor_bench.dashboard.components.heat_cells import add_notes, describe_score
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.pages.overview.models import ShownModels
-    from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.summary import Group, Summary
 
 
@@ -138,10 +137,10 @@ def _cell(
         return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
     notes = list_trust_notes(summary)
     if summary.score is None:
-        return html.Td(_link_cell(summary.group, _add_notes("n/a", notes), "is-empty"))
+        return html.Td(_link_cell(summary.group, add_notes("n/a", notes), "is-empty"))
     score = summary.score
     title = describe_score(summary)
-    content = _add_notes(f"{score.value:.2f}", notes)
+    content = add_notes(f"{score.value:.2f}", notes)
     style = {"--score": f"{score.value:.3f}"}
     return html.Td(_link_cell(summary.group, content, title=title, style=style))
 
@@ -150,12 +149,3 @@ def _link_cell(group: Group, content: str | list[Any], kind: str = "", **further
     levels = [] if group.level is None else [group.level]
     href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
     return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)
-
-
-def _add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
-    """Write below a score what lessens the trust in it."""
-    if not notes:
-        return text
-    meaning = " ".join(note.meaning for note in notes)
-    names = ", ".join(note.text for note in notes)
-    return [text, html.Small(names, className="heat-notes", title=meaning)]

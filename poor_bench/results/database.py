@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import tempfile
-import threading
-from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.errors import ConfigError
 from poor_bench.results.columns import (
     ALL_COLUMNS,
     CODES,
     FINGERPRINTS,
     NUMBER_COLUMNS,
-    SEARCHED,
     TEXT_COLUMNS,
     decode,
 )
 from poor_bench.results.settled import SettledRows, SettledSource, mark_rows
+from poor_bench.results.text_rows import (
+    ROW_BITS,
+    TextRows,
+    parquet_relation,
+    quote_path,
+    relation_of,
+)
 from poor_bench.statistics.trials import NUMBERS
 
 if TYPE_CHECKING:
@@ -90,19 +93,19 @@ _MISSING = {
     **dict.fromkeys(FINGERPRINTS, "0::UBIGINT"),
 }
 """What stands for a missing value in a column."""
-_ROW_BITS = 32
-"""A place is the number of a source and, in its lower bits, of a row in it."""
-_ROWS = (1 << _ROW_BITS) - 1
 
 
 class Database:
     """Rows of one store; the caller sees to it that only one thread at a time changes it."""
 
-    def __init__(self, resolve: Callable[[str], str]) -> None:
+    def __init__(
+        self, resolve: Callable[[str], str], start_again: Callable[[Database], None]
+    ) -> None:
         """Start without rows.
 
         Args:
             resolve: Maps an LLM id of a file to the one in use.
+            start_again: Called where files of texts turn out to be damaged.
         """
         import duckdb
 
@@ -121,10 +124,7 @@ class Database:
         self._settled: SettledRows | None = None
         self._is_moved: NDArray[np.bool_] | None = None
         """Rows of `_settled` that are in the database instead."""
-        self._lock = threading.Lock()
-        self._texts_of: dict[int, Path | None] = {}
-        """File with the texts from a place on, up to the next of these places; None in memory."""
-        self._starts: list[int] = []
+        self.texts = TextRows(self.connection, partial(start_again, self))
         self._numbers = itertools.count(1)
         self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
         self._values: dict[str, list[Any]] = {name: [] for name in CODES}
@@ -154,14 +154,14 @@ class Database:
         self._settled, self._latest = settled, settled.latest
         self._is_moved = np.zeros(settled.n_rows, dtype=np.bool_)
         last = max((source.first_place for source in settled.sources), default=0)
-        self._numbers = itertools.count((last >> _ROW_BITS) + 1)
+        self._numbers = itertools.count((last >> ROW_BITS) + 1)
         return True
 
     # ---- rows in -----------------------------------------------------------------------------
 
     def new_source(self) -> int:
         """Find the first place of a source; of a trial, rows of later sources count."""
-        return next(self._numbers) << _ROW_BITS
+        return next(self._numbers) << ROW_BITS
 
     def read_lines(self, lines: Sequence[bytes]) -> None:
         """Read lines of `row_line` into the table `batch`."""
@@ -177,7 +177,7 @@ class Database:
     def hold_batch(self, start: int) -> None:
         """Keep the batch in memory, as part of the chunk that starts at a place."""
         self.connection.execute(f"INSERT INTO held SELECT {start}, * FROM batch")
-        self._read_texts(start, None)
+        self.texts.read_from(start, None)
 
     def copy_batch(self, numbers: Path, texts: Path) -> None:
         """Write the batch as the two files of a part."""
@@ -185,11 +185,7 @@ class Database:
 
     def copy_held(self, start: int, numbers: Path, texts: Path) -> None:
         """Write the rows of a chunk as the two files of a part."""
-        self._copy(_relation(start, None), numbers, texts)
-
-    def read_texts_from(self, start: int, texts: Path) -> None:
-        """Read the texts from a place on from a file of a part from now on."""
-        self._read_texts(start, texts)
+        self._copy(relation_of(start, None), numbers, texts)
 
     def release(self, start: int) -> None:
         """Free the memory of a chunk whose texts are read from a part."""
@@ -201,7 +197,7 @@ class Database:
 
     def count_part(self, source: int, numbers: Path) -> int:
         """Let the rows of a part count, from the next `settle` on; return how many."""
-        return self._count(_parquet(numbers), source)
+        return self._count(parquet_relation(numbers), source)
 
     def settle(self) -> list[str]:
         """Work out which rows count now; return the LLMs with new rows."""
@@ -224,15 +220,9 @@ class Database:
         for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
             names = ", ".join(f'"{name}"' for name in columns)
             self.connection.execute(
-                f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {_quote(path)} "
+                f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {quote_path(path)} "
                 "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
             )
-
-    def _read_texts(self, start: int, texts: Path | None) -> None:
-        with self._lock:
-            if start not in self._texts_of:
-                insort(self._starts, start)
-            self._texts_of[start] = texts
 
     def _count(self, relation: str, source: int) -> int:
         names = ", ".join(f'"{name}"' for name in NUMBER_COLUMNS if name != "row")
@@ -340,106 +330,6 @@ class Database:
         column: NDArray[Any] = self.connection.execute(query).fetchnumpy()["found"]
         return column
 
-    def texts(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Fetch columns of the texts of some rows, in the order of `places`.
-
-        Raises:
-            duckdb.Error: If files of the index are damaged or gone.
-        """
-        found: dict[int, tuple[Any, ...]] = {}
-        with self._lock, self.connection.cursor() as cursor:
-            for start, some in self._by_start(places).items():
-                rows = [place & _ROWS for place in some]
-                first, last = min(rows), max(rows)
-                query = (
-                    f"SELECT {start & ~_ROWS}::BIGINT + row, {', '.join(expressions)} "
-                    f"FROM {_relation(start, self._texts_of[start])} WHERE row BETWEEN $1 AND $2"
-                )
-                given: list[object] = [first, last]
-                if len(rows) <= last - first:  # not all that stand between them
-                    query += " AND row IN (SELECT unnest($3::BIGINT[]))"
-                    given.append(rows)
-                for place, *values in cursor.execute(query, given).fetchall():
-                    found[place] = tuple(values)
-        return [found[place] for place in places]
-
-    def places_with(
-        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
-    ) -> list[int]:
-        """Find those rows, and maybe others, whose texts hold `words`, in any case.
-
-        Args:
-            words: What is sought; a pattern is one that `check_pattern` accepts.
-            places: Where it is sought.
-            is_pattern: True if `words` is a regular expression, whose search takes linear time.
-
-        Raises:
-            duckdb.Error: If files of the index are damaged or gone.
-        """
-        import numpy as np
-
-        text = f"concat_ws(chr(10), {', '.join(SEARCHED)})"
-        sought = words if is_pattern else words.casefold()
-        sought = sought.encode("utf-8", "backslashreplace").decode()
-        text = text if is_pattern else _fold(text, sought)
-        test = f"regexp_matches({text}, '(?im)' || $1)" if is_pattern else f"contains({text}, $1)"
-        with self._lock, self.connection.cursor() as cursor:
-            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
-            searched = " UNION ALL ".join(
-                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
-                f"FROM {_relation(start, self._texts_of[start])}"
-                for start in (self._starts[number] for number in numbers.tolist())
-            )
-            if not searched:
-                return []
-            query = f"SELECT place FROM ({searched}) WHERE {test}"
-            return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
-
-    def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
-        """Group places by what their texts are read from."""
-        grouped: dict[int, list[int]] = {}
-        for place in places:
-            start = self._starts[bisect_right(self._starts, place) - 1]
-            grouped.setdefault(start, []).append(place)
-        return grouped
-
-
-def check_pattern(pattern: str) -> None:
-    """Check that a regular expression can be searched in linear time.
-
-    Raises:
-        ConfigError: If it is not valid, or needs look-around or references to groups.
-    """
-    import duckdb
-
-    try:
-        with duckdb.connect() as connection:
-            connection.execute("SELECT regexp_matches('', '(?im)' || $1)", [pattern]).fetchall()
-    except (duckdb.Error, UnicodeError) as error:
-        reason = str(error).partition(": ")[2].partition("\n")[0] or "it cannot be read"
-        raise ConfigError(
-            f"/{pattern:.100}/ is not a regular expression: {reason}",
-            hint="Look-around and back references are not supported.",
-        ) from error
-
-
-def _relation(start: int, texts: Path | None) -> str:
-    if texts is None:
-        return f"(SELECT * FROM held WHERE chunk = {start})"
-    return _parquet(texts)
-
-
-def _fold(text: str, sought: str) -> str:
-    """Fold a text as `str.casefold` does it (sharp s, final sigma), but for very rare letters.
-
-    Letters that are not sought stay as they are: every pass over the texts takes time.
-    """
-    folded = f"lower({text})"
-    for letter, plain in (("\u00df", "ss"), ("\u03c2", "\u03c3")):
-        if plain[0] in sought:
-            folded = f"replace({folded}, '{letter}', '{plain}')"
-    return folded
-
 
 def _declare(columns: Mapping[str, str]) -> str:
     return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
@@ -461,14 +351,3 @@ def _as_file(lines: Sequence[bytes]) -> Iterator[str]:
         os.close(descriptor)
         if not path.startswith("/proc/"):
             Path(path).unlink()
-
-
-def _quote(path: Path) -> str:
-    escaped = str(path).replace("'", "''")
-    return f"'{escaped}'"
-
-
-def _parquet(path: Path) -> str:
-    """Name a file to read, as the pattern that only this file matches."""
-    pattern = re.sub(r"([*?\[])", r"[\1]", str(path))
-    return f"read_parquet({_quote(Path(pattern))})"

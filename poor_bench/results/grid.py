@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from poor_bench.errors import ConfigError
-from poor_bench.results.database import check_pattern
 from poor_bench.results.filter_text import Condition, Operator, parse_filter
+from poor_bench.results.text_rows import check_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,17 +10,15 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import BinaryIO
 
 from poor_bench.errors import StoreError
-from poor_bench.models.result import record_to_result
-from poor_bench.results.columns import row_line
 from poor_bench.results.database import Database
 from poor_bench.results.parts import (
     BASE,
@@ -39,71 +37,22 @@ from poor_bench.results.settled import (
     write_settled,
 )
 from poor_bench.results.snapshot import read_snapshot
+from poor_bench.results.sources import (
+    Batch,
+    Source,
+    goes_on_from,
+    identify_run,
+    open_files,
+    read_pieces,
+)
 from poor_bench.results.table import ResultTable
-from poor_bench.runs.journal import is_whole, read_journal
-from poor_bench.safe_files import open_regular, os_errors_told
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from poor_bench.runs.journal import read_journal
+from poor_bench.safe_files import os_errors_told
 
 _LOG = logging.getLogger(__name__)
 _VERSIONS = itertools.count(1)
-_BATCH_ROWS, _BATCH_BYTES = 20_000, 8_000_000
-"""What is read at once, at most, but for a single row: it bounds the memory of reading."""
-_PART_ROWS, _PART_BYTES = 1_000, _BATCH_BYTES
+_PART_ROWS, _PART_BYTES = 1_000, 8_000_000
 """Size of one source from which on it becomes a part; less is read anew by every process."""
-
-
-@dataclass
-class _Source:
-    """How far a source has been read."""
-
-    name: str
-    identity: int
-    first_place: int
-    parts: list[tuple[str, int]] = field(default_factory=list)
-    """Name of each part, and the place of its first row."""
-    n_rows: int = 0
-    """Usable rows so far; the next one has this number."""
-    position: int = 0
-    """Bytes of a journal, or rows of `results.json`."""
-    is_over: bool = False
-    """True once everything is read and nothing more can come."""
-    n_held: int = 0
-    """Latest rows that are in memory and in no part yet."""
-    n_held_bytes: int = 0
-    held_from: int = 0
-    """Position of the first of them."""
-
-    @property
-    def held_place(self) -> int:
-        """Place of the first row in memory, or of the next row."""
-        return self.first_place + self.n_rows - self.n_held
-
-
-@dataclass
-class _Batch:
-    """Rows that become columns together."""
-
-    first_row: int
-    lines: list[bytes] = field(default_factory=list)
-    n_bytes: int = 0
-
-    def add(self, llm_id: str, record: dict[str, Any], path: Path) -> None:
-        """Take a record; one that is not usable is logged and left out."""
-        try:
-            result = record_to_result(llm_id, record)
-        except (ValueError, TypeError, KeyError) as error:
-            _LOG.warning("%s: a row of %s: %s", path, llm_id, error)
-            return
-        line = row_line(result, self.first_row + len(self.lines))
-        self.lines.append(line)
-        self.n_bytes += len(line)
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.lines) >= _BATCH_ROWS or self.n_bytes >= _BATCH_BYTES
 
 
 class ResultIndex:
@@ -166,7 +115,7 @@ class ResultIndex:
     def _forget(self) -> None:
         self._table: ResultTable | None = None
         self._database: Database | None = None
-        self._sources: dict[str, _Source] = {}
+        self._sources: dict[str, Source] = {}
         self._base: Base | None = None
         self._used: list[ParquetPart] = []
         self._llm_versions: dict[str, int] = {}
@@ -182,8 +131,8 @@ class ResultIndex:
         with ExitStack() as streams:
             # Journals first: a run that enters results.json meanwhile is then seen twice, which is
             # harmless, and never not at all.
-            runs = _open_files(streams, {path.stem: path for path in self._paths.list_unmerged()})
-            snapshot = _open_files(streams, {BASE: self._paths.snapshot}).get(BASE)
+            runs = open_files(streams, {path.stem: path for path in self._paths.list_unmerged()})
+            snapshot = open_files(streams, {BASE: self._paths.snapshot}).get(BASE)
             base = self._find_base(snapshot)
             order = list(dict.fromkeys((*(base.sources if base else ()), *runs)))
             if self._database is None or not self._goes_on(base, order, runs):
@@ -228,18 +177,18 @@ class ResultIndex:
         runs: Mapping[str, BinaryIO],
     ) -> None:
         """Start with the rows that were settled before, if their sources are as they were."""
-        self._database = Database(self._resolve)
+        self._database = Database(self._resolve, self._start_again)
         settled = read_settled(self._parts.folder)
         if settled is None or not settled.sources:
             return
         names = [source.name for source in settled.sources]
         if names != list(order[: len(names)]):
             return
-        opened = {**_open_files(streams, self._find_sealed(names, runs)), **runs}
+        opened = {**open_files(streams, self._find_sealed(names, runs)), **runs}
         is_same = all(
             base is not None and source.identity == base.identity
             if source.name == BASE
-            else _is_longer(opened.get(source.name), source)
+            else goes_on_from(opened.get(source.name), source)
             for source in settled.sources
         )
         places = [place for source in settled.sources for place in source.parts]
@@ -258,7 +207,7 @@ class ResultIndex:
 
     def _restore_source(self, settled: SettledSource) -> None:
         assert self._database is not None
-        source = self._sources[settled.name] = _Source(
+        source = self._sources[settled.name] = Source(
             settled.name,
             settled.identity,
             settled.first_place,
@@ -269,7 +218,7 @@ class ResultIndex:
         )
         for name, place in source.parts:
             part = self._parts.find_part(name)
-            self._database.read_texts_from(place, part.texts)
+            self._database.texts.read_from(place, part.texts)
             self._used.append(part)
 
     def _goes_on(
@@ -289,18 +238,18 @@ class ResultIndex:
         assert self._base is not None
         assert self._database is not None
         first_place = self._database.new_source()
-        source = _Source(BASE, self._base.identity, first_place, is_over=True)
+        source = Source(BASE, self._base.identity, first_place, is_over=True)
         self._sources[BASE] = source
         if self._base.n_parts:
             self._take_parts(source)
             return
         n_before = len(self._used)
-        n_rows, batch = 0, _Batch(0)
+        n_rows, batch = 0, Batch(0)
         for n_rows, row in enumerate(read_snapshot(snapshot, self._paths.snapshot), start=1):
             batch.add(row.llm_id, row.record, self._paths.snapshot)
             if batch.is_full:
                 self._take_batch(source, batch, n_rows)
-                source.position, batch = n_rows, _Batch(source.n_rows)
+                source.position, batch = n_rows, Batch(source.n_rows)
         self._take_batch(source, batch, n_rows)
         source.position = n_rows
         if source.n_held and len(self._used) > n_before:
@@ -316,16 +265,16 @@ class ResultIndex:
             return
         stream, path = runs.get(name), self._paths.run_file(name)
         if stream is None and path is not None:
-            stream = _open_files(streams, {name: path}).get(name)
+            stream = open_files(streams, {name: path}).get(name)
         if stream is None:
             raise StoreError(f"{self._paths.runs_dir}: the run {name} has just been removed")
         if source is None:
             assert self._database is not None
             first_place = self._database.new_source()
-            source = self._sources[name] = _Source(name, _identity_of_run(stream), first_place)
+            source = self._sources[name] = Source(name, identify_run(stream), first_place)
             self._take_parts(source)
-        for content, end in _pieces(stream, source.position):
-            batch, damaged = _Batch(source.n_rows), list[int]()
+        for content, end in read_pieces(stream, source.position):
+            batch, damaged = Batch(source.n_rows), list[int]()
             for line in read_journal(BytesIO(content), damaged.append):
                 batch.add(str(line.record.pop("llm_id", "")), line.record, path or Path(name))
             for number in damaged:
@@ -337,19 +286,19 @@ class ResultIndex:
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _take_parts(self, source: _Source) -> None:
+    def _take_parts(self, source: Source) -> None:
         """Take what this or another process has read of a source before."""
         assert self._database is not None
         for part in self._parts.find_parts(source.name, source.identity):
             if not is_intact(part):
                 raise _DamagedPartError(part.numbers)
             source.parts.append((part.path.name, source.held_place))
-            self._database.read_texts_from(source.held_place, part.texts)
+            self._database.texts.read_from(source.held_place, part.texts)
             source.n_rows += self._database.count_part(source.first_place, part.numbers)
             self._used.append(part)
             source.position = part.end
 
-    def _take_batch(self, source: _Source, batch: _Batch, end: int) -> None:
+    def _take_batch(self, source: Source, batch: Batch, end: int) -> None:
         """Turn rows into columns: into a part if they are many, else in memory."""
         if not batch.lines:
             return
@@ -368,7 +317,7 @@ class ResultIndex:
         if not is_large and _fills_a_part(source.n_held, source.n_held_bytes):
             self._move_out(source, end)
 
-    def _move_out(self, source: _Source, end: int) -> bool:
+    def _move_out(self, source: Source, end: int) -> bool:
         """Make a part of the rows of a source that are in memory; return whether that worked."""
         assert self._database is not None
         place = source.held_place
@@ -378,7 +327,7 @@ class ResultIndex:
         source.n_held = source.n_held_bytes = 0
         return True
 
-    def _write_part(self, source: _Source, end: int, copy: Callable[[Path, Path], None]) -> bool:
+    def _write_part(self, source: Source, end: int, copy: Callable[[Path, Path], None]) -> bool:
         """Write a part of the chunk of a source; without permission or space, return False."""
         import duckdb
 
@@ -389,7 +338,7 @@ class ResultIndex:
             _LOG.debug("%s: no part was written: %s", self._parts.folder, error)
             return False
         source.parts.append((part.path.name, source.held_place))
-        self._database.read_texts_from(source.held_place, part.texts)
+        self._database.texts.read_from(source.held_place, part.texts)
         self._used.append(part)
         return True
 
@@ -409,7 +358,7 @@ class ResultIndex:
             latest=latest,
             columns=columns,
             values=values,
-            texts=_Texts(self._database, self._start_again),
+            texts=self._database.texts,
         )
         self._keep_settled()
 
@@ -420,7 +369,7 @@ class ResultIndex:
         base = self._sources.get(BASE)
         is_whole = base is None or not base.n_held
         if is_whole and is_worth_writing(self._n_settled, n_read - self._n_read_settled):
-            sources = [_describe_source(source) for source in self._sources.values()]
+            sources = [source.describe() for source in self._sources.values()]
             rows = self._database.keep_settled(sources)
             if write_settled(self._parts.folder, rows):
                 self._n_settled, self._n_read_settled = rows.n_rows, n_read
@@ -437,87 +386,5 @@ class _DamagedPartError(Exception):
     """A file of the index is not as it was written."""
 
 
-class _Texts:
-    """Texts of the rows of one database; see `Database.texts` and `Database.places_with`."""
-
-    def __init__(self, database: Database, start_again: Callable[[Database], None]) -> None:
-        self._database = database
-        self._start_again = start_again
-
-    def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
-        with self._damage_told():
-            return self._database.texts(places, expressions)
-
-    def places_with(
-        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
-    ) -> list[int]:
-        with self._damage_told():
-            return self._database.places_with(words, places, is_pattern=is_pattern)
-
-    @contextmanager
-    def _damage_told(self) -> Iterator[None]:
-        import duckdb
-
-        try:
-            yield
-        except (duckdb.Error, KeyError) as error:
-            self._start_again(self._database)
-            raise StoreError(
-                f"the index of the results is damaged: {error}",
-                hint="It has been removed and is built again when next needed. Try again.",
-            ) from error
-
-
 def _fills_a_part(n_rows: int, n_bytes: int) -> bool:
     return n_rows >= _PART_ROWS or n_bytes >= _PART_BYTES
-
-
-def _open_files(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, BinaryIO]:
-    """Open those of some files that exist."""
-    opened = {}
-    for name, path in paths.items():
-        with suppress(FileNotFoundError):
-            opened[name] = streams.enter_context(open_regular(path))
-    return opened
-
-
-def _identity_of_run(stream: BinaryIO) -> int:
-    """Identify a journal by its first line and its inode."""
-    stream.seek(0)
-    return compute_identity(stream.readline(), os.fstat(stream.fileno()).st_ino)
-
-
-def _is_longer(stream: BinaryIO | None, settled: SettledSource) -> bool:
-    """True if a journal begins with what had been read of it."""
-    if stream is None or os.fstat(stream.fileno()).st_size < settled.size:
-        return False
-    return _identity_of_run(stream) == settled.identity
-
-
-def _describe_source(source: _Source) -> SettledSource:
-    """Say how far a source is in parts; rows that are in memory are read again."""
-    return SettledSource(
-        name=source.name,
-        identity=source.identity,
-        first_place=source.first_place,
-        n_rows=source.n_rows - source.n_held,
-        position=source.held_from if source.n_held else source.position,
-        size=source.position,
-        parts=tuple(source.parts),
-    )
-
-
-def _pieces(stream: BinaryIO, position: int) -> Iterator[tuple[bytes, int]]:
-    """Yield whole lines from a position on, some megabytes at once, each with the place behind it.
-
-    A last line without its end counts if it holds its checksum: then only the end is missing.
-    """
-    stream.seek(position)
-    rest = b""
-    while read := stream.read(_BATCH_BYTES):
-        content, newline, rest = (rest + read).rpartition(b"\n")
-        if newline:
-            position += len(content) + 1
-            yield content + newline, position
-    if rest and is_whole(rest):
-        yield rest, position + len(rest)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
-from poor_bench.results.database import check_pattern
 from poor_bench.results.filter_text import TestFilter, find_matches, parse_filter
+from poor_bench.results.text_rows import check_pattern
 
 
 @given(st.text(alphabet="ab/ \n", max_size=60))

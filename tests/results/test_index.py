@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.results import index, settled
+from poor_bench.results import index, settled, sources
 from poor_bench.results.columns import ALL_COLUMNS
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
@@ -198,8 +198,8 @@ def test_index_tells_what_the_files_tell(
     folder = tmp_path_factory.mktemp("store")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "_PART_ROWS", 2)
-        patch.setattr(index, "_BATCH_ROWS", 3)
-        patch.setattr(index, "_BATCH_BYTES", 700)
+        patch.setattr(sources, "_BATCH_ROWS", 3)
+        patch.setattr(sources, "_BATCH_BYTES", 700)
         patch.setattr(settled, "FEWEST_NEW_ROWS", 2)
         history = _History(folder, patch)
         try:

@@ -1,0 +1,177 @@
+"""Long texts of the rows of a store: fetched for single rows, and searched, where they stand."""
+
+from __future__ import annotations
+
+import re
+import threading
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.errors import ConfigError, StoreError
+from poor_bench.results.columns import SEARCHED
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+ROW_BITS = 32
+"""A place is the number of a source and, in its lower bits, of a row in it."""
+_ROWS = (1 << ROW_BITS) - 1
+
+
+class TextRows:
+    """Texts by the places of their rows: in the table `held`, or in files of parts."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, note_damage: Callable[[], None]
+    ) -> None:
+        """Know no row yet.
+
+        Args:
+            connection: The database of the store.
+            note_damage: Called where files turn out to be damaged or gone.
+        """
+        self._connection = connection
+        self._note_damage = note_damage
+        self._lock = threading.Lock()
+        self._files: dict[int, Path | None] = {}
+        """File with the texts from a place on, up to the next of these places; None in memory."""
+        self._starts: list[int] = []
+
+    def read_from(self, start: int, texts: Path | None) -> None:
+        """Read the texts from a place on from a file of a part, or from memory, from now on."""
+        with self._lock:
+            if start not in self._files:
+                insort(self._starts, start)
+            self._files[start] = texts
+
+    def fetch(self, places: Sequence[int], expressions: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Fetch columns of the texts of some rows, in the order of `places`.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        found: dict[int, tuple[Any, ...]] = {}
+        with self._reading() as cursor:
+            for start, some in self._by_start(places).items():
+                rows = [place & _ROWS for place in some]
+                first, last = min(rows), max(rows)
+                query = (
+                    f"SELECT {start & ~_ROWS}::BIGINT + row, {', '.join(expressions)} "
+                    f"FROM {relation_of(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
+                )
+                given: list[object] = [first, last]
+                if len(rows) <= last - first:  # not all that stand between them
+                    query += " AND row IN (SELECT unnest($3::BIGINT[]))"
+                    given.append(rows)
+                for place, *values in cursor.execute(query, given).fetchall():
+                    found[place] = tuple(values)
+        return [found[place] for place in places]
+
+    def places_with(
+        self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
+    ) -> list[int]:
+        """Find those rows, and maybe others, whose texts hold `words`, in any case.
+
+        Args:
+            words: What is sought; a pattern is one that `check_pattern` accepts.
+            places: Where it is sought.
+            is_pattern: True if `words` is a regular expression, whose search takes linear time.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        import numpy as np
+
+        text = f"concat_ws(chr(10), {', '.join(SEARCHED)})"
+        sought = words if is_pattern else words.casefold()
+        sought = sought.encode("utf-8", "backslashreplace").decode()
+        text = text if is_pattern else _fold(text, sought)
+        test = f"regexp_matches({text}, '(?im)' || $1)" if is_pattern else f"contains({text}, $1)"
+        with self._reading() as cursor:
+            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
+            searched = " UNION ALL ".join(
+                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
+                f"FROM {relation_of(start, self._files[start])}"
+                for start in (self._starts[number] for number in numbers.tolist())
+            )
+            if not searched:
+                return []
+            query = f"SELECT place FROM ({searched}) WHERE {test}"
+            return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
+
+    def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
+        """Group places by what their texts are read from."""
+        grouped: dict[int, list[int]] = {}
+        for place in places:
+            start = self._starts[bisect_right(self._starts, place) - 1]
+            grouped.setdefault(start, []).append(place)
+        return grouped
+
+    @contextmanager
+    def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        import duckdb
+
+        try:
+            with self._lock, self._connection.cursor() as cursor:
+                yield cursor
+        except (duckdb.Error, KeyError) as error:
+            self._note_damage()
+            raise StoreError(
+                f"the index of the results is damaged: {error}",
+                hint="It has been removed and is built again when next needed. Try again.",
+            ) from error
+
+
+def check_pattern(pattern: str) -> None:
+    """Check that a regular expression can be searched in linear time.
+
+    Raises:
+        ConfigError: If it is not valid, or needs look-around or references to groups.
+    """
+    import duckdb
+
+    try:
+        with duckdb.connect() as connection:
+            connection.execute("SELECT regexp_matches('', '(?im)' || $1)", [pattern]).fetchall()
+    except (duckdb.Error, UnicodeError) as error:
+        reason = str(error).partition(": ")[2].partition("\n")[0] or "it cannot be read"
+        raise ConfigError(
+            f"/{pattern:.100}/ is not a regular expression: {reason}",
+            hint="Look-around and back references are not supported.",
+        ) from error
+
+
+def relation_of(start: int, texts: Path | None) -> str:
+    """Name what holds the texts from a place on."""
+    if texts is None:
+        return f"(SELECT * FROM held WHERE chunk = {start})"
+    return parquet_relation(texts)
+
+
+def _fold(text: str, sought: str) -> str:
+    """Fold a text as `str.casefold` does it (sharp s, final sigma), but for very rare letters.
+
+    Letters that are not sought stay as they are: every pass over the texts takes time.
+    """
+    folded = f"lower({text})"
+    for letter, plain in (("\u00df", "ss"), ("\u03c2", "\u03c3")):
+        if plain[0] in sought:
+            folded = f"replace({folded}, '{letter}', '{plain}')"
+    return folded
+
+
+def quote_path(path: Path) -> str:
+    """Write a path as SQL does."""
+    escaped = str(path).replace("'", "''")
+    return f"'{escaped}'"
+
+
+def parquet_relation(path: Path) -> str:
+    """Name a file to read, as the pattern that only this file matches."""
+    pattern = re.sub(r"([*?\[])", r"[\1]", str(path))
+    return f"read_parquet({quote_path(Path(pattern))})"

@@ -15,8 +15,8 @@ from poor_bench.command_line import next_command, use_workspace
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import TrialState
 from poor_bench.runner.selection import Selection, select
+from poor_bench.runner.trial_states import TrialState
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 

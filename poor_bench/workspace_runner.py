@@ -28,7 +28,7 @@ from poor_bench.runner.jobs import (
     estimate_costs,
     estimate_judging,
 )
-from poor_bench.runner.plan import Plan, TrialStates, WorkItem, make_plan
+from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import (
     Rescored,
     RescorePlan,
@@ -42,6 +42,7 @@ from poor_bench.runner.run import Run, Workforce, machine_facts
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import note_table
+from poor_bench.runner.trial_states import TrialStates
 from poor_bench.runs.history import UNDO, new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
@@ -112,6 +113,8 @@ class WorkspaceRunner:
         chosen = select(self.workspace, selection, stored_llms)
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
         states.n_disabled = chosen.n_disabled_tests
+        if selection.shard is not None:
+            states.limit_to(selection.shard)
         known_tests = self.workspace.tests_by_id
         if self.config.store.is_large():
             note_table(states, self.config.store.table(), self.fingerprints, known_tests)
@@ -120,14 +123,15 @@ class WorkspaceRunner:
         return states
 
     def plan(self, selection: Selection | None = None) -> Plan:
-        """Plan a run.
+        """Plan a run; unless it is a shard, runs that ended without being closed are closed first.
 
         Raises:
             ConfigError: If a filter matches nothing, or tests or enabled LLMs are missing.
             StoreError: If the stored results cannot be read.
         """
         selection = selection or Selection()
-        self.config.store.merge()
+        if selection.shard is None:
+            self.config.store.merge()
         states = self.states(selection)
         _require_something(states)
         return selection.plan(states)

@@ -127,7 +127,7 @@ def _use_workspace_option(context: click.Context, _: click.Parameter, folder: Pa
     use_workspace(folder)
 
 
-_FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials"})
+_FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials", "--shard"})
 
 
 def next_step(words: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.runner.jobs import CostEstimate
     from poor_bench.runner.selection import Selection
+    from poor_bench.runner.shard import Shard
     from poor_bench.statistics.purchase import Unit
     from poor_bench.tuning.searches import StopReason
 
@@ -169,6 +170,20 @@ def read_selection(filters: dict[str, Any], *, trials: int = 1, force: bool = Fa
         trials=trials,
         force=force,
     )
+
+
+def read_shard(text: str | None) -> Shard | None:
+    """Read the value of `--shard`; None where it is not given.
+
+    Raises:
+        click.UsageError: If it is not a shard.
+    """
+    from poor_bench.runner.shard import Shard
+
+    try:
+        return None if text is None else Shard.parse(text)
+    except ValueError as error:
+        raise click.UsageError(f"--shard {text!r}: {error}") from error
 
 
 def read_levels(text: str) -> range:

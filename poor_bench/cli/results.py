@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.context import AppContext, accept_workspace, pass_app
 from poor_bench.cli.output import console, json_option, print_json, print_table, say, shorten
 from poor_bench.command_line import examples
 from poor_bench.messages import harmless, write_count
@@ -22,10 +22,12 @@ _EPILOG = examples(
   {program} results math_001 --llm 'ollama:*'
   {program} results --failed                 failed trials and their reasons
   {program} results export                   write all results to results.json
+  {program} results merge DIR                bring in run files of other machines
 """
 )
 _EXPORT = "export"
 """Stands where a test id may stand."""
+_MERGE = "merge"
 _DETAIL_FIELDS = (
     "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
     "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",
@@ -33,7 +35,25 @@ _DETAIL_FIELDS = (
 )  # fmt: skip
 
 
-@click.command(epilog=_EPILOG)
+class _WithMerge(click.Command):
+    """A command whose first word may be `merge`, which has options of its own."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        if args[:1] != [_MERGE]:
+            return super().make_context(info_name, args, parent, **extra)
+        from poor_bench.cli.results_merge import merge
+
+        accept_workspace(merge)
+        return merge.make_context(f"{info_name} {_MERGE}", args[1:], parent, **extra)
+
+
+@click.command(cls=_WithMerge, epilog=_EPILOG)
 @click.argument("test_id", required=False)
 @click.option("--llm", "llm_glob", metavar="ID", help="Model id, label or glob.")
 @click.option("--failed", is_flag=True, help="Show only attempts that failed to run.")
@@ -54,7 +74,8 @@ def command(
     """Show single results: prompt, thinking, response, score, details.
 
     `results export` writes results.json. A run does so at its end, but only up to 100,000 results
-    (or $POOR_BENCH_RESULTS_LIMIT).
+    (or $POOR_BENCH_RESULTS_LIMIT). `results merge --help` tells how results of other machines
+    come in.
     """
     if repair:
         return _repair(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -16,6 +17,7 @@ from poor_bench.cli.options import (
     max_cost_option,
     print_cost_estimate,
     read_selection,
+    read_shard,
     selection_options,
     trials_option,
 )
@@ -47,6 +49,7 @@ _EPILOG = examples(
   {program} run --dry-run                    the plan and its estimated cost
   {program} run --max-cost 0.50              stop before the cost exceeds $0.50
   {program} run --cluster tcp://10.0.0.5:8786   ask and score on the workers of dask
+  {program} run --shard 2/8                  the second of 8 parts, for 8 machines
 
 \b
 Exit codes:
@@ -62,6 +65,9 @@ Exit codes:
 @trials_option
 @max_cost_option
 @click.option("--force", is_flag=True, help="Re-run completed tests.")
+@click.option(
+    "--shard", metavar="I/N", help="Run part I of N, for several machines; see docs/machines.md."
+)
 @dry_run_option
 @click.option(
     "--beside", is_flag=True, help="Start even if another process is running this workspace."
@@ -80,6 +86,7 @@ def command(
     unchecked: bool,
     cluster: str | None,
     as_json: bool,
+    shard: str | None,
     **choice: Any,
 ) -> int:
     """Run all pending tests, score the responses and store the results.
@@ -87,6 +94,9 @@ def command(
     A trial is pending until it has a result for its current prompt, parameters and evaluator.
     Ctrl-C stops the run: completed trials are stored, the rest stays pending. A workspace has one
     run at a time: this command waits for the run of another process.
+
+    With --shard it waits for nobody and only adds a run file to the folder journal/ of the
+    workspace. `results merge` brings the run files of all shards together.
     """
     from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
@@ -94,6 +104,7 @@ def command(
     machines = use_cluster(app, None if dry_run else cluster)
     runner = WorkspaceRunner(app.config, cluster=machines)
     selection = read_selection(choice, trials=choice["trials"], force=choice["force"])
+    selection = replace(selection, shard=read_shard(shard))
     plan = runner.plan(selection)
     if not plan.is_empty and not dry_run and machines is None:
         agree_on_sandbox(app, plan.states.tests)
@@ -101,7 +112,7 @@ def command(
         return _print_plan(runner, plan, as_json=as_json)
     turn = RunTurn(app.store.paths.history)
     try:
-        if not plan.is_empty and take_turn(turn, beside=beside):
+        if not plan.is_empty and not shard and take_turn(turn, beside=beside):
             plan = runner.plan(selection)
         if max_cost is not None:
             limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
@@ -138,6 +149,7 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     if as_json:
         pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
         pending["n_disabled_tests"] = plan.states.n_disabled
+        pending["shard"] = write_shard(plan)
         print_json(pending | {"estimated_cost_usd": cost.usd})
         return 0
     for llm_id, n_items in by_llm.items():
@@ -238,8 +250,7 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
 
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if ended is None:
-        n_trials = len(plan.states.llms) * len(plan.states.tests) * plan.states.trials
-        click.echo(f"Nothing is pending: {write_count(n_trials, 'trial')} done.")
+        click.echo(f"Nothing is pending: {write_count(plan.states.n_trials, 'trial')} done.")
     else:
         n_not_rescored = ended.finished.n_not_rescored
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
@@ -252,7 +263,7 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         click.echo(f"{disabled_tests_text(plan.states.n_disabled)}.")
     if plan.states.n_removed:
         click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
-    click.echo(f"Results: {runner.config.store.paths.snapshot}")
+    click.echo(_tell_where(runner, plan, ended))
     budget = runner.manager.budget
     if ended is not None and budget is not None and budget.is_reached:
         click.echo(f"Stopped by --max-cost: {budget}; the rest stays pending.")
@@ -279,8 +290,30 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         "n_disabled_tests": plan.states.n_disabled,
         "n_results_of_removed_tests": plan.states.n_removed,
         "results": str(runner.config.store.paths.snapshot),
+        "shard": write_shard(plan),
+        "run_file": _find_run_file(runner, finished),
         "llms": [summary_to_json(summary) for summary in summaries],
     }
+
+
+def write_shard(plan: Plan) -> str | None:
+    """Write the shard that a plan is about, as the option takes it; None if it is none."""
+    return None if plan.shard is None else str(plan.shard)
+
+
+def _find_run_file(runner: WorkspaceRunner, finished: RunFinished | None) -> str | None:
+    path = runner.config.store.paths.run_file(finished.run_id) if finished else None
+    return None if path is None else str(path)
+
+
+def _tell_where(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> str:
+    """Tell where the results stand; those of a shard wait to be brought together."""
+    if plan.shard is None:
+        return f"Results: {runner.config.store.paths.snapshot}"
+    merge = next_command("results merge", "DIR")
+    path = _find_run_file(runner, ended.finished if ended else None)
+    stored = f"Run file: {path}\n" if path else ""
+    return f"{stored}Shard {plan.shard}. Bring all shards together: {merge}"
 
 
 def _summarise_results(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:

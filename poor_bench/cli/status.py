@@ -14,8 +14,8 @@ from poor_bench.messages import disabled_tests_text, removed_tests_text, write_c
 from poor_bench.metrics import STATES
 
 if TYPE_CHECKING:
-    from poor_bench.runner.plan import TrialStates
     from poor_bench.runner.selection import Selection
+    from poor_bench.runner.trial_states import TrialStates
 
 _EPILOG = examples(
     """

@@ -16,8 +16,8 @@ from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import write_count
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.runner.plan import Fingerprints
 from poor_bench.runner.run import Workforce
+from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level
 
 

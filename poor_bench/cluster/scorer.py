@@ -22,9 +22,9 @@ from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.runner.jobs import JudgeItem
-from poor_bench.runner.plan import Fingerprints
 from poor_bench.runner.rescore import Rescored
 from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level
 
 CHUNK = 64

@@ -6,15 +6,18 @@ newest failure, unless it was scored after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import orjson
+
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.snapshot import SECTIONS, SnapshotRow, read_extras, read_snapshot
-from poor_bench.runs.journal import read_journal, read_record_at
+from poor_bench.results.sorted_lines import sort_lines
+from poor_bench.runs.journal import dump_record, read_journal, read_record_at
 from poor_bench.safe_files import open_regular
 
 Key = tuple[str, str, int]
@@ -160,6 +163,30 @@ class MergedView:
 def _new_rows(section: str, places: Iterator[RowPlace]) -> Iterator[SnapshotRow]:
     for place in places:
         yield SnapshotRow(section, place.llm_id, _record_at(place))
+
+
+def sort_rows(rows: Iterable[SnapshotRow], folder: Path) -> Iterator[SnapshotRow]:
+    """Sort rows by section, LLM, test and trial; memory does not grow with them.
+
+    Args:
+        rows: At most one of each trial in each section.
+        folder: Where pieces are kept meanwhile.
+    """
+
+    def describe(row: SnapshotRow) -> bytes:
+        trial = row.record.get("trial")
+        number = trial if isinstance(trial, int) and trial > 0 else 1
+        place = (
+            b"%d" % SECTIONS.index(row.section),
+            dump_record({"": row.llm_id}),
+            dump_record({"": str(row.record.get("test_id"))}),
+            b"%020d" % number,
+        )
+        return b"\0".join((*place, dump_record(row.record)))
+
+    for line in sort_lines(map(describe, rows), folder):
+        section, llm, _, _, record = line.split(b"\0")
+        yield SnapshotRow(SECTIONS[int(section)], orjson.loads(llm)[""], orjson.loads(record))
 
 
 def _record_at(place: RowPlace) -> dict[str, Any]:

@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, Any
 from poor_bench.errors import ConfigError
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.results.joined_table import open_run
-from poor_bench.results.merge import MergedView
+from poor_bench.results.merge import MergedView, sort_rows
 from poor_bench.results.parts import PartFolder
 from poor_bench.results.paths import StorePaths, paths_in, snapshot_locked
 from poor_bench.results.snapshot import write_snapshot
 from poor_bench.runs.history import EARLIER
-from poor_bench.runs.journal import JournalWriter, list_left_over, owner_lock_path
+from poor_bench.runs.journal import (
+    JournalWriter,
+    list_left_over,
+    owner_lock_path,
+    read_header,
+)
 from poor_bench.safe_files import open_regular, os_errors_told
 from poor_bench.statistics.trials import TrialColumns, collect_columns
 
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 
 LIMIT_VARIABLE = "POOR_BENCH_RESULTS_LIMIT"
 """Names another number of results up to which results.json is written at the end of a run."""
+RUN_VERSION = "1.0"
+"""Format of run files; another first number means that this version cannot read them."""
 FEW_RESULTS = 20_000
 """Up to so many results, files are read as soon as the index, which has to import its database."""
 
@@ -115,7 +122,7 @@ class ResultStore:
         """
         most_in_snapshot()
         path = self.paths.journal_dir / f"{run_id}.jsonl"
-        return JournalWriter(path, {"run_id": run_id, **header})
+        return JournalWriter(path, {"version": RUN_VERSION, "run_id": run_id, **header})
 
     def run_index(self, run_id: str) -> ResultIndex:
         """Open the results of one stored run, also those that later runs replaced."""
@@ -230,16 +237,49 @@ class ResultStore:
                 _move(journals, self.paths.sealed_dir)
             return len(journals)
 
+    def bring_in(self, drafts: Mapping[str, Path]) -> int:
+        """Close runs of other machines, and the left-over ones, each in its place by its id.
+
+        Newer runs that are in the snapshot already are opened again first, so that of two results
+        of a trial the one of the later run counts, whichever was stored first. The rows of the
+        snapshot are sorted.
+
+        Args:
+            drafts: Run id to its complete file, in the folder of the journals. It takes the place
+                of a file with the same id, whose lines it has, too.
+
+        Returns:
+            How many left-over runs of the store itself were closed.
+
+        Raises:
+            StoreError: If the snapshot is damaged or cannot be written; the runs stay.
+        """
+        with snapshot_locked(self.paths):
+            left_over = list_left_over(self.paths.journals())
+            run_ids = [*drafts, *(path.stem for path in left_over)]
+            if run_ids:
+                _open_again(self.paths, min(run_ids))
+            elif not self.paths.list_sealed():  # which a merge that was killed may have left
+                return 0
+            for run_id, draft in drafts.items():
+                draft.replace(self.paths.journal_dir / f"{run_id}.jsonl")
+            journals = list_left_over(self.paths.journals())
+            _remove_older_copies(self.paths, journals)
+            if self._are_few():
+                self._write_snapshot([*self.paths.list_sealed(), *journals], is_sorted=True)
+            else:
+                _move(journals, self.paths.sealed_dir)
+            return len(left_over)
+
     def export(self) -> int:
-        """Write all results to the snapshot, however many there are; return how many.
+        """Write all results to the snapshot, sorted, however many there are; return how many.
 
         Raises:
             StoreError: If the snapshot is damaged or cannot be written.
         """
         with snapshot_locked(self.paths):
-            return self._write_snapshot(
-                [*self.paths.list_sealed(), *list_left_over(self.paths.journals())]
-            )
+            runs = [*self.paths.list_sealed(), *list_left_over(self.paths.journals())]
+            return self._write_snapshot(runs, is_sorted=True)
 
     def add(self, results: Iterable[Result], run_id: str, header: Mapping[str, Any]) -> None:
         """Store results that exist already, as a run of their own, and merge it.
@@ -271,13 +311,19 @@ class ResultStore:
         with self._view() as view:  # trials that were repeated count once
             return sum(1 for _ in view.rows()) <= most
 
-    def _write_snapshot(self, runs: Sequence[Path]) -> int:
-        """Write the snapshot anew; `runs` were over before, so that no late row is missed."""
+    def _write_snapshot(self, runs: Sequence[Path], *, is_sorted: bool = False) -> int:
+        """Write the snapshot anew; `runs` were over before, so that no late row is missed.
+
+        The oldest run is moved first: those that are left may still be read over the snapshot.
+        """
+        runs = sorted(runs, key=lambda path: path.stem)
         parts = PartFolder(self.paths.snapshot.parent)
         before = parts.known_sources(self.paths.snapshot)
         with self._view() as view, _without_collector():
-            n_rows = write_snapshot(self.paths.snapshot, view.extras(), view.rows())
-        parts.note_merged(self.paths.snapshot, before, [path.stem for path in runs])
+            rows = sort_rows(view.rows(), self.paths.journal_dir) if is_sorted else view.rows()
+            n_rows = write_snapshot(self.paths.snapshot, view.extras(), rows)
+        if not is_sorted:
+            parts.note_merged(self.paths.snapshot, before, [path.stem for path in runs])
         _move(runs, self.paths.runs_dir)
         return n_rows
 
@@ -316,6 +362,25 @@ def _count_rows(paths: Iterable[Path], most: int) -> int:
             while n_rows <= most and (lines := stream.readlines(1 << 20)):
                 n_rows += b"".join(lines).count(b'"test_id":')
     return n_rows
+
+
+def _open_again(paths: StorePaths, oldest: str) -> None:
+    """Move the runs that are newer than this one out of the snapshot.
+
+    The newest goes first: whenever this ends, what counts is the same as before.
+    """
+    newer = [path for path in paths.runs_dir.glob("*.jsonl") if path.stem > oldest]
+    for path in sorted(newer, reverse=True):
+        if read_header(path).get("kind") != EARLIER:
+            _move([path], paths.sealed_dir)
+            with suppress(FileNotFoundError):  # so that an index does not rest on the old order
+                os.utime(paths.snapshot)
+
+
+def _remove_older_copies(paths: StorePaths, journals: Iterable[Path]) -> None:
+    for journal in journals:
+        for folder in (paths.sealed_dir, paths.runs_dir):
+            (folder / journal.name).unlink(missing_ok=True)
 
 
 def _move(runs: Iterable[Path], folder: Path) -> None:

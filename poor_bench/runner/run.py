@@ -34,9 +34,11 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
-from poor_bench.runner.plan import Plan, TrialState, WorkItem
+from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.rescore import Rescored, make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
+from poor_bench.runner.trial_states import TrialState
+from poor_bench.runs.journal import owner_lock_path
 
 _Key = tuple[str, str, int]
 
@@ -85,12 +87,16 @@ class Run:
     def run(self, listener: Listener, control: RunControl) -> RunFinished:
         """Run everything that is planned; returns when all of it ended or was stopped.
 
+        A shard leaves its journal as it is: other machines may share the folder.
+
         Raises:
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         started = self._manager.clock.now_iso()
         rescores = bool(self._plan.n_stale_scores)
         earlier_id, run_id = make_run_ids(self._store, started, rescores=rescores)
+        if self._plan.shard is not None:  # ids of machines that start together must not meet
+            run_id = f"{run_id}-{self._plan.shard.number}of{self._plan.shard.count}"
         earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
         header = _header(self._plan, started, self._manager)
         if machines := self._workforce.machines():
@@ -109,7 +115,10 @@ class Run:
                 earlier.close()
             finally:
                 journal.close()
-        self._store.merge()
+        if self._plan.shard is None:
+            self._store.merge()
+        else:
+            owner_lock_path(journal.path).unlink(missing_ok=True)
         finished = progress.sum_up(self._plan.n_items, cancelled=control.cancelled())
         progress.tell(finished)
         return finished

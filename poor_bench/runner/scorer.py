@@ -22,7 +22,7 @@ from poor_bench.prompts.fingerprint import (
     request_fingerprint,
 )
 from poor_bench.prompts.request import build_parameters, build_request, template_for
-from poor_bench.runner.plan import Fingerprints
+from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level, note_levels
 from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
@@ -35,7 +35,7 @@ from poor_bench.scoring.verdict import (
 
 
 class WorkspaceFingerprints:
-    """Fingerprints of a workspace as it stands; see `poor_bench.runner.plan.Fingerprints`."""
+    """Fingerprints of a workspace as it stands; see `trial_states.Fingerprints`."""
 
     def __init__(
         self, workspace: Workspace, evaluators: EvaluatorRegistry, judges: WorkspaceJudges

@@ -13,7 +13,9 @@ from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import Plan, TrialName, TrialState, TrialStates, make_plan
+from poor_bench.runner.plan import Plan, make_plan
+from poor_bench.runner.shard import Shard
+from poor_bench.runner.trial_states import TrialName, TrialState, TrialStates
 
 _NAME_FILTERS = ("llms", "classes", "tests", "tags")
 
@@ -39,6 +41,8 @@ class Selection:
     """Run these trials and no others, whatever is stored of them; None for no such limit."""
     among: frozenset[TrialState] = frozenset()
     """States that pending trials are limited to; empty for no such limit."""
+    shard: Shard | None = None
+    """The part of all this; None for all of it."""
 
     def plan(self, states: TrialStates) -> Plan:
         """Plan what a run of the selected trials does.
@@ -47,7 +51,9 @@ class Selection:
             states: How far each of them is.
         """
         plan = make_plan(states, force=self.force, only=self.only, among=self.among)
-        return replace(plan, choice=self.to_json())
+        # a shard only asks: whoever brings the shards together scores all stored responses again
+        rescores = plan.rescore and self.shard is None
+        return replace(plan, choice=self.to_json(), shard=self.shard, rescore=rescores)
 
     def to_json(self) -> dict[str, Any]:
         """Write the selection for the file of a run; empty where it names single trials.
@@ -61,7 +67,9 @@ class Selection:
         lists = {name: list(getattr(self, name)) for name in _NAME_FILTERS}
         lists["levels"] = sorted(self.levels)
         lists["among"] = sorted(int(state) for state in self.among)
-        chosen = {name: values for name, values in lists.items() if values}
+        chosen: dict[str, Any] = {name: values for name, values in lists.items() if values}
+        if self.shard is not None:
+            chosen["shard"] = str(self.shard)
         return chosen | {"trials": self.trials, "force": self.force}
 
     @classmethod
@@ -82,6 +90,7 @@ class Selection:
                 among=frozenset(map(TrialState, data.get("among", ()))),
                 trials=max(1, int(data["trials"])),
                 force=bool(data["force"]),
+                shard=Shard.parse(str(data["shard"])) if "shard" in data else None,
             )
         except (KeyError, TypeError, ValueError):
             return None

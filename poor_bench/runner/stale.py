@@ -12,8 +12,8 @@ from poor_bench.models.result import Result
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import count_stale
-from poor_bench.runner.plan import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.runner.scorer import WorkspaceFingerprints
+from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.statistics.summary import StaleCounts, StaleReason
 
 if TYPE_CHECKING:
@@ -50,8 +50,12 @@ class StaleCheck:
 
     def find_reason(self, result: Result) -> StaleReason | None:
         """Find what changed since a score was stored; None if nothing did, or it is not known."""
+        return None if result.score is None else self.find_difference(result)
+
+    def find_difference(self, result: Result) -> StaleReason | None:
+        """The same for a result of another machine, which may have failed to run."""
         llm, test = self._llms.get(result.llm_id), self._tests.get(result.test_id)
-        if llm is None or test is None or result.score is None:
+        if llm is None or test is None:
             return None
         asked, scored = result.request_fingerprint, result.evaluator_fingerprint
         try:

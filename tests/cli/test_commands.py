@@ -67,6 +67,7 @@ def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -
         "pending": {"scripted:a": 4, "scripted:b": 4},
         "rescore": 0,
         "n_disabled_tests": 0,
+        "shard": None,
         "estimated_cost_usd": 0,
     }
     assert not (folder / "results.json").exists()

@@ -9,7 +9,8 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import TrialName, TrialState, TrialStates, make_plan
+from poor_bench.runner.plan import make_plan
+from poor_bench.runner.trial_states import TrialName, TrialState, TrialStates
 
 LLMS = [LLM(id=f"x:{name}", provider="x", name=name) for name in "ab"]
 TESTS = [Test(test_id=f"t{n}", class_id="c", level=1, text="") for n in range(3)]

@@ -13,7 +13,8 @@ from poor_bench.models.completion import Usage
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans
-from poor_bench.runner.plan import TrialState, WorkItem
+from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.trial_states import TrialState
 from poor_bench.scoring.cost import cost_usd
 from poor_bench.workspace_runner import WorkspaceRunner
 

@@ -17,8 +17,8 @@ from poor_bench.results.figures import (
     rank_results,
     without_removed,
 )
-from poor_bench.runner.plan import TrialName
 from poor_bench.runner.stale import StaleCheck
+from poor_bench.runner.trial_states import TrialName
 from poor_bench.statistics.coverage import add_coverage, count_tests, find_scored_tests
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poor_bench.runner.plan import TrialName
+from poor_bench.runner.trial_states import TrialName
 
 if TYPE_CHECKING:
     from poor_bench.results.table import ResultTable

@@ -13,7 +13,8 @@ from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
 from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.runner.events import RunEvent, RunStarted, TrialFinished
-from poor_bench.runner.plan import TrialState, TrialStates, make_plan
+from poor_bench.runner.plan import make_plan
+from poor_bench.runner.trial_states import TrialState, TrialStates
 from poor_bench.tuning.params.ranking import find_losers
 from poor_bench.tuning.params.variants import Variant, make_entry
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, count_calls

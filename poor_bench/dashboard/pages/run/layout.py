@@ -19,8 +19,8 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError
-from poor_bench.runner.plan import TrialState
 from poor_bench.runner.selection import Selection
+from poor_bench.runner.trial_states import TrialState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,0 +1,154 @@
+"""Which results of other machines belong to a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import orjson
+
+from poor_bench.models.llm import LLM, resolve_llm_id
+from poor_bench.models.result import Result
+from poor_bench.results.run_files import RunFile
+from poor_bench.runner.stale import StaleCheck
+from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.statistics.summary import StaleReason
+
+if TYPE_CHECKING:
+    from poor_bench.workspace_folder import WorkspaceFolder
+
+_DIGEST = b'"model_digest":'
+_Told = tuple[str, str]
+"""When a digest was told, and the digest."""
+
+
+class Fault(StrEnum):
+    """Why a result is left, as screens say it."""
+
+    PROMPT = "other prompt"
+    PARAMETERS = "other model or parameters"
+    EVALUATOR = "other evaluator"
+    MODEL = "other model digest"
+    UNKNOWN_TEST = "unknown test"
+    UNKNOWN_MODEL = "unknown model"
+
+
+ALLOWED = {
+    "prompt": frozenset({Fault.PROMPT}),
+    "parameters": frozenset({Fault.PARAMETERS}),
+    "evaluator": frozenset({Fault.EVALUATOR}),
+    "model": frozenset({Fault.MODEL}),
+    "unknown": frozenset({Fault.UNKNOWN_TEST, Fault.UNKNOWN_MODEL}),
+    "all": frozenset(Fault),
+}
+"""Words of `--allow`: faults that results may have."""
+_FAULTS = {
+    StaleReason.PROMPT: Fault.PROMPT,
+    StaleReason.MODEL: Fault.PARAMETERS,
+    StaleReason.REQUEST: Fault.PROMPT,
+    StaleReason.EVALUATOR: Fault.EVALUATOR,
+}
+
+
+class ForeignResults:
+    """Checks results of other machines against a workspace.
+
+    A digest is held against the one that the workspace's newest result of the model tells. Where
+    it has none, the newest result that is brought decides. Digests of hosted models change with
+    every update of their servers: they are not compared.
+    """
+
+    def __init__(
+        self,
+        config: WorkspaceFolder,
+        files: Iterable[RunFile],
+        is_local: Callable[[LLM], bool],
+        allowed: Collection[Fault] = (),
+    ) -> None:
+        """Find the digest of each local model.
+
+        Args:
+            config: The workspace.
+            files: All run files that are brought.
+            is_local: True for models whose digest stays the same.
+            allowed: Faults that do not count.
+
+        Raises:
+            ConfigError: With every problem of every file of the workspace.
+            StoreError: If results cannot be read.
+        """
+        workspace = config.workspace
+        self._tests, self._llms = workspace.tests_by_id, workspace.llms_by_id
+        self._all_llms = workspace.llms
+        self._stale = StaleCheck(config)
+        self._allowed = frozenset(allowed)
+        self._ids: dict[str, str] = {}
+        local = {llm.id for llm in workspace.llms if is_local(llm)}
+        brought = (told for file in files for told in self._read_digests(file))
+        self._digests = _find_newest(brought, local)
+        self._digests |= _find_newest(_list_digests(config.store.results()), local)
+
+    def find_fault(self, result: Result) -> str:
+        """Say why a result does not belong to the workspace; empty where it does."""
+        llm_id = self._resolve(result.llm_id)
+        return next((fault for fault in self._list_faults(result, llm_id)), "")
+
+    def _list_faults(self, result: Result, llm_id: str) -> Iterator[Fault]:
+        found: list[Fault] = []
+        if llm_id not in self._llms:
+            found.append(Fault.UNKNOWN_MODEL)
+        if result.test_id not in self._tests:
+            found.append(Fault.UNKNOWN_TEST)
+        stale = self._stale.find_difference(_with_id(result, llm_id))
+        if stale is not None:
+            found.append(_FAULTS[stale])
+        known = self._digests.get(llm_id)
+        if known is not None and result.model_digest not in (None, known):
+            found.append(Fault.MODEL)
+        yield from (fault for fault in found if fault not in self._allowed)
+
+    def _resolve(self, name: str) -> str:
+        known = self._ids.get(name)
+        if known is None:
+            known = self._ids[name] = resolve_llm_id(name, self._all_llms) or name
+        return known
+
+    def _read_digests(self, file: RunFile) -> Iterator[tuple[str, _Told]]:
+        """Yield model, moment and digest of each line that tells one."""
+        with os_errors_told(file.path), open_regular(file.path) as stream:
+            for line in stream:
+                record = _parse(line) if _DIGEST in line else {}
+                digest = record.get("model_digest")
+                if isinstance(digest, str):
+                    told = str(record.get("timestamp", "")), digest
+                    yield self._resolve(str(record.get("llm_id"))), told
+
+
+def _parse(line: bytes) -> Mapping[str, object]:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _with_id(result: Result, llm_id: str) -> Result:
+    from dataclasses import replace
+
+    return result if result.llm_id == llm_id else replace(result, llm_id=llm_id)
+
+
+def _list_digests(results: Iterable[Result]) -> Iterator[tuple[str, _Told]]:
+    for result in results:
+        if result.model_digest:
+            yield result.llm_id, (result.timestamp, result.model_digest)
+
+
+def _find_newest(told: Iterable[tuple[str, _Told]], llm_ids: Collection[str]) -> dict[str, str]:
+    """Find the digest of the newest moment of each of some models; of equal ones, the larger."""
+    newest: dict[str, _Told] = {}
+    for llm_id, each in told:
+        if llm_id in llm_ids and each > newest.get(llm_id, ("", "")):
+            newest[llm_id] = each
+    return {llm_id: digest for llm_id, (_, digest) in newest.items()}

@@ -1,0 +1,295 @@
+"""How far each trial of some models and tests is; pure.
+
+The state of a trial takes one byte, whatever is stored of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.runner.shard import Shard
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.statistics.trials import TrialColumns
+
+
+class TrialState(IntEnum):
+    """How far a trial is."""
+
+    PENDING = 0
+    FAILED = 1
+    """It failed to run; a run tries it again."""
+    STALE_REQUEST = 2
+    """It was asked with another prompt or other parameters; a run asks again."""
+    STALE_SCORE = 3
+    """Its evaluator changed; a run scores the stored response again without asking."""
+    DONE = 4
+
+    @property
+    def must_be_asked(self) -> bool:
+        """True if a run asks the LLM for it."""
+        return self <= TrialState.STALE_REQUEST
+
+
+_STATE, _SCORED, _HAS_FAILURE, _ELSEWHERE = 0x0F, 0x10, 0x20, 0x40
+"""Parts of the byte of a trial: its state, and if it has a score, a failure, another shard."""
+_STATES_ALONE = bytes(value & (_ELSEWHERE | _STATE) for value in range(256))
+
+
+class LLMStanding(NamedTuple):
+    """How far the trials of an LLM are, each counted once.
+
+    A trial with a stored score is done or stale, even if a newer attempt failed: the same counting
+    as `poor_bench.statistics.summary.TrialCounts`.
+    """
+
+    done: int
+    pending: int
+    """No attempt is stored."""
+    failed: int
+    """Without a score; the newest attempt failed."""
+    stale_request: int
+    """Scored, but asked with another prompt or other parameters."""
+    stale_score: int
+    """Scored by another evaluator than today's."""
+    newer_failed: int
+    """Of the done and stale ones: a newer attempt failed."""
+
+
+class TrialName(NamedTuple):
+    """Which trial of a workspace."""
+
+    llm_id: str
+    test_id: str
+    number: int
+    """Counted from 1."""
+
+
+class Fingerprints(Protocol):
+    """Present fingerprints of what would be asked and how it would be scored."""
+
+    def of_request(self, llm: LLM, test: Test) -> str:
+        """Fingerprint of what would be asked."""
+
+    def digest_requests(self, llms: Sequence[LLM], test: Test) -> Sequence[bytes]:
+        """The same for several LLMs, 8 bytes each."""
+
+    def of_evaluator(self, test: Test) -> str:
+        """Fingerprint of how it would be scored."""
+
+
+class TrialStates:
+    """States of all trials of some LLMs x tests."""
+
+    def __init__(self, llms: Sequence[LLM], tests: Sequence[Test], trials: int) -> None:
+        self.llms = llms
+        self.tests = tests
+        self.trials = trials
+        self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
+        self._test_index = {test.test_id: index for index, test in enumerate(tests)}
+        self._states = bytearray(len(llms) * len(tests) * trials)
+        self.n_disabled = 0
+        """Tests that were matched and skipped, because they are not enabled."""
+        self.n_removed = 0
+        """Results of these LLMs that belong to removed tests; they count in no state."""
+        self.n_further = 0
+        """Results of these LLMs and tests with a higher trial number; they count in no state."""
+
+    def limit_to(self, shard: Shard) -> None:
+        """Leave out the trials of other shards; call it before results are noted."""
+        left_out = bytes([_ELSEWHERE]) * self.trials
+        for llm_index, llm in enumerate(self.llms):
+            for test_index, test in enumerate(self.tests):
+                if not shard.holds(llm.id, test):
+                    start = self._position(llm_index, test_index, 1)
+                    self._states[start : start + self.trials] = left_out
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that have a state."""
+        return len(self._states) - self._states.count(_ELSEWHERE)
+
+    def note_all(
+        self,
+        results: Iterable[Result],
+        fingerprints: Fingerprints,
+        known_tests: Container[str] | None = None,
+    ) -> None:
+        """Take the newest score and the newest unsettled failure of every trial, in any order.
+
+        Args:
+            results: The stored results.
+            fingerprints: Of today's requests and evaluators.
+            known_tests: Ids of all tests of the workspace; results of others are counted in
+                `n_removed`. None for no such count.
+        """
+        for result in results:
+            slot = self._slot(result)
+            if slot is None:
+                self._count_other(result, known_tests)
+            else:
+                known = self._states[slot]
+                state = max(known & _STATE, _find_state(result, self, fingerprints))
+                kind = _SCORED if result.failure is None else _HAS_FAILURE
+                self._states[slot] = state | known & ~_STATE | kind
+
+    def _count_other(self, result: Result, known_tests: Container[str] | None) -> None:
+        if result.llm_id in self._llm_index:
+            is_removed = known_tests is not None and result.test_id not in known_tests
+            self.n_removed += is_removed
+            self.n_further += result.test_id in self._test_index and result.trial > self.trials
+
+    def note_columns(
+        self, table: TrialColumns, scored: NDArray[np.int64], found: NDArray[np.uint8]
+    ) -> None:
+        """Take the states of scored trials.
+
+        Args:
+            table: The results.
+            scored: Entries whose trials are among these.
+            found: The `TrialState` of each.
+        """
+        import numpy as np
+
+        self.n_further += self._count_further(table)
+        slots = self.find_slots(table)[scored]
+        states = np.frombuffer(self._states, dtype=np.uint8)  # writes into the same bytes
+        known = states[slots]
+        states[slots] = np.maximum(known & _STATE, found) | known & _HAS_FAILURE | _SCORED
+
+    def find_slots(self, table: TrialColumns) -> NDArray[np.int64]:
+        """Find the place of each entry; -1 where it is not among these trials."""
+        import numpy as np
+
+        llm, test = self._find_llms_and_tests(table)
+        trial = table.columns["trial"]
+        is_here = (llm >= 0) & (test >= 0) & (trial >= 1) & (trial <= self.trials)
+        slots = np.where(is_here, (llm * len(self.tests) + test) * self.trials + trial - 1, -1)
+        is_here[is_here] = np.frombuffer(self._states, np.uint8)[slots[is_here]] != _ELSEWHERE
+        return np.where(is_here, slots, -1)
+
+    def _find_llms_and_tests(
+        self, table: TrialColumns
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Find the index of the LLM and of the test of each entry; -1 where it is another."""
+        import numpy as np
+
+        llms, tests = (
+            np.array([places.get(value, -1) for value in table.values[name]], dtype=np.int64)
+            for name, places in (("llm_id", self._llm_index), ("test_id", self._test_index))
+        )
+        return llms[table.columns["llm_id"]], tests[table.columns["test_id"]]
+
+    def _count_further(self, table: TrialColumns) -> int:
+        llm, test = self._find_llms_and_tests(table)
+        is_further = (llm >= 0) & (test >= 0) & (table.columns["trial"] > self.trials)
+        return int(is_further.sum())
+
+    def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
+        """State of one trial; `trial` counts from 1."""
+        return TrialState(self._states[self._position(llm_index, test_index, trial)] & _STATE)
+
+    def of_llm(self, llm_index: int) -> Iterator[tuple[int, TrialState]]:
+        """Yield the number of each trial of an LLM within that LLM, and its state."""
+        start = llm_index * len(self.tests) * self.trials
+        for offset in range(len(self.tests) * self.trials):
+            if self._states[start + offset] != _ELSEWHERE:
+                yield offset, TrialState(self._states[start + offset] & _STATE)
+
+    def name(self, llm_index: int, offset: int) -> TrialName:
+        """Name the trial that has a number within an LLM."""
+        test_index, trial = divmod(offset, self.trials)
+        return TrialName(self.llms[llm_index].id, self.tests[test_index].test_id, trial + 1)
+
+    def count(self, llm_index: int) -> dict[TrialState, int]:
+        """Count the trials of an LLM in each state."""
+        part = self._part(llm_index).translate(_STATES_ALONE)
+        return {state: part.count(state) for state in TrialState}
+
+    def standing(self, llm_index: int) -> LLMStanding:
+        """Count how far the trials of an LLM are, each trial once."""
+        counts = Counter(self._part(llm_index))
+
+        def count_scored(*states: TrialState) -> int:
+            return sum(
+                counts[state | _SCORED] + counts[state | _SCORED | _HAS_FAILURE] for state in states
+            )
+
+        return LLMStanding(
+            done=count_scored(TrialState.DONE),
+            pending=counts[0],
+            failed=sum(counts[state | _HAS_FAILURE] for state in TrialState),
+            stale_request=count_scored(TrialState.STALE_REQUEST),
+            stale_score=count_scored(TrialState.STALE_SCORE),
+            newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
+        )
+
+    def find_llm(self, result: Result) -> LLM:
+        """Find the LLM of a result that is among the trials."""
+        return self.llms[self._llm_index[result.llm_id]]
+
+    def find_test(self, result: Result) -> Test:
+        """Find the test of a result that is among the trials."""
+        return self.tests[self._test_index[result.test_id]]
+
+    def find_state(self, result: Result) -> TrialState | None:
+        """State of a result's trial; None if it is not among the trials."""
+        slot = self._slot(result)
+        return None if slot is None else TrialState(self._states[slot] & _STATE)
+
+    def _part(self, llm_index: int) -> bytearray:
+        size = len(self.tests) * self.trials
+        return self._states[llm_index * size : (llm_index + 1) * size]
+
+    def _slot(self, result: Result) -> int | None:
+        llm_index = self._llm_index.get(result.llm_id)
+        test_index = self._test_index.get(result.test_id)
+        if llm_index is None or test_index is None or not 1 <= result.trial <= self.trials:
+            return None
+        slot = self._position(llm_index, test_index, result.trial)
+        return None if self._states[slot] == _ELSEWHERE else slot
+
+    def _position(self, llm_index: int, test_index: int, trial: int) -> int:
+        return (llm_index * len(self.tests) + test_index) * self.trials + trial - 1
+
+
+def _find_state(result: Result, states: TrialStates, fingerprints: Fingerprints) -> TrialState:
+    """State that a stored result gives its trial; older files have no fingerprints."""
+    llm, test = states.find_llm(result), states.find_test(result)
+    asked, scored = result.request_fingerprint, result.evaluator_fingerprint
+    if result.failure is None:
+        return find_scored_state(asked, scored, llm, test, fingerprints)
+    only_unscored = result.can_be_scored and not _is_asked_otherwise(asked, llm, test, fingerprints)
+    return TrialState.STALE_SCORE if only_unscored else TrialState.FAILED
+
+
+def find_scored_state(
+    asked: str, scored: str, llm: LLM, test: Test, fingerprints: Fingerprints
+) -> TrialState:
+    """State that a stored score gives its trial: done or stale.
+
+    Args:
+        asked: Fingerprint of its request; empty in older files.
+        scored: Fingerprint of its evaluator; empty in older files.
+        llm: The LLM that was asked.
+        test: What it was asked.
+        fingerprints: Of today's requests and evaluators.
+    """
+    if _is_asked_otherwise(asked, llm, test, fingerprints):
+        return TrialState.STALE_REQUEST
+    if scored and scored != fingerprints.of_evaluator(test):
+        return TrialState.STALE_SCORE
+    return TrialState.DONE
+
+
+def _is_asked_otherwise(asked: str, llm: LLM, test: Test, fingerprints: Fingerprints) -> bool:
+    return bool(asked) and asked != fingerprints.of_request(llm, test)

@@ -101,10 +101,10 @@ def command(
     from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
-    machines = use_cluster(app, None if dry_run else cluster)
-    runner = WorkspaceRunner(app.config, cluster=machines)
     selection = read_selection(choice, trials=choice["trials"], force=choice["force"])
     selection = replace(selection, shard=read_shard(shard))
+    machines = use_cluster(app, None if dry_run else cluster)
+    runner = WorkspaceRunner(app.config, cluster=machines)
     plan = runner.plan(selection)
     if not plan.is_empty and not dry_run and machines is None:
         agree_on_sandbox(app, plan.states.tests)

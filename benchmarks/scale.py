@@ -1,12 +1,16 @@
-"""What `status` and `report` cost with up to a million results, beside DuckDB's bare query.
+"""What commands and the dashboard cost with up to a million results, beside DuckDB's bare query.
 
-    python benchmarks/scale.py [FOLDER] [LLMS TESTS]
+    python benchmarks/scale.py [--dashboard] [FOLDER] [LLMS TESTS]
 
 Builds workspaces of 100, 10,000 and 100,000 results (or one of LLMS x TESTS; 50 20000 is a million
 and takes some minutes) in FOLDER, or in a temporary one; those that stand in FOLDER already are
 used as they are. Prints wall time, CPU time and peak memory of each command, with an index that is
 there, and of a process that does nothing but one query over the same Parquet parts: mean score and
 time by model. The goal of a million results is 3 s, and at most 3 times the bare query.
+
+With `--dashboard`, prints the same of a server that has just been started, page by page, in
+Chromium: from the start of the process to the first leaderboard, then the model page, its filters
+and searches, and Compare. The goal is 3 s, then 0.5 s, and 600 MB.
 """
 
 from __future__ import annotations
@@ -18,12 +22,31 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
+from benchmarks.dashboard import (
+    PORT,
+    filter_to,
+    follow_first_model,
+    open_compare,
+    open_overview,
+    opened,
+    peak_mb,
+    search,
+    search_compared,
+    sort_by_score,
+    started,
+)
 from benchmarks.dashboard_workspace import build_workspace
+from tests.browser.chromium import started_browser
 
-COMMANDS = ("status", "report", "report --by class", "report --format times")
+COMMANDS = (
+    "status", "report", "report --by class", "report --format times",
+    "compare ollama:synthetic-0:1b ollama:synthetic-1:2b", "tests analyse", "issues",
+)  # fmt: skip
 BARE = """
 import sys, duckdb
 duckdb.sql(f\"\"\"SELECT llm_id, avg(score), avg(execution_time_ms)
@@ -41,7 +64,7 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    words = sys.argv[1:]
+    words = [word for word in sys.argv[1:] if word != "--dashboard"]
     folder = words.pop(0) if len(words) % 2 else ""
     sizes = [(int(words[0]), int(words[1]))] if words else [(5, 20), (10, 1_000), (10, 10_000)]
     with tempfile.TemporaryDirectory() as temporary:
@@ -51,6 +74,48 @@ def main() -> None:
                 workspace.mkdir(parents=True)
                 build_workspace(workspace, n_llms, n_tests)
             report(workspace, n_llms * n_tests)
+            if "--dashboard" in sys.argv:
+                report_dashboard(workspace)
+
+
+def report_dashboard(workspace: Path) -> None:
+    """Print what the pages of a new server cost, in the order in which someone opens them."""
+    begun = time.perf_counter()
+    command = [sys.executable, "dashboard.py", "--data", str(workspace), "--port", str(PORT)]
+    with started_browser() as browser, started(command) as (pid, address):
+        for name, steps in PAGES.items():
+            with opened(browser) as page:
+                for step, (label, do) in enumerate(steps):
+                    is_first = name == "overview" and not step
+                    start = begun if is_first else time.perf_counter()
+                    used = 0.0 if is_first else read_cpu_s(pid)
+                    do(page, address)
+                    wall = time.perf_counter() - start
+                    cost = Cost(wall, read_cpu_s(pid) - used, peak_mb(pid))
+                    print_cost(f"{name}: {label}", cost, None)
+                    page.wait_for_load_state("networkidle")
+
+
+PAGES = {
+    "overview": [
+        ("from the start", open_overview),
+        ("to a model", lambda page, _address: follow_first_model(page)),
+        ("sort", lambda page, _address: sort_by_score(page)),
+        ("filter", lambda page, _address: filter_to(page, "Passed")),
+        ("search texts", lambda page, _address: search(page, "_00012")),
+    ],
+    "overview again": [("opened", open_overview)],
+    "compare": [
+        ("10 models", open_compare),
+        ("search", lambda page, _address: search_compared(page, "_00012")),
+    ],
+}
+
+
+def read_cpu_s(pid: int) -> float:
+    """Read the CPU time that a process has used, in seconds."""
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system
 
 
 def report(workspace: Path, n_results: int) -> None:

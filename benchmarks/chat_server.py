@@ -1,8 +1,10 @@
 """A server that speaks just enough of OpenAI's chat completions, in a process of its own.
 
-`python benchmarks/chat_server.py LATENCY_MS [faults]` prints its port, then serves until it is
-killed. It answers with a stream of three pieces where the request asks for one; with `faults`,
-every tenth request gets a 429 (Retry-After: 1) and every fiftieth a 500.
+`python benchmarks/chat_server.py LATENCY_MS [faults] [limit=N]` prints its port, then serves until
+it is killed. It answers with a stream of three pieces where the request asks for one. With
+`faults`, every tenth request gets a 429 (Retry-After: 1) and every fiftieth a 500. With `limit=N`,
+every request beyond N in the second before gets a 429 without a word on when to come back, and each
+second the server prints how many it took and refused.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
+import time
+from collections import deque
 
 _USAGE = b'"usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}'
 _WHOLE = (
@@ -48,7 +52,34 @@ _REPLIES = {
 
 _BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
 _BROKEN = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
+_TOO_MANY = b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n"
 _numbers = itertools.count(1)
+
+
+class Limit:
+    """At most so many requests in any second."""
+
+    def __init__(self, per_second: int) -> None:
+        self._per_second = per_second
+        self._taken: deque[float] = deque()
+        self._n_taken = self._n_refused = 0
+
+    def admits(self) -> bool:
+        now = time.monotonic()
+        while self._taken and self._taken[0] <= now - 1:
+            self._taken.popleft()
+        is_free = len(self._taken) < self._per_second
+        if is_free:
+            self._taken.append(now)
+        self._n_taken += is_free
+        self._n_refused += not is_free
+        return is_free
+
+    async def tell(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            print(self._n_taken, self._n_refused, flush=True)
+            self._n_taken = self._n_refused = 0
 
 
 def _answer(body: bytes, with_faults: bool) -> bytes:
@@ -61,7 +92,11 @@ def _answer(body: bytes, with_faults: bool) -> bytes:
 
 
 async def _serve(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, latency_s: float, with_faults: bool
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    latency_s: float,
+    with_faults: bool,
+    limit: Limit | None,
 ) -> None:
     try:
         while True:
@@ -72,6 +107,9 @@ async def _serve(
                 if line.startswith(b"content-length:")
             )
             body = await reader.readexactly(length)
+            if limit is not None and not limit.admits():
+                writer.write(_TOO_MANY)
+                continue
             if latency_s:
                 await asyncio.sleep(latency_s)
             writer.write(_answer(body, with_faults))
@@ -82,11 +120,15 @@ async def _serve(
 async def main() -> None:
     latency_s = float(sys.argv[1]) / 1000
     with_faults = "faults" in sys.argv[2:]
+    limits = [Limit(int(text[6:])) for text in sys.argv[2:] if text.startswith("limit=")]
+    limit = limits[0] if limits else None
     server = await asyncio.start_server(
-        lambda reader, writer: _serve(reader, writer, latency_s, with_faults), "127.0.0.1", 0
+        lambda reader, writer: _serve(reader, writer, latency_s, with_faults, limit), "127.0.0.1", 0
     )
     print(server.sockets[0].getsockname()[1], flush=True)
+    telling = asyncio.create_task(limit.tell()) if limit else None
     await server.serve_forever()
+    del telling
 
 
 if __name__ == "__main__":

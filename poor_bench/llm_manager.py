@@ -31,7 +31,6 @@ from poor_bench.providers.key_hiding import KeyHiding
 from poor_bench.providers.registry import create_provider
 from poor_bench.providers.services import ProviderServices
 
-HOSTED_CONCURRENCY = 4
 LOCAL_CONCURRENCY = 1
 
 
@@ -255,11 +254,12 @@ class LLMManager:
     def _limiter(self, llm: LLM) -> RateLimiter:
         key = self.endpoint_key(llm)
         if key not in self._limiters:
-            default = LOCAL_CONCURRENCY if self.is_local(llm) else HOSTED_CONCURRENCY
             count = self._count_servers if self._is_spread(llm) else None
             self._limiters[key] = RateLimiter(
-                default, self.clock, partial(count, llm) if count else lambda: 1
+                LOCAL_CONCURRENCY, self.clock, partial(count, llm) if count else lambda: 1
             )
+            if count is None and not self.is_local(llm):
+                self._limiters[key].search()
         limiter = self._limiters[key]
         limiter.apply_limits(llm.concurrency, llm.requests_per_minute)
         return limiter

@@ -164,7 +164,7 @@ class Caller:
             except ProviderError as error:
                 self._wait_or_give_up(error, attempt, cancelled, policy or self._policy)
             else:
-                self.limiter.record_success()
+                self.limiter.record_success(answer if isinstance(answer, Completion) else None)
                 return answer
 
     def _wait_or_give_up(
@@ -177,7 +177,7 @@ class Caller:
         if error is self.limiter.closed_by:
             raise error
         if error.kind is FailureKind.RATE_LIMITED:
-            self.limiter.rate_limited()
+            self.limiter.rate_limited(error.retry_after_s)
         wait_s = next_wait(policy, error, attempt, self._rng.random())
         if wait_s is None:
             error.attempts = attempt

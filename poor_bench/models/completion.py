@@ -68,6 +68,16 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What a server tells of its limit of requests in the headers of a reply."""
+
+    limit: int
+    remaining: int
+    reset_s: float
+    """Until the allowance is full again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """What an LLM returned."""
 
@@ -92,3 +102,5 @@ class Completion:
     """The key was echoed, and `[key]` stands in its place."""
     notes: tuple[str, ...] = ()
     """What was adapted on the way, such as a parameter that the server refused."""
+    allowance: Allowance | None = None
+    """Requests that the server says are left; None where it does not say."""

@@ -13,6 +13,7 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
+from poor_bench.providers.allowance import read_allowance
 from poor_bench.providers.api_keys import hide_keys, read_key
 from poor_bench.providers.chat_wire import (
     ChatWire,
@@ -145,7 +146,7 @@ class HttpChat:
         watch = reply.watch
         notes = tuple(wire.note(item) for item in sorted(refused))
         completion = parts.to_completion(watch.measure_ms(), watch.first_text_ms, notes)
-        return without_key(completion, key)
+        return without_key(replace(completion, allowance=read_allowance(reply.headers)), key)
 
     def _feed(self, wire: ChatWire, reader: ReplyReader, reply: Reply, key: str | None) -> bool:
         def take(values: Iterable[dict[str, Any]]) -> bool:

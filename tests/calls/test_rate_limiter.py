@@ -6,6 +6,7 @@ import pytest
 
 from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import ProviderError, RunCancelledError
+from poor_bench.models.completion import Completion, Timing
 from poor_bench.models.failure import FailureKind
 from tests.providers.fake_clock import FakeClock
 
@@ -128,3 +129,44 @@ def test_cancelled_wait_raises() -> None:
     limiter = RateLimiter(1, FakeClock())
     with limiter.permit(never), pytest.raises(RunCancelledError), limiter.permit(lambda: True):
         pass
+
+
+def _completion(total_ms: float = 100.0) -> Completion:
+    return Completion(text="4", timing=Timing(total_ms=total_ms))
+
+
+def _ask(limiter: RateLimiter, clock: FakeClock, n_requests: int) -> None:
+    for _ in range(n_requests):
+        with limiter.permit(never):
+            clock.seconds += 0.1
+        limiter.record_success(_completion())
+
+
+def test_a_search_asks_ever_more_until_it_is_refused() -> None:
+    clock = FakeClock()
+    limiter = RateLimiter(1, clock)
+    limiter.search()
+    _ask(limiter, clock, 30)
+    before = clock.seconds
+    limiter.rate_limited()
+    with limiter.permit(never):
+        assert clock.seconds > before, "no pause"
+
+
+def test_a_search_ends_where_a_concurrency_is_asked_for() -> None:
+    clock = FakeClock()
+    limiter = RateLimiter(1, clock)
+    limiter.search()
+    limiter.apply_limits(3, None)
+    limiter.search()
+    _ask(limiter, clock, 200)
+    assert (limiter.concurrency, limiter.full_concurrency) == (3, 3)
+
+
+def test_a_search_keeps_to_the_requests_per_minute_that_are_asked_for() -> None:
+    clock = FakeClock()
+    limiter = RateLimiter(1, clock)
+    limiter.search()
+    limiter.apply_limits(None, 60)
+    _ask(limiter, clock, 21)
+    assert clock.seconds >= 20

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from poor_bench.dashboard import theme
 from poor_bench.dashboard.theme import SERIES, faint, ink_on_series, series_style
 
 Vector = NDArray[np.float64]
@@ -63,3 +66,43 @@ def test_further_series_take_the_colours_again_with_hatching() -> None:
 
 def test_a_faint_colour_is_the_same_colour() -> None:
     assert faint("#0072B2") == "rgba(0, 114, 178, 0.14)"
+
+
+def tokens(scheme: str) -> dict[str, str]:
+    """Return the colours of a scheme by their names in the style sheet."""
+    sheet = (Path(theme.__file__).parent / "assets" / "10-tokens.css").read_text()
+    light, dark = (re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", part) for part in _halves(sheet))
+    return dict(light) | (dict(dark) if scheme == "dark" else {})
+
+
+def _halves(sheet: str) -> tuple[str, str]:
+    light, dark = sheet.split("@media screen")
+    return light, dark
+
+
+TEXTS = ("ink", "ink-soft", "ink-faint", "accent", "warning")
+SURFACES = ("ground", "surface", "raised", "sunken")
+ON_COLOUR = (
+    ("surface", "accent"), ("surface", "warning"), ("ink", "mark"), ("ink", "accent-soft"),
+    ("ink-soft", "accent-soft"), ("accent", "accent-soft"), ("ink", "warning-soft"),
+    ("warning", "warning-soft"), ("ink", "score-low"), ("ink", "score-middle"),
+    ("ink", "score-high"),
+)  # fmt: skip
+LEAST_TEXT, LEAST_SIGN = 4.5, 3.0
+"""WCAG 2.2, success criteria 1.4.3 and 1.4.11."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(scheme: str) -> None:
+    colour = tokens(scheme)
+    pairs = [*((text, behind) for text in TEXTS for behind in SURFACES), *ON_COLOUR]
+    measured = {pair: contrast(colour[pair[0]], colour[pair[1]]) for pair in pairs}
+    assert {pair: ratio for pair, ratio in measured.items() if ratio < LEAST_TEXT} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_signs_and_the_frame_of_the_focus_stand_out(scheme: str) -> None:
+    colour = tokens(scheme)
+    pairs = [(sign, behind) for sign in ("good", "bad", "accent") for behind in SURFACES]
+    measured = {pair: contrast(colour[pair[0]], colour[pair[1]]) for pair in pairs}
+    assert {pair: ratio for pair, ratio in measured.items() if ratio < LEAST_SIGN} == {}

@@ -37,7 +37,7 @@ def build_prompt(panel: PanelResult) -> Component | None:
 
 def _build_badge(panel: PanelResult) -> Component | None:
     if not panel.details.is_prompt_stored:
-        title = "The result does not hold its prompt; this one is made from the files of today."
+        title = "The result has no stored prompt. This one is built from today's files."
         return html.Span("not stored: as of today", className="warning-badge", title=title)
     if panel.prompt.changed_to is not None:
         title = "Test, template or system prompt changed since. This is what was sent."

@@ -85,7 +85,7 @@ def build_rating_bar() -> Component:
                         variant="subtle",
                         color="gray",
                         n_clicks=0,
-                        **aria(label="Take your rating back (Backspace)"),
+                        **aria(label="Remove your rating (Backspace)"),
                     ),
                 ],
                 className="rating-line",

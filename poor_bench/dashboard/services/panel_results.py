@@ -182,7 +182,7 @@ class PanelResults:
         """
         details = self._trials.details(llm_id, key)
         if details is None:
-            raise ConfigError("this result is not stored any more")
+            raise ConfigError("this result is no longer stored")
         runner = WorkspaceRunner(self._open_config())
         try:
             return runner.rescore_stored(details.result)

@@ -80,7 +80,7 @@ _BY_RESULTS = {
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "The test tells these models apart no more. Disable it, or keep it as a smoke test.",
+        "The test no longer separates these models. Disable it, or keep it as a smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}

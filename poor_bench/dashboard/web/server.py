@@ -105,7 +105,7 @@ def access_rules(host: str, port: int, password: str | None, token: str | None =
     if not is_loopback(host) and not password:
         raise ConfigError(
             f"--host {host} lets others connect, so the dashboard needs a password",
-            hint=f"Set the environment variable {PASSWORD_VARIABLE}, or leave out --host.",
+            hint=f"Set the environment variable {PASSWORD_VARIABLE}, or omit --host.",
         )
     _require_length(PASSWORD_VARIABLE, password)
     _require_length(TOKEN_VARIABLE, token)

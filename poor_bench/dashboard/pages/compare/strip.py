@@ -221,7 +221,7 @@ def _format_gap(summary: Summary | None) -> Component | None:
         return None
     if tax < 0.0005:
         return html.Span(
-            "no loss", className="quiet", title="Every right answer is in the right form"
+            "no loss", className="quiet", title="Every correct answer has the required format"
         )
     strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
     return html.Span(f"-{metrics.FORMAT_TAX.show(summary)}", className="is-tax", title=strict)

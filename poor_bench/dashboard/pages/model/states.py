@@ -64,7 +64,7 @@ def notes_before_reading(
         text = "Runs skip this model. Enable it to run its tests again."
         notes.append(_note("Disabled model", text, _link("Go to models", "/llms")))
     if summary is None:
-        text = "All results are of removed tests (not in tests.json). They count in no figure."
+        text = "All results are of removed tests (not in tests.json). No figure includes them."
         notes.append(_note("No current results", text))
     elif not summary.n_scored:
         text = f"{write_count(summary.n_failed, 'trial')}, all failed to run. {_sentence(reason)}"

@@ -142,7 +142,7 @@ def show_picture(services: Services) -> Component:
     if report is None:
         return html.Span("computing ...", className="quiet")
     if report.response is None:
-        needed = f"A picture of difficulty and discrimination needs {LEAST_MODELS} different models"
+        needed = f"The chart of difficulty and discrimination needs {LEAST_MODELS} different models"
         return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
@@ -151,7 +151,7 @@ def show_picture(services: Services) -> Component:
         dcc.Graph(
             id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
         ),
-        note="Choose a point to open its test. Points far down tell models little apart.",
+        note="Choose a point to open its test. Low points barely separate models.",
     )
 
 

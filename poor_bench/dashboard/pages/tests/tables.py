@@ -54,11 +54,11 @@ _SORTED_HEADINGS = (
 )
 _UNKNOWN = "n/a"
 _TRENDS = {
-    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as they should be"),
+    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as declared"),
     LevelVerdict.REVERSED: ("easier with level", "Higher levels are easier: check the levels"),
     LevelVerdict.UNCLEAR: (
         "no clear trend",
-        "Too few tests, or the difficulty does not follow the level beyond chance",
+        "Too few tests, or no significant trend",
     ),
 }
 """What is said of the order of the levels of a class, and what it means."""
@@ -131,7 +131,7 @@ def _build_headings(url: TestUrl) -> list[Any]:
     figures = [_sort_heading(url, *heading) for heading in _SORTED_HEADINGS]
     findings = _sort_heading(url, SortBy.SEVERITY, "Findings", "The worst first")
     tick = html.Th(html.Span("Select", className="only-heard"), scope="col", className="tick-cell")
-    return [tick, "Test", *figures, ("Text", "What the model is asked"), findings]
+    return [tick, "Test", *figures, ("Text", "Prompt of the test"), findings]
 
 
 def _sort_heading(url: TestUrl, sort: SortBy, text: str, hint: str) -> Component:

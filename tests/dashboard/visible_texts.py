@@ -1,0 +1,152 @@
+"""All texts that the dashboard itself shows, read from its source, in the order of pages.
+
+Renew the list that people read with `python -m tests.dashboard.visible_texts`. Texts of figures
+come from `poor_bench/metrics`, texts of findings from `poor_bench/issues` and `poor_bench/lint`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+LIST = Path(__file__).with_name("visible_texts.txt")
+_ROOT = Path(__file__).parents[2] / "poor_bench" / "dashboard"
+_HIDDEN_ARGUMENTS = frozenset(
+    {
+        "className", "class_name", "id", "href", "store_id", "search_id", "kind", "key", "type",
+        "role", "style", "icon", "color", "variant", "size", "position", "mode", "cellClass",
+        "hovertemplate", "field", "function", "cellRenderer", "domLayout", "textposition",
+        "headers", "mimetype", "samesite",
+    }
+)  # fmt: skip
+"""Names of arguments and keys whose texts nobody reads."""
+_HIDDEN_CALLS = frozenset(
+    {
+        "icon", "data", "bind_script", "compile", "getLogger", "import_module", "Input", "Output",
+        "State", "startswith", "endswith", "removeprefix", "removesuffix", "split", "replace",
+        "get", "getattr", "setattr", "query_field", "sub", "search", "header", "strftime", "error",
+        "text_columns", "TypeError", "namedtuple",
+    }
+)  # fmt: skip
+_HIDDEN_FILES = frozenset({"theme.py", "bundle.py", "highlighting.py", "callback_body.py"})
+"""Files without words: fonts, tags, and refusals of requests that no page of ours sends."""
+_CODE = re.compile(
+    r"^[a-z0-9_.:/#?&=%\[\]*,;()+<>@{}…-]*$"  # names, addresses, classes
+    r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"
+    r"|^[A-Z_]+$|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
+    r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-"
+)
+_WORD = re.compile(r"[A-Za-z]{2}")
+_SCRIPT_TEXT = re.compile(r'"([A-Z][a-z]+(?: [^"]*)?)"')
+_KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
+
+
+def collect() -> dict[str, list[str]]:
+    """Return the texts by the part of the dashboard that shows them; none is listed twice."""
+    seen: set[str] = set()
+    parts: dict[str, list[str]] = {}
+    files = [*sorted(_ROOT.rglob("*.py")), *sorted(_ROOT.glob("assets/*.js"))]
+    for path in (each for each in files if each.name not in _HIDDEN_FILES):
+        texts = _of_python(path) if path.suffix == ".py" else _of_script(path)
+        new = [text for text in dict.fromkeys(texts) if text not in seen]
+        seen.update(new)
+        if new:
+            parts.setdefault(_part(path), []).extend(new)
+    return dict(sorted(parts.items()))
+
+
+def write(parts: dict[str, list[str]]) -> str:
+    """Write the list as people read it."""
+    return "\n".join(
+        f"# {part}\n" + "".join(f"{text}\n" for text in texts) for part, texts in parts.items()
+    )
+
+
+def _part(path: Path) -> str:
+    folders = path.relative_to(_ROOT).parts
+    return (
+        f"page {folders[1]}"
+        if folders[0] == "pages" and len(folders) > 2
+        else folders[0].removesuffix(".py")
+    )
+
+
+def _of_script(path: Path) -> Iterator[str]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.strip().startswith("//"):
+            yield from (text for text in _SCRIPT_TEXT.findall(line) if not _KEYS.fullmatch(text))
+
+
+def _of_python(path: Path) -> Iterator[str]:
+    yield from (
+        text
+        for node in _shown(ast.parse(path.read_text(encoding="utf-8")))
+        if (text := _read(node))
+    )
+
+
+def _shown(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the literals that may be shown, in their order."""
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        yield node
+        return
+    for child in _children(node):
+        yield from _shown(child)
+
+
+def _children(node: ast.AST) -> Iterable[ast.AST]:
+    """Return the parts of a node that may hold texts."""
+    if _is_code(node):
+        return ()
+    match node:
+        case ast.Subscript():
+            return [node.value]
+        case ast.FunctionDef():
+            return node.body
+        case ast.AnnAssign():
+            return [node.value] if node.value else ()
+        case ast.Dict():
+            pairs = zip(node.keys, node.values, strict=True)
+            return [value for key, value in pairs if not _is_hidden(key)]
+    return ast.iter_child_nodes(node)
+
+
+def _is_code(node: ast.AST) -> bool:
+    """True for docstrings, comparisons, ids, and what goes to functions that show nothing."""
+    match node:
+        case ast.Expr():
+            return isinstance(node.value, ast.Constant)
+        case ast.keyword():
+            return node.arg in _HIDDEN_ARGUMENTS
+        case ast.Call():
+            return _called(node) in _HIDDEN_CALLS
+        case ast.ClassDef():
+            return node.name.endswith("Ids")
+    return isinstance(node, ast.Compare)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+
+
+def _is_hidden(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and key.value in _HIDDEN_ARGUMENTS
+
+
+def _read(node: ast.expr) -> str:
+    """Return the text of a literal, `…` for what is filled in; empty if it is code."""
+    if isinstance(node, ast.JoinedStr):
+        pieces = [str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values]
+        text = "".join(pieces)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+    else:
+        return ""
+    text = " ".join(text.split())
+    return "" if _CODE.search(text) or not _WORD.search(text) else text
+
+
+if __name__ == "__main__":
+    LIST.write_text(write(collect()), encoding="utf-8")

@@ -27,6 +27,8 @@
     }
     return /^[0-9]$/.test(key) ? Number(key) / 10 : undefined;
   };
+  const functions = (window.dash_clientside = window.dash_clientside || {});
+  functions.rating = { follow: (target) => target };
   const fields = { c: "rating-note-input", t: "rating-tags-input" };
 
   document.addEventListener("keydown", (event) => {

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 BUNDLE_PATH = "/_bundle/"
 _SUITES = "/_dash-component-suites/"
-_UNUSED = ("dash/dash_table/", "dash/deps/polyfill")
-"""A component that no page has, and what browsers without ES modules need."""
+_UNUSED = ("dash/dash_table/",)
+"""A component that no page has. Components of Dash need its polyfill in every browser."""
 _RENDERER = "dash/dash-renderer/"
 _CHUNKS = {"dash_ag_grid/dash_ag_grid": "async-community.js"}
 """Script to the chunk of it that most pages load as soon as they are drawn."""

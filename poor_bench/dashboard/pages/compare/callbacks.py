@@ -16,6 +16,7 @@ from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
     bind_controls,
+    bind_script,
     bind_view,
     on_data,
 )
@@ -355,12 +356,22 @@ def _register_parts(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(Ids.DETAILS, "children"),
-        Output(RatingIds.TARGET, "data"),
+        Output(Ids.RATED, "data"),
         Input(Ids.SEARCH, "data"),
     )
     def _draw_panel(search: str) -> Any:
         drawn, rated = show_panel(services, search)
         return still(drawn, search=search), rated
+
+    # By a store of this page: page Model has the bar, too, and not what this page shows.
+    bind_script(
+        app,
+        "rating",
+        "follow",
+        Output(RatingIds.TARGET, "data", allow_duplicate=True),
+        Input(Ids.RATED, "data"),
+        prevent_initial_call=True,
+    )
 
 
 def _register_files(app: Dash, services: Services) -> None:

@@ -33,6 +33,8 @@ class CompareIds(StrEnum):
     """What callbacks of the page refer to."""
 
     SEARCH = "compare-search-store"
+    RATED = "compare-rated-store"
+    """The answer that the open test lets people rate, as `RatingIds.TARGET`."""
     NOTE = "compare-note-text"
     ADD = "compare-add-select"
     SUBJECTS = "compare-subjects-body"
@@ -193,6 +195,7 @@ def layout(url: CompareUrl) -> Component:
             ),
             _tests_card(url),
             dcc.Store(id=CompareIds.SEARCH, data=url.search),
+            dcc.Store(id=CompareIds.RATED),
             dcc.Interval(id=CompareIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],

@@ -29,7 +29,7 @@ _EPILOG = examples(
 \b
 Exit codes:
   0 merged, also if results were skipped
-  2 a file or an option is wrong; 4 the results cannot be stored: nothing is merged then
+  2 a file or an option is wrong; 4 the results cannot be stored: nothing is lost
 """
 )
 _ALLOWED = ("prompt", "parameters", "evaluator", "model", "unknown", "all")

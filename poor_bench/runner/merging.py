@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
+from poor_bench.results.paths import StorePaths
 from poor_bench.results.run_files import RunFile
+from poor_bench.results.snapshot import read_snapshot
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.safe_files import open_regular, os_errors_told
 from poor_bench.statistics.summary import StaleReason
@@ -85,9 +90,11 @@ class ForeignResults:
         self._allowed = frozenset(allowed)
         self._ids: dict[str, str] = {}
         local = {llm.id for llm in workspace.llms if is_local(llm)}
-        brought = (told for file in files for told in self._read_digests(file))
-        self._digests = _find_newest(brought, local)
-        self._digests |= _find_newest(_list_digests(config.store.results()), local)
+        self._digests = _find_newest(self._read_files(file.path for file in files), local)
+        if self._digests:
+            paths = config.store.paths
+            stored = chain(self._read_snapshot(paths), self._read_files(paths.list_unmerged()))
+            self._digests |= _find_newest(stored, local)
 
     def find_fault(self, result: Result) -> str:
         """Say why a result does not belong to the workspace; empty where it does."""
@@ -114,15 +121,25 @@ class ForeignResults:
             known = self._ids[name] = resolve_llm_id(name, self._all_llms) or name
         return known
 
-    def _read_digests(self, file: RunFile) -> Iterator[tuple[str, _Told]]:
-        """Yield model, moment and digest of each line that tells one."""
-        with os_errors_told(file.path), open_regular(file.path) as stream:
-            for line in stream:
-                record = _parse(line) if _DIGEST in line else {}
-                digest = record.get("model_digest")
-                if isinstance(digest, str):
-                    told = str(record.get("timestamp", "")), digest
-                    yield self._resolve(str(record.get("llm_id"))), told
+    def _read_files(self, paths: Iterable[Path]) -> Iterator[tuple[str, _Told]]:
+        """Yield model, moment and digest of each line of run files that tells one."""
+        for path in paths:
+            with os_errors_told(path), open_regular(path) as stream:
+                for line in stream:
+                    record = _parse(line) if _DIGEST in line else {}
+                    yield from self._tell(str(record.get("llm_id")), record)
+
+    def _read_snapshot(self, paths: StorePaths) -> Iterator[tuple[str, _Told]]:
+        if not paths.snapshot.exists():
+            return
+        with os_errors_told(paths.snapshot), open_regular(paths.snapshot) as stream:
+            for row in read_snapshot(stream, paths.snapshot):
+                yield from self._tell(row.llm_id, row.record)
+
+    def _tell(self, llm_id: str, record: Mapping[str, object]) -> Iterator[tuple[str, _Told]]:
+        digest = record.get("model_digest")
+        if isinstance(digest, str):
+            yield self._resolve(llm_id), (str(record.get("timestamp", "")), digest)
 
 
 def _parse(line: bytes) -> Mapping[str, object]:
@@ -134,15 +151,7 @@ def _parse(line: bytes) -> Mapping[str, object]:
 
 
 def _with_id(result: Result, llm_id: str) -> Result:
-    from dataclasses import replace
-
     return result if result.llm_id == llm_id else replace(result, llm_id=llm_id)
-
-
-def _list_digests(results: Iterable[Result]) -> Iterator[tuple[str, _Told]]:
-    for result in results:
-        if result.model_digest:
-            yield result.llm_id, (result.timestamp, result.model_digest)
 
 
 def _find_newest(told: Iterable[tuple[str, _Told]], llm_ids: Collection[str]) -> dict[str, str]:

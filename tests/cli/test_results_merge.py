@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.runs.journal import add_checksum, dump_record
 from tests.conftest import WorkspaceFiles
+from tests.runs.killed import KILLED_CONSOLE
 
 
 @pytest.fixture
@@ -203,3 +207,14 @@ def test_results_of_a_test_are_still_shown_by_its_id(
     call(folder, "run")
     [row] = call(folder, "results", "sum_001", "--json")
     assert row["test_id"] == "sum_001"
+
+
+@pytest.mark.slow(reason="starts a process")
+def test_shard_that_is_killed_goes_on_where_it_was(folder: Path, call: Callable[..., Any]) -> None:
+    words = ["--data", str(folder), "run", "--unchecked", "--shard", "1/1"]
+    command = [sys.executable, "-c", KILLED_CONSOLE, "4", *words]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    assert call(folder, "run", "--shard", "1/1", "--json")["n_scored"] == 3
+    assert call(folder, "results", "merge", folder, "--json")["n_closed"] == 2
+    assert len(call(folder, "results", "--json")) == 6

@@ -99,7 +99,7 @@ def open_page(page: Page, name: str) -> None:
     expect(page.locator(".loading-state").first).not_to_be_in_viewport(timeout=PATIENCE_MS)
     expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
     if name == "model":
-        page.locator("#model-chart-body .bars .point").first.wait_for()
+        page.get_by_role("gridcell").first.wait_for()
     if name in _RUN_PAGES:
         page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":

@@ -28,23 +28,6 @@ def chosen_chips(page: Page) -> Locator:
     return page.locator("a.chip[aria-current='true']")
 
 
-def test_regressions_are_found_and_read_side_by_side(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = open_compare(new_visitor(results_shown))
-    expect(page.get_by_text("1 to 25 of 60")).to_be_visible()
-    page.get_by_role("link", name="Regressions 20").click()
-    expect(page.get_by_role("listitem").filter(has_text="sum_")).to_have_count(20)
-    page.get_by_role("link", name="sum_004", exact=True).click()
-    panel = page.get_by_role("complementary", name="Test")
-    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
-    expect(panel.get_by_text("1 different field, 0 equal fields")).to_be_visible()
-    page.keyboard.press("j")
-    expect(panel.get_by_role("heading", name="sum_007")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(panel.get_by_role("heading", name="sum_007")).to_have_count(0)
-
-
 def test_the_address_restores_the_view_in_another_browser(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

@@ -25,27 +25,6 @@ def entries(folder: Path, name: str) -> list[dict[str, object]]:
     return found
 
 
-def test_a_test_is_changed_and_a_mistake_is_told_beside_its_field(
-    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
-) -> None:
-    folder = with_results(workspace_files, n_tests=3)
-    page = new_visitor(serve(folder)).new_page()
-    page.goto("/tests?test=sum_002")
-    panel = page.get_by_role("complementary", name="Test")
-    level = panel.get_by_label("Level")
-    level.fill("5000")
-    panel.get_by_role("button", name="Save test").click()
-    expect(panel.get_by_text("Not saved")).to_be_visible()
-    expect(level).to_have_attribute("aria-invalid", "true")
-    level.fill("3")
-    panel.get_by_label("Text").fill("7 + 7")
-    panel.get_by_role("button", name="Save test").click()
-    expect(panel.get_by_text("Saved in tests.json.")).to_be_visible()
-    expect(page.get_by_role("region", name="Tests").get_by_text("7 + 7")).to_be_visible()
-    expect(panel.get_by_text("Solve: 7 + 7")).to_be_visible()
-    assert entries(folder, "tests")[1] == workspace_files.tests[1] | {"level": 3, "text": "7 + 7"}
-
-
 def test_unsaved_edits_ask_before_they_vanish(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.watched import heading
-from tests.browser.workspaces import to_run, to_run_until_cancelled
+from tests.browser.workspaces import to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
 
 if TYPE_CHECKING:
@@ -30,20 +30,6 @@ def start_with_consent(page: Page) -> None:
 
 def phase(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
-
-
-def test_pending_tests_run_and_other_pages_follow_without_reload(
-    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
-) -> None:
-    visitor = new_visitor(serve(to_run(workspace_files, n_tests=6)))
-    watching = visitor.new_page()
-    watching.goto("/")
-    expect(watching.get_by_text("No results yet").first).to_be_visible()
-    page = visitor.new_page()
-    start(page)
-    phase(page, "Finished")
-    expect(page.get_by_text("6 of 6 trials")).to_be_visible()
-    expect(watching.get_by_text("6 trials · 1 model")).to_be_visible()
 
 
 def test_a_run_is_cancelled_and_what_is_finished_is_kept(

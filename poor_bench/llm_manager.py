@@ -10,17 +10,26 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from poor_bench.calls.budget import Budget
 from poor_bench.calls.caller import Caller, RetryPolicy, SystemClock
 from poor_bench.calls.rate_limiter import RateLimiter
-from poor_bench.errors import PoorBenchError, ProviderError
+from poor_bench.errors import ConfigError, PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.failure import FailureScope
 from poor_bench.models.llm import LLM
-from poor_bench.ports import CallControl, Clock, Provider, Reachability, TellsServer
+from poor_bench.ports import (
+    BatchApi,
+    CallControl,
+    Clock,
+    OffersBatches,
+    Provider,
+    Reachability,
+    TellsServer,
+)
 from poor_bench.providers.api_keys import hide_key_in_answer, known_key
+from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.endpoint import (
     WORKER_LOCAL,
     endpoint_key,
@@ -32,6 +41,10 @@ from poor_bench.providers.registry import create_provider
 from poor_bench.providers.services import ProviderServices
 
 LOCAL_CONCURRENCY = 1
+_BATCH_S = 1800.0
+"""How long a file of up to 256 MB may take, up or down."""
+
+Answer = TypeVar("Answer")
 
 
 class LLMManager:
@@ -143,6 +156,42 @@ class LLMManager:
                 raise
             refused(error)
             return None
+
+    def takes_batches(self, llm: LLM) -> bool:
+        """True if the LLM's provider answers batches at a lower price."""
+        is_own = llm.provider in self._own_providers
+        return not is_own and find_entry(llm).takes_batches
+
+    def open_batches(self, llm: LLM) -> BatchApi:
+        """Open the batches of an LLM's account.
+
+        Raises:
+            ConfigError: If its provider has none.
+        """
+        provider = self._caller(llm).provider
+        if not (self.takes_batches(llm) and isinstance(provider, OffersBatches)):
+            raise ConfigError(f"{llm.id}: its provider takes no batches")
+        return provider.open_batches()
+
+    def call_batches(
+        self,
+        llm: LLM,
+        call: Callable[[BatchApi, CallControl], Answer],
+        cancelled: Callable[[], bool] = lambda: False,
+        *,
+        is_submission: bool = False,
+    ) -> Answer:
+        """Do one call of an LLM's batches, with retries where they can help and do no harm.
+
+        Raises:
+            ProviderError: If it does not succeed.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        batches = self.open_batches(llm)
+        timeouts = replace(llm.timeouts, first_token_s=_BATCH_S, total_s=_BATCH_S)
+        control = CallControl(timeouts=timeouts, cancelled=cancelled)
+        policy = self._policy.for_submitting() if is_submission else self._policy
+        return self._caller(llm).repeat(lambda: call(batches, control), cancelled, policy)
 
     def without_key(self, llm: LLM, text: str) -> str:
         """Remove an LLM's key from text that is to be stored."""

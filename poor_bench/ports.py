@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
+from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import Timeouts
 from poor_bench.models.result import Result
@@ -98,6 +100,95 @@ class TellsServer(Protocol):
 
         Takes 2 seconds at most, and never raises ProviderError.
         """
+
+
+class BatchState(StrEnum):
+    """How far a batch is at its provider."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    """The provider refused the batch as a whole; nothing was answered or paid."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchProgress:
+    """What a provider says of one batch."""
+
+    state: BatchState
+    n_done: int
+    n_items: int
+    files: tuple[str, ...] = ()
+    """Paths of what `BatchApi.fetch` reads, once it has ended."""
+    error: ProviderError | None = None
+    """Why the provider refused the batch as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLookup:
+    """What became of a submission that broke off."""
+
+    batch_id: str = ""
+    """The batch; empty if it was not found."""
+    unclear: tuple[str, ...] = ()
+    """Batches that may be it: they tell only when they end."""
+
+
+class BatchApi(Protocol):
+    """A provider's batches: many requests in one file, answered within a day at a lower price."""
+
+    most_items: int
+    """Requests that a batch may have."""
+    most_bytes: int
+    """Bytes that the lines of a batch may have in all."""
+
+    def line(self, custom_id: str, request: ChatRequest) -> bytes:
+        """Write one request as the provider wants it in a batch, without a line end."""
+
+    def find_newest(self, control: CallControl) -> str:
+        """Name the account's newest batch, a mark for `find`; empty if there is none."""
+
+    def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
+        """Submit a batch under a key of ours; return the provider's id of it."""
+
+    def find(
+        self, key: str, n_items: int, after: str, known: Container[str], control: CallControl
+    ) -> BatchLookup:
+        """Find out if a batch was submitted under a key.
+
+        Args:
+            key: As in `submit`.
+            n_items: Its requests.
+            after: What `find_newest` named before; older batches are not looked at.
+            known: Ids of batches that are accounted for.
+            control: Limits of the call.
+        """
+
+    def look(self, batch_id: str, control: CallControl) -> BatchProgress:
+        """Find out how far a batch is."""
+
+    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
+        """Yield the lines of one of `BatchProgress.files`."""
+
+    def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
+        """Read one line of the results.
+
+        Raises:
+            ProviderError: If the request failed, expired or was cancelled.
+        """
+
+    def cancel(self, batch_id: str, control: CallControl) -> None:
+        """Ask the provider to stop; what is answered by then can still be fetched."""
+
+
+@runtime_checkable
+class OffersBatches(Protocol):
+    """A provider whose server takes batches; the calls raise as `Provider.complete`."""
+
+    def open_batches(self) -> BatchApi:
+        """Open the batches of the LLM's account."""
 
 
 class Evaluate(Protocol):

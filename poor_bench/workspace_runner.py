@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,8 @@ from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_
 if TYPE_CHECKING:
     from poor_bench.cluster.cluster import Cluster
     from poor_bench.config.load import Workspace
+    from poor_bench.runner.batches.batches import Batches
+    from poor_bench.runner.batches.collect import Collected
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -120,7 +123,51 @@ class WorkspaceRunner:
             note_table(states, self.config.store.table(), self.fingerprints, known_tests)
         else:
             states.note_all(self.config.store.results(), self.fingerprints, known_tests)
+        if self.has_batches:
+            states.note_batched(self.batches.list_trials())
         return states
+
+    @cached_property
+    def batches(self) -> Batches:
+        """The batches of the workspace at its providers."""
+        from poor_bench.runner.batches.batches import Batches
+
+        return Batches(
+            self.workspace, self.manager, self.config.store, self.scorer, self.estimate_costs
+        )
+
+    @property
+    def has_batches(self) -> bool:
+        """True if a batch was not collected yet.
+
+        Raises:
+            StoreError: If a note cannot be read.
+        """
+        return self.config.store.paths.batches_dir.is_dir() and self.batches.has_open()
+
+    def collect_batches(
+        self,
+        listener: Listener = lambda _event: None,
+        control: RunControl | None = None,
+        *,
+        judges: bool = True,
+    ) -> Collected:
+        """Score and store the answers of batches that have ended.
+
+        Args:
+            listener: Hears of the run that stores them.
+            control: Stops it.
+            judges: False to ask no model: answers that one judges wait for the next run.
+
+        Raises:
+            ConfigError: If the sandbox is weaker than what was accepted, or a judge is missing.
+            StoreError: If notes or results cannot be read or written.
+        """
+        tests = self.batches.list_tests()
+        if judges:
+            self.scorer.require_judges(tests)
+        self._require_sandbox(tests)
+        return self.batches.collect(listener, control or RunControl(), judges=judges)
 
     def plan(self, selection: Selection | None = None) -> Plan:
         """Plan a run; unless it is a shard, runs that ended without being closed are closed first.

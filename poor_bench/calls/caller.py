@@ -59,6 +59,11 @@ class RetryPolicy:
     longest_retry_after_s: float = 120.0
     """A server that asks for more is not asked again."""
 
+    def for_submitting(self) -> RetryPolicy:
+        """Make the policy for what must not be done twice: only a refusal was surely not done."""
+        most = self.max_attempts.get(FailureKind.RATE_LIMITED, 1)
+        return replace(self, max_attempts={FailureKind.RATE_LIMITED: most})
+
     def for_loading(self) -> RetryPolicy:
         """Make the policy for loading a model ahead: less patient, as requests load it, too."""
         most = self.max_attempts.get(FailureKind.SERVER_ERROR, 1)
@@ -137,7 +142,7 @@ class Caller:
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=self.llm.timeouts, cancelled=cancelled)
-        return self._repeat(lambda: self.provider.complete(request, control), cancelled)
+        return self.repeat(lambda: self.provider.complete(request, control), cancelled)
 
     def preload(self, control: CallControl) -> float | None:
         """Bring the model into memory; return milliseconds, or None if the provider cannot.
@@ -147,14 +152,15 @@ class Caller:
             RunCancelledError: If `control.cancelled()` turned true.
         """
         policy = self._policy.for_loading()
-        return self._repeat(lambda: self.provider.preload(control), control.cancelled, policy)
+        return self.repeat(lambda: self.provider.preload(control), control.cancelled, policy)
 
-    def _repeat(
+    def repeat(
         self,
         ask: Callable[[], Answer],
         cancelled: Callable[[], bool],
         policy: RetryPolicy | None = None,
     ) -> Answer:
+        """Do one call of the provider until it succeeds; raises as `complete`."""
         attempt = 0
         while True:
             attempt += 1

@@ -36,6 +36,7 @@ COMMANDS = {
     "tune": "Find a better prompt or better parameters, and prove it.",
     "judge": "Have models judge agents, and measure how reliable the judges are.",
     "suite": "Run suites of cases for computer-using agents.",
+    "batches": "List and cancel batches at providers.",
     "runs": "List, watch and delete stored runs of every kind.",
     "llms": "List, add, discover and try models.",
     "tests": "List, check, import and generate tests.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -32,6 +32,7 @@ from poor_bench.messages import disabled_tests_text, harmless, removed_tests_tex
 
 if TYPE_CHECKING:
     from poor_bench.models.result import Result
+    from poor_bench.runner.batches.collect import Collected
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
     from poor_bench.runner.rescore import RescoreTally
@@ -50,10 +51,11 @@ _EPILOG = examples(
   {program} run --max-cost 0.50              stop before the cost exceeds $0.50
   {program} run --cluster tcp://10.0.0.5:8786   ask and score on the workers of dask
   {program} run --shard 2/8                  the second of 8 parts, for 8 machines
+  {program} run --batch                      submit pending tests as a batch, at half the price
 
 \b
 Exit codes:
-  0 all selected tests have a score of the current evaluator
+  0 all selected tests have a score of the current evaluator, or are in a batch
   3 some trials failed to run, or some stored responses could not be scored again
   2 a file or an option is wrong; 4 the results cannot be stored; 130 interrupted
 """
@@ -69,6 +71,8 @@ Exit codes:
     "--shard", metavar="I/N", help="Run part I of N, for several machines; see docs/machines.md."
 )
 @dry_run_option
+@click.option("--batch", "in_batch", is_flag=True, help="Submit as a batch, at half the price.")
+@click.option("--wait", "waits", is_flag=True, help="With --batch: wait for the answers.")
 @click.option(
     "--beside", is_flag=True, help="Start even if another process is running this workspace."
 )
@@ -80,13 +84,10 @@ Exit codes:
 def command(
     app: AppContext,
     /,
-    max_cost: float | None,
     dry_run: bool,
-    beside: bool,
-    unchecked: bool,
     cluster: str | None,
-    as_json: bool,
     shard: str | None,
+    as_json: bool,
     **choice: Any,
 ) -> int:
     """Run all pending tests, score the responses and store the results.
@@ -97,7 +98,16 @@ def command(
 
     With --shard it waits for nobody and only adds a run file to the folder journal/ of the
     workspace. `results merge` brings the run files of all shards together.
+
+    With --batch, the provider answers within a day at a lower price (OpenAI, Anthropic). `run` and
+    `status` collect what is ready. Tests in a batch are not run live meanwhile.
     """
+    wishes = Wishes(
+        as_json=as_json,
+        is_alone=cluster is None and shard is None,
+        **{name: choice.pop(name) for name in _WISHES},
+    )
+    wishes.require_sense()
     from poor_bench.runs.turn import RunTurn
     from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -106,23 +116,76 @@ def command(
     machines = use_cluster(app, None if dry_run else cluster)
     runner = WorkspaceRunner(app.config, cluster=machines)
     plan = runner.plan(selection)
-    if not plan.is_empty and not dry_run and machines is None:
-        agree_on_sandbox(app, plan.states.tests)
     if dry_run:
         return _print_plan(runner, plan, as_json=as_json)
+    if not plan.is_empty and machines is None:
+        agree_on_sandbox(app, plan.states.tests)
     turn = RunTurn(app.store.paths.history)
     try:
-        if not plan.is_empty and not shard and take_turn(turn, beside=beside):
+        has_batches = wishes.may_collect and runner.has_batches
+        is_needed = (has_batches or not plan.is_empty) and not shard
+        if is_needed and take_turn(turn, beside=wishes.beside):
             plan = runner.plan(selection)
-        if max_cost is not None:
-            limit_cost(runner.manager, runner.estimate_cost(plan), max_cost)
-        if not plan.is_empty and not unchecked:
-            check_before_run(app)
-        ended = None if plan.is_empty else _run(runner, plan, quiet=as_json)
-        return _report(runner, plan, ended, as_json=as_json)
+        if wishes.max_cost is not None:
+            limit_cost(runner.manager, runner.estimate_cost(plan), wishes.max_cost)
+        collected = _collect(app, runner, quiet=as_json) if has_batches else None
+        if collected:
+            plan = runner.plan(selection)
+        return _run_or_submit(app, runner, plan, collected, wishes)
     finally:
         runner.close()
         turn.give_back()
+
+
+_WISHES = ("max_cost", "in_batch", "waits", "beside", "unchecked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """How a run is wanted, besides which tests."""
+
+    max_cost: float | None
+    in_batch: bool
+    waits: bool
+    beside: bool
+    unchecked: bool
+    as_json: bool
+    is_alone: bool
+    """False with --cluster or --shard: the run is one of several, or on other machines."""
+
+    @property
+    def may_collect(self) -> bool:
+        """True if batches that are ready are collected first."""
+        return self.is_alone and not self.beside
+
+    def require_sense(self) -> None:
+        """Refuse options that contradict each other.
+
+        Raises:
+            click.UsageError: If some do.
+        """
+        if self.waits and not self.in_batch:
+            raise click.UsageError("--wait needs --batch")
+        if self.in_batch and not self.is_alone:
+            raise click.UsageError("--batch cannot be combined with --cluster or --shard")
+
+
+def _run_or_submit(
+    app: AppContext,
+    runner: WorkspaceRunner,
+    plan: Plan,
+    collected: Collected | None,
+    wishes: Wishes,
+) -> int:
+    if not plan.is_empty and not wishes.unchecked:
+        check_before_run(app)
+    if wishes.in_batch:
+        return _submit(runner, plan, collected, wishes)
+    if collected and (collected.n_failed or collected.is_stopped):
+        return _stop_after_collecting(runner, plan, collected, as_json=wishes.as_json)
+    ended = None if plan.is_empty else _run(runner, plan, quiet=wishes.as_json)
+    exit_code = _report(runner, plan, ended, collected, as_json=wishes.as_json)
+    return exit_code or (3 if collected and collected.problems else 0)
 
 
 def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
@@ -134,10 +197,71 @@ def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
         return EndedRun(runner.run(plan, view, control), view.rescored)
 
 
-def _report(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None, *, as_json: bool) -> int:
+def _collect(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -> Collected:
+    from poor_bench.cli.batch_run import collect, print_collected, print_problems
+
+    agree_on_sandbox(app, runner.batches.list_tests())
+    collected = collect(runner, quiet=quiet)
+    print_problems(collected.problems)
+    if not quiet:
+        print_collected(collected)
+    return collected
+
+
+def _submit(
+    runner: WorkspaceRunner, plan: Plan, collected: Collected | None, wishes: Wishes
+) -> int:
+    """Submit what is pending, and wait for all answers if that is wanted."""
+    from poor_bench.cli import batch_run
+    from poor_bench.runner.batches.collect import Collected
+
+    done = batch_run.submit(runner, plan, wishes.max_cost)
+    names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
+    if not wishes.as_json:
+        batch_run.print_submission(done, lambda llm_id: names.get(llm_id, llm_id))
+    batch_run.print_problems(done.problems)
+    if wishes.waits and runner.has_batches:
+        collected = batch_run.wait(runner, collected or Collected(), quiet=wishes.as_json)
+        if not wishes.as_json:
+            batch_run.print_collected(collected)
+    if wishes.as_json:
+        found = batch_run.collected_to_json(collected)
+        print_json({**batch_run.submission_to_json(done), "collected": found})
+    elif done.notes and not wishes.waits:
+        click.echo(f"Collect the answers later: {next_step('run')}")
+    if collected and collected.is_stopped:
+        return 130
+    is_left = done.problems or done.unbatched or done.n_over_limit
+    return 3 if is_left or (collected and (collected.problems or collected.n_failed)) else 0
+
+
+def _stop_after_collecting(
+    runner: WorkspaceRunner, plan: Plan, collected: Collected, *, as_json: bool
+) -> int:
+    """End before what a batch did not answer is run live, at the full price."""
+    from poor_bench.cli.batch_run import collected_to_json, print_pending_again
 
     if as_json:
-        print_json(run_to_json(runner, plan, ended))
+        result = run_to_json(runner, plan, None) | {"collected": collected_to_json(collected)}
+        print_json(result | {"n_pending": plan.n_items})
+    elif collected.n_failed:
+        print_pending_again(collected)
+    return 130 if collected.is_stopped else 3
+
+
+def _report(
+    runner: WorkspaceRunner,
+    plan: Plan,
+    ended: EndedRun | None,
+    collected: Collected | None,
+    *,
+    as_json: bool,
+) -> int:
+    if as_json:
+        from poor_bench.cli.batch_run import collected_to_json
+
+        found = {"collected": collected_to_json(collected)}
+        print_json(run_to_json(runner, plan, ended) | found)
     else:
         print_run_summary(runner, plan, ended)
     return 0 if ended is None else ended.exit_code
@@ -145,12 +269,14 @@ def _report(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None, *, as_j
 
 def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     by_llm = {work.llm.id: len(work) for work in plan.works}
-    cost = runner.estimate_cost(plan)
+    cost, batch = runner.estimate_cost(plan), runner.batches.estimate(plan)
     if as_json:
         pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
         pending["n_disabled_tests"] = plan.states.n_disabled
         pending["shard"] = write_shard(plan)
-        print_json(pending | {"estimated_cost_usd": cost.usd})
+        in_batch = cost.usd - batch.live_usd + batch.batch_usd if batch.live_usd else None
+        costs = {"estimated_cost_usd": cost.usd, "estimated_batch_cost_usd": in_batch}
+        print_json(pending | costs | {"n_in_batch": plan.states.n_in_batch})
         return 0
     for llm_id, n_items in by_llm.items():
         click.echo(f"{write_count(n_items, 'request')} to {llm_id}")
@@ -161,6 +287,13 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     if plan.is_empty:
         click.echo("Nothing is pending.")
     print_cost_estimate(cost, runner.manager.is_local)
+    if batch.live_usd:
+        from poor_bench.metrics import cost_text
+
+        usd = cost.usd - batch.live_usd + batch.batch_usd
+        click.echo(f"Estimated cost with --batch: {cost_text(usd)}")
+    if plan.states.n_in_batch:
+        click.echo(f"{write_count(plan.states.n_in_batch, 'trial')} in a batch")
     return 0
 
 
@@ -250,7 +383,10 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
 
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if ended is None:
-        click.echo(f"Nothing is pending: {write_count(plan.states.n_trials, 'trial')} done.")
+        n_in_batch = plan.states.n_in_batch
+        in_batch = f", {n_in_batch} in a batch" if n_in_batch else ""
+        n_done = write_count(plan.states.n_trials - n_in_batch, "trial")
+        click.echo(f"Nothing is pending: {n_done} done{in_batch}.")
     else:
         n_not_rescored = ended.finished.n_not_rescored
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
@@ -287,6 +423,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         ),
         "cancelled": bool(finished and finished.cancelled),
         "stopped_by_cost": bool(runner.manager.budget and runner.manager.budget.is_reached),
+        "n_in_batch": plan.states.n_in_batch,
         "n_disabled_tests": plan.states.n_disabled,
         "n_results_of_removed_tests": plan.states.n_removed,
         "results": str(runner.config.store.paths.snapshot),

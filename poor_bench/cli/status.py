@@ -16,6 +16,7 @@ from poor_bench.metrics import STATES
 if TYPE_CHECKING:
     from poor_bench.runner.selection import Selection
     from poor_bench.runner.trial_states import TrialStates
+    from poor_bench.workspace_runner import WorkspaceRunner
 
 _EPILOG = examples(
     """
@@ -35,13 +36,17 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
 
     Failed: the trial has no score, and its newest attempt failed; `run` tries it again. Stale: it
     has a score, but the prompt, the parameters or the evaluator changed since. A scored trial stays
-    done or stale if a newer attempt failed; such attempts are counted apart.
+    done or stale if a newer attempt failed; such attempts are counted apart. In batch: of the
+    pending, failed and stale trials, those that a provider answers later. Batches that are ready
+    are collected first; exits with 3 if that fails.
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
     selection = read_selection(filters, trials=trials)
     removed = _count_removed_llms(app, selection)
-    states = WorkspaceRunner(app.config).states(selection, removed)
+    runner = WorkspaceRunner(app.config)
+    problems = _collect_batches(app, runner, quiet=as_json) if runner.has_batches else []
+    states = runner.states(selection, removed)
     rows = [_build_row(states, index) for index in range(len(states.llms))]
     if as_json:
         print_json(
@@ -52,14 +57,42 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
                 "n_results_of_removed_tests": states.n_removed,
                 "n_results_of_removed_llms": removed,
                 "n_results_of_further_trials": states.n_further,
+                "batch_problems": problems,
             }
         )
-        return 0
+        return 3 if problems else 0
     if rows or not removed:
         _print(app, states, rows)
     for llm_id, n_results in removed.items():
         say(f"{llm_id}: {write_count(n_results, 'result')}; not in llms.json.")
-    return 0
+    return 3 if problems else 0
+
+
+def _collect_batches(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -> list[str]:
+    """Collect batches that are ready, unless a run is active; return what went wrong.
+
+    No model is asked: answers that one judges wait for the next run.
+    """
+    from poor_bench.cli.batch_run import collect, print_collected, print_problems
+    from poor_bench.errors import ConfigError
+    from poor_bench.runs.turn import RunTurn
+
+    turn = RunTurn(app.store.paths.history)
+    if not turn.take():
+        return []
+    try:
+        collected = collect(runner, quiet=quiet, judges=False)
+    except ConfigError as error:
+        problems = [f"batches were not collected: {error}"]
+    else:
+        problems = collected.problems
+        if not quiet:
+            print_collected(collected)
+    finally:
+        runner.close()
+        turn.give_back()
+    print_problems(problems)
+    return problems
 
 
 def _count_removed_llms(app: AppContext, selection: Selection) -> dict[str, int]:
@@ -91,11 +124,13 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
         f"Workspace {app.data_dir}: {write_count(len(states.tests), 'test')} in "
         f"{write_count(len(classes), 'class')}, {write_count(len(states.llms), 'model')}"
     )
-    newer = ">Newer attempt failed"
+    newer, in_batch = ">Newer attempt failed", ">In batch"
+    has_batches = any(row["in_batch"] for row in rows)
     print_table(
         {
             "Model": row["label"],
             **{f">{state.label}": state.show(row) for state in STATES},
+            **({in_batch: str(row["in_batch"] or "")} if has_batches else {}),
             **({newer: str(row["newer_failed"] or "")} if has_newer else {}),
         }
         for row in rows
@@ -113,7 +148,9 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
 def _suggest_next_step(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
         return "Nothing to run yet. Add models to llms.json and tests to tests.json."
-    if any(row["total"] > row["done"] for row in rows):
+    if any(row["total"] > row["done"] + row["in_batch"] for row in rows):
         return f"Next: {next_step('run')}"
+    if any(row["in_batch"] for row in rows):
+        return f"All pending trials are in a batch. Collect them later: {next_step('run')}"
     looks = f"{next_command('report')}, or {next_command('dashboard')}"
     return f"Nothing is pending. Next: {looks}"

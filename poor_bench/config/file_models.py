@@ -148,7 +148,13 @@ class PricesEntry(FileModel):
         None, description="Price of generated tokens."
     )
     cached_input: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="Price of prompt tokens from the server's cache."
+        None, description="Price of prompt tokens read from the server's cache."
+    )
+    cache_write: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="Price of prompt tokens written to the server's cache."
+    )
+    batch: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.5, description="Share of these prices that a request in a batch costs (`run --batch`)."
     )
 
 
@@ -184,6 +190,11 @@ class ParametersEntry(FileModel):
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
     stream: bool | None = Field(None, description="false requests the reply in one piece.")
+    prompt_cache: bool | None = Field(
+        None,
+        description="true has Anthropic cache the part of the prompt that all tests of a template "
+        "share; other providers cache without being asked.",
+    )
     extra_body: dict[str, Any] | None = Field(None, description="Fields added to the request body.")
 
 

@@ -66,6 +66,11 @@ _KINDS = {
         "The prompt is longer than the model's context.",
         "Raise num_ctx, or shorten the prompt.",
     ),
+    FailureKind.CANCELLED: (
+        "Batch cancelled",
+        "The batch was cancelled before the request was answered.",
+        "Run the tests again, live or in a new batch.",
+    ),
     FailureKind.MALFORMED_REPLY: (
         "Malformed reply",
         "The server's reply does not follow its documented format.",

@@ -14,6 +14,8 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     content: str
+    n_stable: int = field(default=0, compare=False)
+    """Characters at the start that all tests of one template share, for a cache of prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,9 @@ class Usage:
     """All that was generated, thinking included."""
     thinking_tokens: int | None = None
     cached_tokens: int | None = None
+    """Of the prompt, what the server read from its cache."""
+    cache_write_tokens: int | None = None
+    """Of the prompt, what the server wrote to its cache for later requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +105,8 @@ class Completion:
     """The server's counters show that the beginning of the prompt was dropped."""
     key_hidden: bool = False
     """The key was echoed, and `[key]` stands in its place."""
+    via: str = ""
+    """`batch` for a reply of a batch, whose times say nothing; empty for a live call."""
     notes: tuple[str, ...] = ()
     """What was adapted on the way, such as a parameter that the server refused."""
     allowance: Allowance | None = None

@@ -31,6 +31,8 @@ class FailureKind(StrEnum):
     """The prompt is longer than the model's context."""
     MALFORMED_REPLY = "malformed_reply"
     """The server's reply is not of its documented form."""
+    CANCELLED = "cancelled"
+    """The batch was cancelled before this request was answered."""
     EVALUATOR = "evaluator"
     """The evaluator raised or broke its contract."""
     SANDBOX = "sandbox"
@@ -75,6 +77,7 @@ _RETRYABLE = frozenset(
         FailureKind.RATE_LIMITED,
         FailureKind.SERVER_ERROR,
         FailureKind.MALFORMED_REPLY,
+        FailureKind.CANCELLED,
     }
 )
 _AFTER_RESPONSE = frozenset(

@@ -26,6 +26,29 @@ class Prices:
     input: float | None = None
     output: float | None = None
     cached_input: float | None = None
+    """Of prompt tokens that the server read from its cache; `input` where None."""
+    cache_write: float | None = None
+    """Of prompt tokens that the server wrote to its cache; `input` where None."""
+    batch: float = 0.5
+    """Share of the prices that a request in a batch costs."""
+
+    def for_batch(self) -> Prices:
+        """Scale all prices to those of a batch.
+
+        Example:
+            >>> Prices(input=2, output=10).for_batch().output
+            5.0
+        """
+
+        def scale(price: float | None) -> float | None:
+            return None if price is None else price * self.batch
+
+        return Prices(
+            input=scale(self.input),
+            output=scale(self.output),
+            cached_input=scale(self.cached_input),
+            cache_write=scale(self.cache_write),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

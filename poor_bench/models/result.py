@@ -43,6 +43,8 @@ class Result:
     think: bool | str | None = None
     trial: int = 1
     run_id: str = ""
+    via: str = ""
+    """`batch` if the answer came from a batch: half the price, no latency. Empty: a live call."""
     prompt: str = ""
     """The user message as sent."""
     system_prompt: str = ""

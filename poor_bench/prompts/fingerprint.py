@@ -11,7 +11,7 @@ from poor_bench.models.completion import ChatRequest
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec
 
-_WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive"})
+_WITHOUT_INFLUENCE = frozenset({"stream", "keep_alive", "prompt_cache"})
 """Parameters that do not change what an LLM answers."""
 
 

@@ -33,6 +33,21 @@ def list_placeholders(template: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def count_fixed_start(template: str) -> int:
+    """Count the characters before the first placeholder, as they stand in a rendered prompt.
+
+    Example:
+        >>> count_fixed_start("Say {{x}}: {problem}")
+        9
+    """
+    n_hidden = 0
+    for match in _PLACEHOLDER.finditer(template):
+        if match[2]:
+            return match.start() - n_hidden
+        n_hidden += len(match[0]) - len(match[1])
+    return len(template) - n_hidden
+
+
 def with_only_placeholders(template: str, names: Collection[str]) -> str:
     """Return `template` with all placeholders but some made literal.
 

@@ -8,7 +8,7 @@ from typing import Any
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.test import Test, TestClass
-from poor_bench.prompts.render import render_prompt
+from poor_bench.prompts.render import count_fixed_start, render_prompt
 
 
 def template_for(test_class: TestClass, llm: LLM) -> str:
@@ -37,8 +37,8 @@ def build_messages(llm: LLM, test_class: TestClass, test: Test) -> tuple[Message
         The system prompts of the LLM and of the class, joined by a blank line, where there are
         any; then the rendered prompt as the user's message.
     """
-    prompt = render_prompt(template_for(test_class, llm), test)
-    user = Message("user", prompt)
+    template = template_for(test_class, llm)
+    user = Message("user", render_prompt(template, test), count_fixed_start(template))
     system_prompts = [part for part in (llm.base_system_prompt, test_class.system_prompt) if part]
     if not system_prompts:
         return (user,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from poor_bench.models.completion import ChatRequest, Completion
@@ -13,6 +14,9 @@ from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
 from poor_bench.providers.services import ProviderServices
+
+if TYPE_CHECKING:
+    from poor_bench.providers.anthropic_batches import AnthropicBatches
 
 
 class AnthropicProvider:
@@ -38,6 +42,12 @@ class AnthropicProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
         return self._chat.complete(self._wire, request, control)
+
+    def open_batches(self) -> AnthropicBatches:
+        """Open the batches of the LLM's account; see `poor_bench.ports.OffersBatches`."""
+        from poor_bench.providers.anthropic_batches import AnthropicBatches
+
+        return AnthropicBatches(self._chat, self._wire)
 
     def preload(self, control: CallControl) -> float | None:
         """Return None: hosted models are always loaded."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -42,6 +42,8 @@ class ProviderEntry:
     """Environment variable that replaces `endpoint`, by that provider's own convention."""
     api_key_env: str | None = None
     """Environment variable of the key, where the LLM names none."""
+    takes_batches: bool = False
+    """True if its own server answers batches at a lower price."""
     needs_key: bool = False
     """True if asking without a key is sure to fail."""
 
@@ -68,8 +70,9 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
         "ollama": ProviderEntry(
             wire=WireFormat.OLLAMA, endpoint="http://127.0.0.1:11434", endpoint_env="OLLAMA_HOST"
         ),
-        "openai": _describe_hosted(
-            "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"
+        "openai": replace(
+            _describe_hosted("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+            takes_batches=True,
         ),
         "anthropic": ProviderEntry(
             wire=WireFormat.ANTHROPIC,
@@ -77,6 +80,7 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
             endpoint_env="ANTHROPIC_BASE_URL",
             api_key_env="ANTHROPIC_API_KEY",
             needs_key=True,
+            takes_batches=True,
         ),
         "openrouter": _describe_hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
         "llm7": ProviderEntry(

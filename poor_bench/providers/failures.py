@@ -100,7 +100,14 @@ _RULES = (
     _Rule(
         kind=FailureKind.RATE_LIMITED,
         statuses=frozenset({429}),
-        codes=frozenset({"rate_limit_exceeded", "rate_limit_error", "too_many_requests"}),
+        codes=frozenset(
+            {
+                "rate_limit_exceeded",
+                "rate_limit_error",
+                "too_many_requests",
+                "token_limit_exceeded",
+            }
+        ),
         text=_text(r"maximum pending requests|rate limit(ed)? (reached|exceeded)"),
     ),
     _Rule(kind=FailureKind.BAD_REQUEST, text=_text(r"requires more system memory")),

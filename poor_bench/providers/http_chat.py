@@ -14,7 +14,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.allowance import read_allowance
-from poor_bench.providers.api_keys import hide_keys, read_key
+from poor_bench.providers.api_keys import hide_keys, known_key, read_key
 from poor_bench.providers.chat_wire import (
     ChatWire,
     Refused,
@@ -39,10 +39,12 @@ from poor_bench.providers.transport.reply import (
     ObjectReader,
     dump_json,
     load_json,
+    split_lines,
 )
 from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
 
 _LONGEST_START = 200
+_LONGEST_FILE = 2**32
 
 
 class HttpChat:
@@ -85,15 +87,60 @@ class HttpChat:
         """Return the JSON object that a server answers to `body`; raises as `complete`."""
         return self._json("POST", wire, path, control, self._dump(body))
 
+    def upload(
+        self, wire: ChatWire, path: str, control: CallControl, form: bytes, content_type: str
+    ) -> dict[str, Any]:
+        """Return the JSON object that a server answers to a form; raises as `complete`."""
+        return self._json("POST", wire, path, control, form, content_type)
+
+    def lines(self, wire: ChatWire, path: str, control: CallControl) -> Iterator[bytes]:
+        """Yield the lines of the text under a path, without the key; raises as `complete`."""
+        key = read_key(self._llm, self._services.environ)
+        request = HttpRequest(method="GET", path=path, headers=wire.headers(key))
+        with self._open_exchange(request, in_one_piece(control)) as reply:
+            if reply.status >= 300:
+                error = parse_error_reply(reply.status, hide_key_in_reply(reply.read(), key))
+                raise self._refusal(error, reply.headers, key)
+            for line in split_lines(reply.pieces(_LONGEST_FILE)):
+                yield hide_key_in_reply(line, key)
+
+    def read_kept(
+        self, wire: ChatWire, request: ChatRequest, value: Mapping[str, Any]
+    ) -> Completion:
+        """Read a whole reply that was fetched earlier, as from a batch; raises as `complete`."""
+        key = known_key(self._llm, self._services.environ)
+        reader = wire.reader(request, {})
+        is_complete = reader.feed(value)
+        if not (is_complete or reader.close()):
+            raise self._incomplete(reader.parts)
+        return without_key(replace(reader.parts.to_completion(0.0, None), via="batch"), key)
+
+    def refusal(self, error: Any, status: int | None = None) -> ProviderError:
+        """Make the error for a refusal that stands in a reply.
+
+        Args:
+            error: The decoded object that holds it.
+            status: HTTP status of the request, where it is known.
+        """
+        key = known_key(self._llm, self._services.environ)
+        return self._refusal(error_in(hide_key_in_reply(error, key), status), {}, key)
+
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
 
     def _json(
-        self, method: str, wire: ChatWire, path: str, control: CallControl, body: bytes | None
+        self,
+        method: str,
+        wire: ChatWire,
+        path: str,
+        control: CallControl,
+        body: bytes | None,
+        content_type: str = "application/json",
     ) -> dict[str, Any]:
         key = read_key(self._llm, self._services.environ)
-        request = HttpRequest(method=method, path=path, headers=wire.headers(key), body=body)
+        headers = {**wire.headers(key), "Content-Type": content_type}
+        request = HttpRequest(method=method, path=path, headers=headers, body=body)
         with self._open_exchange(request, in_one_piece(control)) as reply:
             content = reply.read()
         if reply.status >= 300:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from poor_bench.models.completion import ChatRequest, Completion
@@ -14,6 +15,9 @@ from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
 from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
 from poor_bench.providers.services import ProviderServices
+
+if TYPE_CHECKING:
+    from poor_bench.providers.openai_batches import OpenAIBatches
 
 
 class OpenAIProvider:
@@ -47,6 +51,12 @@ class OpenAIProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
         return self._chat.complete(self._wire, request, control)
+
+    def open_batches(self) -> OpenAIBatches:
+        """Open the batches of the LLM's account; see `poor_bench.ports.OffersBatches`."""
+        from poor_bench.providers.openai_batches import OpenAIBatches
+
+        return OpenAIBatches(self._chat, self._wire)
 
     def preload(self, control: CallControl) -> float | None:
         """Return None: such servers have no step for it."""

@@ -240,7 +240,8 @@ def _texts(content: list[Any], kind: str) -> list[str]:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    cached = count_at(mapping_at(usage, "prompt_tokens_details"), "cached_tokens")
+    details = mapping_at(usage, "prompt_tokens_details")
+    cached = count_at(details, "cached_tokens")
     return Usage(
         prompt_tokens=count_at(usage, "prompt_tokens"),
         completion_tokens=count_at(usage, "completion_tokens"),
@@ -248,6 +249,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
             mapping_at(usage, "completion_tokens_details"), "reasoning_tokens"
         ),
         cached_tokens=count_at(usage, "prompt_cache_hit_tokens") if cached is None else cached,
+        cache_write_tokens=count_at(details, "cache_write_tokens"),
     )
 
 

@@ -20,7 +20,7 @@ CODES = (
 )  # fmt: skip
 """Fields whose values repeat; tables hold a code per row and each value once."""
 TEXTS = (
-    "timestamp", "details", "response", "thinking", "prompt", "system_prompt", "extracted",
+    "timestamp", "via", "details", "response", "thinking", "prompt", "system_prompt", "extracted",
     "expected", "got", "cause", "failure_message", "model_digest",
     "request_fingerprint", "evaluator_fingerprint", "judgement",
 )  # fmt: skip

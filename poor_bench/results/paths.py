@@ -36,6 +36,7 @@ class StorePaths:
     journal/<run id>.jsonl    results of runs that go on, or ended without being closed
     sealed/<run id>.jsonl     closed runs that are not in the snapshot, as results are many
     runs/<run id>.jsonl       closed runs that are in the snapshot
+    batches/                  notes about batches at providers that were not collected yet
     index/                    the same in columns; may be deleted at any time
     ```
     """
@@ -56,6 +57,11 @@ class StorePaths:
     def runs_dir(self) -> Path:
         """Folder of the finished runs."""
         return self.snapshot.parent / "runs"
+
+    @property
+    def batches_dir(self) -> Path:
+        """Folder of the notes about batches; see `poor_bench.runs.batch_notes`."""
+        return self.snapshot.parent / "batches"
 
     @property
     def sealed_dir(self) -> Path:

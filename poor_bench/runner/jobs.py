@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.config.load import Workspace
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.judge.judgement import JudgeError
@@ -24,13 +25,15 @@ from poor_bench.prompts.fingerprint import request_fingerprint
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
-from poor_bench.scoring.cost import cost_usd, estimate_cost_usd
+from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
 _LONGEST_MESSAGE = 4000
 _LONGEST_ERROR = 3000
 Recorded = tuple[Result, RecordedError | None]
 """A result, and the error where the result is a failure that was foreseen."""
+Answer = Callable[[WorkItem, ChatRequest, Callable[[], bool]], Completion]
+"""Answers one request; raises as `LLMManager.complete`. The last argument tells when to stop."""
 
 
 class TrialJobs:
@@ -44,6 +47,7 @@ class TrialJobs:
         *,
         judge_later: bool = False,
         build: Callable[[WorkItem], ChatRequest] | None = None,
+        answer: Answer | None = None,
     ) -> None:
         """Prepare to ask.
 
@@ -53,12 +57,14 @@ class TrialJobs:
             scorer: Scores the responses.
             judge_later: True if responses that an LLM has to judge are left waiting for it.
             build: Builds the request of a trial; by default from the templates of the workspace.
+            answer: Answers the request of a trial; by default its LLM.
         """
         self._workspace = workspace
         self._manager = manager
         self._scorer = scorer
         self._judge_later = judge_later
         self._build = build or self._build_request
+        self._answer = answer or self._call
 
     def run(self, item: WorkItem, run_id: str, cancelled: Callable[[], bool]) -> Recorded:
         """Ask and score one trial.
@@ -93,13 +99,18 @@ class TrialJobs:
             ),
             "request_fingerprint": request_fingerprint(item.llm, request),
         }
-        completion = self._manager.complete(item.llm, messages, cancelled, request.parameters)
+        completion = self._answer(item, request, cancelled)
         base |= _collect_facts(completion, item.llm.prices)
         base["timestamp"] = self._manager.clock.now_iso()
         answered = Result(**base)
         if self._judge_later and self._scorer.needs_judge(answered, item.test):
             return replace(answered, failure=WAITS_FOR_JUDGE)
         return self._scorer.score(answered, item.test, cancelled)
+
+    def _call(
+        self, item: WorkItem, request: ChatRequest, cancelled: Callable[[], bool]
+    ) -> Completion:
+        return self._manager.complete(item.llm, request.messages, cancelled, request.parameters)
 
     def _build_request(self, item: WorkItem) -> ChatRequest:
         test_class = self._workspace.test_classes[item.test.class_id]
@@ -109,13 +120,17 @@ class TrialJobs:
 def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
     """Collect what a completion tells beyond its score, as fields of a result."""
     usage, timing = completion.usage, completion.timing
+    is_live = not completion.via
     marks = {PROMPT_TRUNCATED: completion.prompt_truncated, KEY_HIDDEN: completion.key_hidden}
     return {
         "response": completion.text,
         "thinking": completion.thinking,
         "finish_reason": completion.finish_reason.value,
         "marks": tuple(mark for mark, applies in marks.items() if applies),
-        "execution_time_ms": round(timing.total_ms - (timing.load_ms or 0.0), 3),
+        "via": completion.via,
+        "execution_time_ms": (
+            round(timing.total_ms - (timing.load_ms or 0.0), 3) if is_live else None
+        ),
         "first_token_ms": timing.first_token_ms,
         "load_ms": timing.load_ms,
         "queue_ms": timing.queue_ms,
@@ -125,7 +140,7 @@ def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
         "completion_tokens": usage.completion_tokens,
         "thinking_tokens": usage.thinking_tokens,
         "cached_tokens": usage.cached_tokens,
-        "cost_usd": cost_usd(usage, prices),
+        "cost_usd": reply_cost_usd(usage, prices if is_live else prices.for_batch()),
         "model_digest": completion.model_digest,
         "machine": completion.machine,
         "memory_bytes": completion.memory_bytes,

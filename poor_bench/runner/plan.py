@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ class LLMWork:
         return len(self.numbers)
 
     def items(self) -> Iterator[WorkItem]:
-        """Yield the trials: all tests once, then all tests again for the next trial."""
+        """Yield the trials: all tests once, class by class, then again for the next trial."""
         for number in self.numbers:
             index, trial = divmod(number, self.trials)
             yield WorkItem(self.llm, self.tests[index], trial + 1)
@@ -103,11 +103,23 @@ def make_plan(
             if only is None
             else _list_numbers(states, index, only)
         )
-        by_trial = sorted(pending, key=lambda number: number % states.trials)
-        if by_trial:
-            works.append(LLMWork(llm, states.tests, states.trials, array("L", by_trial)))
+        ordered = sorted(pending, key=_order_for_cache(states))
+        if ordered:
+            works.append(LLMWork(llm, states.tests, states.trials, array("L", ordered)))
     is_rescored = not force and (not among or TrialState.STALE_SCORE in among)
     return Plan(works=tuple(works), states=states, rescore=is_rescored)
+
+
+def _order_for_cache(states: TrialStates) -> Callable[[int], tuple[int, int]]:
+    """Order by trial, then by class: servers that cache prompts find the template's start again."""
+    places: dict[str, int] = {}
+    by_test = [places.setdefault(test.class_id, len(places)) for test in states.tests]
+
+    def key(number: int) -> tuple[int, int]:
+        test_index, trial = divmod(number, states.trials)
+        return trial, by_test[test_index]
+
+    return key
 
 
 def _pending(
@@ -116,7 +128,8 @@ def _pending(
     return (
         number
         for number, state in states.of_llm(llm_index)
-        if force or (state.must_be_asked and (not among or state in among))
+        if (force or (state.must_be_asked and (not among or state in among)))
+        and not states.is_in_batch(llm_index, number)
     )
 
 
@@ -125,5 +138,6 @@ def _list_numbers(
 ) -> Iterator[int]:
     """Yield the numbers of some trials; a response that lacks only its score is not asked again."""
     for number, state in states.of_llm(llm_index):
-        if state is not TrialState.STALE_SCORE and states.name(llm_index, number) in only:
+        is_free = state is not TrialState.STALE_SCORE and not states.is_in_batch(llm_index, number)
+        if is_free and states.name(llm_index, number) in only:
             yield number

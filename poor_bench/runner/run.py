@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from poor_bench import __version__
@@ -66,6 +67,9 @@ class Run:
         scorer: Scorer,
         jobs: TrialJobs,
         workforce: Workforce | None = None,
+        *,
+        judges: bool = True,
+        facts: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """Prepare a run.
 
@@ -76,8 +80,12 @@ class Run:
             scorer: Scores responses.
             jobs: Asks and scores one trial.
             workforce: Where the work is done; on this machine by default.
+            judges: False to leave responses that wait for a judge to the next run.
+            facts: Added to the header of the run.
         """
         self._workforce = workforce or Workforce()
+        self._judges = judges
+        self._facts = facts
         self._plan = plan
         self._store = store
         self._manager = manager
@@ -98,7 +106,7 @@ class Run:
         if self._plan.shard is not None:  # ids of machines that start together must not meet
             run_id = f"{run_id}-{self._plan.shard.number}of{self._plan.shard.count}"
         earlier = EarlierScores(self._store.paths, earlier_id, replaced_by=run_id, started=started)
-        header = _header(self._plan, started, self._manager)
+        header = _header(self._plan, started, self._manager) | dict(self._facts)
         if machines := self._workforce.machines():
             header["machines"] = dict(machines)
         journal = self._store.open_run(run_id, header)
@@ -109,7 +117,8 @@ class Run:
             self._rescore(progress, control)
             pool = Pool(self._manager, control, n_spare_slots=self._workforce.n_spare_slots)
             self._ask(pool, progress, control)
-            self._judge(pool, progress, control)
+            if self._judges:
+                self._judge(pool, progress, control)
         finally:
             try:
                 earlier.close()

@@ -63,6 +63,8 @@ class LLMStanding(NamedTuple):
     """Scored by another evaluator than today's."""
     newer_failed: int
     """Of the done and stale ones: a newer attempt failed."""
+    in_batch: int
+    """Of the pending, failed and stale ones: submitted in a batch that was not collected yet."""
 
 
 class TrialName(NamedTuple):
@@ -97,6 +99,7 @@ class TrialStates:
         self._llm_index = {llm.id: index for index, llm in enumerate(llms)}
         self._test_index = {test.test_id: index for index, test in enumerate(tests)}
         self._states = bytearray(len(llms) * len(tests) * trials)
+        self._batched: set[int] = set()
         self.n_disabled = 0
         """Tests that were matched and skipped, because they are not enabled."""
         self.n_removed = 0
@@ -147,6 +150,22 @@ class TrialStates:
             is_removed = known_tests is not None and result.test_id not in known_tests
             self.n_removed += is_removed
             self.n_further += result.test_id in self._test_index and result.trial > self.trials
+
+    def note_batched(self, trials: Iterable[TrialName]) -> None:
+        """Take the trials that are in a batch; they are not asked meanwhile."""
+        for llm_id, test_id, number in trials:
+            slot = self._find_slot(llm_id, test_id, number)
+            if slot is not None:
+                self._batched.add(slot)
+
+    @property
+    def n_in_batch(self) -> int:
+        """Trials that are in a batch."""
+        return len(self._batched)
+
+    def is_in_batch(self, llm_index: int, offset: int) -> bool:
+        """True if the trial that has a number within an LLM is in a batch."""
+        return llm_index * len(self.tests) * self.trials + offset in self._batched
 
     def note_columns(
         self, table: TrialColumns, scored: NDArray[np.int64], found: NDArray[np.uint8]
@@ -231,7 +250,12 @@ class TrialStates:
             stale_request=count_scored(TrialState.STALE_REQUEST),
             stale_score=count_scored(TrialState.STALE_SCORE),
             newer_failed=sum(counts[state | _SCORED | _HAS_FAILURE] for state in TrialState),
+            in_batch=self._count_batched(llm_index),
         )
+
+    def _count_batched(self, llm_index: int) -> int:
+        size = len(self.tests) * self.trials
+        return sum(slot // size == llm_index for slot in self._batched)
 
     def find_llm(self, result: Result) -> LLM:
         """Find the LLM of a result that is among the trials."""
@@ -251,11 +275,14 @@ class TrialStates:
         return self._states[llm_index * size : (llm_index + 1) * size]
 
     def _slot(self, result: Result) -> int | None:
-        llm_index = self._llm_index.get(result.llm_id)
-        test_index = self._test_index.get(result.test_id)
-        if llm_index is None or test_index is None or not 1 <= result.trial <= self.trials:
+        return self._find_slot(result.llm_id, result.test_id, result.trial)
+
+    def _find_slot(self, llm_id: str, test_id: str, trial: int) -> int | None:
+        llm_index = self._llm_index.get(llm_id)
+        test_index = self._test_index.get(test_id)
+        if llm_index is None or test_index is None or not 1 <= trial <= self.trials:
             return None
-        slot = self._position(llm_index, test_index, result.trial)
+        slot = self._position(llm_index, test_index, trial)
         return None if self._states[slot] == _ELSEWHERE else slot
 
     def _position(self, llm_index: int, test_index: int, trial: int) -> int:

@@ -68,7 +68,9 @@ def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -
         "rescore": 0,
         "n_disabled_tests": 0,
         "shard": None,
+        "n_in_batch": 0,
         "estimated_cost_usd": 0,
+        "estimated_batch_cost_usd": None,
     }
     assert not (folder / "results.json").exists()
 

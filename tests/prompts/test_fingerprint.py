@@ -62,3 +62,10 @@ def test_cached_tokens_have_their_own_price() -> None:
     assert cost_usd(usage, Prices(input=2, output=8)) == 2.0
     assert cost_usd(usage, Prices()) is None
     assert cost_usd(Usage(), Prices(input=2, output=8)) is None
+
+
+def test_a_cache_of_prompts_changes_no_answer() -> None:
+    llm = LLM(id="x:a", provider="x", name="a")
+    plain = ChatRequest(messages=(Message("user", "2+2?"),))
+    cached = ChatRequest(messages=(Message("user", "2+2?", 2),), parameters={"prompt_cache": True})
+    assert request_fingerprint(llm, cached) == request_fingerprint(llm, plain)

@@ -109,3 +109,26 @@ def test_llm_without_anything_to_do_is_not_in_the_plan() -> None:
     done = [result("x:a", test.test_id) for test in TESTS]
     assert [work.llm.id for work in make_plan(states_of(*done)).works] == ["x:b"]
     assert make_plan(TrialStates([], TESTS, 1)).is_empty
+
+
+def test_trials_in_a_batch_are_not_asked_whatever_is_wanted() -> None:
+    states = states_of(failure(FailureKind.TIMEOUT))
+    name = TrialName("x:a", "t0", 1)
+    states.note_batched([name, TrialName("x:a", "gone", 1), TrialName("x:a", "t0", 7)])
+    assert (states.n_in_batch, states.standing(0).in_batch, states.standing(1).in_batch) == (
+        1,
+        1,
+        0,
+    )
+    for plan in (make_plan(states), make_plan(states, force=True), make_plan(states, only=[name])):
+        asked = {(i.llm.id, i.test.test_id) for work in plan.works for i in work.items()}
+        assert ("x:a", "t0") not in asked
+    assert states.standing(0).failed == 1
+
+
+def test_tests_of_one_template_are_asked_one_after_the_other() -> None:
+    tests = [Test(test_id=f"t{n}", class_id="ab"[n % 2], level=1, text="") for n in range(4)]
+    plan = make_plan(TrialStates(LLMS[:1], tests, 2))
+    asked = [(item.trial, item.test.test_id) for item in plan.works[0].items()]
+    first = ["t0", "t2", "t1", "t3"]
+    assert asked == [(1, test_id) for test_id in first] + [(2, test_id) for test_id in first]

@@ -61,6 +61,8 @@ class RunPreview:
     time is known; None where there is none."""
     cost_usd: float | None
     """Of the LLMs whose prices are known; None where there is none, or none that costs money."""
+    n_in_batch: int = 0
+    """Trials that are left out, since a provider answers them in a batch."""
 
     @property
     def needs_consent(self) -> bool:
@@ -154,6 +156,7 @@ def preview_run(
         llms=shown,
         seconds=max((queue for queue in queues if queue is not None), default=None),
         cost_usd=cost if is_known else None,
+        n_in_batch=plan.states.n_in_batch,
     )
 
 

@@ -59,19 +59,20 @@ class Reply:
         self.watch.raise_if_over()
         return taker.has_enough
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the body as it arrives; raises as `feed`."""
+    def pieces(self, most_bytes: int = reply.MOST_BYTES) -> Iterator[bytes]:
+        """Yield the body as it arrives, up to a size; raises as `feed`."""
         while piece := self._response.read1(_PIECE_BYTES):
-            self._count(piece)
+            self._count(piece, most_bytes)
             self.watch.raise_if_over()
             yield piece
         self._at_end = True
         self.watch.raise_if_over()
 
-    def _count(self, piece: bytes) -> None:
+    def _count(self, piece: bytes, most_bytes: int = reply.MOST_BYTES) -> None:
         self._n_bytes += len(piece)
-        if self._n_bytes > reply.MOST_BYTES:
-            raise ProviderError("the reply is larger than 32 MiB", kind=FailureKind.MALFORMED_REPLY)
+        if self._n_bytes > most_bytes:
+            message = f"the reply is larger than {most_bytes >> 20} MiB"
+            raise ProviderError(message, kind=FailureKind.MALFORMED_REPLY)
 
     def read(self) -> bytes:
         """Return the whole body; raises as `feed`."""

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import ProviderError
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
@@ -17,7 +18,6 @@ from poor_bench.models.completion import Message
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.prompts.render import list_placeholders, with_only_placeholders
-from poor_bench.scoring.cost import cost_usd
 from poor_bench.tuning.prompt.cases import Attempt, Idea, TuningSubject
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
@@ -255,7 +255,7 @@ class PromptWriter:
         except ProviderError as error:
             message = f"{self._llm.id} could not write a prompt: {error}"
             raise SearchStoppedError(StopReason.LLM_FAILED, message) from error
-        cost = cost_usd(completion.usage, self._llm.prices)
+        cost = reply_cost_usd(completion.usage, self._llm.prices)
         tools.budget.count_calls(1)
         tools.file.append("reflection", {"key": key, "reply": completion.text, "cost_usd": cost})
         return completion.text

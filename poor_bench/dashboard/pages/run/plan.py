@@ -37,9 +37,12 @@ _HEADS = ("Model", "Trials", "Failed before", "To rescore", "Estimated time", "E
 def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
     """Show the planned trials, time and cost, in total and by LLM."""
     if not planned.llms:
+        in_batch = write_count(planned.n_in_batch, "trial")
         return empty_state(
             "Nothing is pending for this selection",
-            "Change the selection, enable a model, or re-run completed tests.",
+            f"{in_batch} in a batch. Collect the answers with `run` or `status` in the console."
+            if planned.n_in_batch
+            else "Change the selection, enable a model, or re-run completed tests.",
         )
     cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
     shown = [column for column in range(len(_HEADS)) if any(each[column] for each in cells)]
@@ -47,7 +50,7 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
     return html.Div(
         [
             tiles(
-                tile("Trials", f"{planned.n_items:,}", _write_rescored_note(planned.n_rescored)),
+                tile("Trials", f"{planned.n_items:,}", _write_trials_note(planned)),
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
             ),
@@ -110,8 +113,10 @@ def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
     )
 
 
-def _write_rescored_note(n_rescored: int) -> str:
-    return f"and {write_count(n_rescored, 'response')} to rescore" if n_rescored else "to run"
+def _write_trials_note(planned: RunPreview) -> str:
+    rescored = write_count(planned.n_rescored, "response")
+    note = f"and {rescored} to rescore" if planned.n_rescored else "to run"
+    return f"{note}; {planned.n_in_batch:,} in a batch" if planned.n_in_batch else note
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:

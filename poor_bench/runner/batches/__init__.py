@@ -1,0 +1,1 @@
+"""Pending trials as batches at their provider: submit, look, collect, cancel."""

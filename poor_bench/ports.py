@@ -199,7 +199,9 @@ class Evaluate(Protocol):
 
 
 class Executor(Protocol):
-    """Where the jobs of a pool run: in threads here; on dask workers or as a provider's batch.
+    """Where the jobs of a pool run: in threads here, or as a provider's batch.
+
+    Workers of a cluster need none: their requests are those of a provider (`cluster/`).
 
     `pool.threads.ThreadExecutor` is the one that exists. Its methods are called from one thread.
     """

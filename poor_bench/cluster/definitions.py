@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -82,10 +84,8 @@ class OpenedDefinitions:
 
     def __init__(self, definitions: Definitions) -> None:
         """Write the files into a temporary folder, which ends with the process."""
-        self._folder = tempfile.TemporaryDirectory(
-            prefix="poor-bench-worker-", ignore_cleanup_errors=True
-        )
-        folder = Path(self._folder.name)
+        folder = Path(tempfile.mkdtemp(prefix="poor-bench-worker-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         for name, content in definitions.files.items():
             path = path_within(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)

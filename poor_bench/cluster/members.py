@@ -16,7 +16,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.sandbox import Level
 
-_CHECK_S = 0.1
+_CHECK_S = 0.5
 _LESS_PATIENT = 6
 
 

@@ -116,13 +116,16 @@ class RemoteProvider:
 
         with ThreadPoolExecutor(max(1, len(members))) as threads:
             outcomes = list(threads.map(call, members))
-        errors = [error for _, error in outcomes if error is not None]
-        if errors and len(errors) == len(outcomes):
+        left = [
+            (value, error)
+            for member, (value, error) in zip(members, outcomes, strict=True)
+            if error is None or not self._exclude(member, error)
+        ]
+        done = [value for value, error in left if error is None]
+        errors = [error for _, error in left if error is not None]
+        if errors and not done:
             raise errors[0]
-        for member, (_, error) in zip(members, outcomes, strict=True):
-            if isinstance(error, ProviderError):
-                self._exclude(member, error)
-        return [value for value, error in outcomes if error is None]
+        return done
 
     def _exclude(self, member: Member, error: PoorBenchError) -> bool:
         """Exclude a worker whose own server cannot serve the LLM; False if it stays."""

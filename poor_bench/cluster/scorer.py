@@ -29,8 +29,8 @@ from poor_bench.sandbox import Level
 
 CHUNK = 64
 """Responses that one task scores again."""
-_MOST_CHUNKS = 64
-"""Chunks under way, or waiting for a place on a worker."""
+_MOST_CHUNKS_PER_THREAD = 4
+"""Chunks under way, or waiting for a place: two for each thread, and two for later workers."""
 
 
 class RemoteScorer(Scorer):
@@ -73,7 +73,9 @@ class RemoteScorer(Scorer):
         def do(chunk: Sequence[JudgeItem]) -> JobResult[list[Rescored]]:
             return JobResult(self._rescore_chunk(chunk, control.cancelled))
 
-        chunks = Work(items=_cut(items), n_items=1, concurrency=_MOST_CHUNKS)
+        n_threads = sum(m.n_threads for m in self._session.table.members if m.readiness)
+        most = _MOST_CHUNKS_PER_THREAD * max(1, n_threads)
+        chunks = Work(items=_cut(items), n_items=1, concurrency=most)
         with closing(pool.run([chunks], do)) as events:
             for event in events:
                 if isinstance(event, JobDone):

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.cluster import work
@@ -39,7 +40,7 @@ _EXAMINE_S = 60.0
 _FETCH_S = 2.0
 _MOST_FETCHES = 30
 _LOOK_S = 0.5
-_CHECK_S = 0.1
+_CHECK_S = 0.25
 
 Value = TypeVar("Value")
 
@@ -163,8 +164,10 @@ class ClusterSession:
     def _look(self) -> None:
         """Notice which workers are gone and which are new."""
         try:
-            infos = self._client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, RuntimeError, TimeoutError):
+            infos = self._ask_for_workers()
+        except (OSError, RuntimeError, TimeoutError, AttributeError):
+            if self._client.status == "running":
+                return  # a busy scheduler answers later
             infos = {}
         for member in self.table.keep_only(infos):
             if not self._closed.is_set():
@@ -179,6 +182,17 @@ class ClusterSession:
             thread.start()
         for thread in examiners:
             thread.join()
+
+    def _ask_for_workers(self) -> dict[str, Any]:
+        """Ask the scheduler for its workers, by address.
+
+        Not by `Client.scheduler_info`: another thread of dask replaces its answer by one without
+        workers now and then.
+        """
+        identify = self._client.scheduler.identity
+        answer = self._client.sync(identify, n_workers=-1, callback_timeout=CONNECT_S)
+        workers: dict[str, Any] = answer["workers"]
+        return workers
 
     def _admit(self, address: str, n_threads: int) -> None:
         member = Member(address=address, host="?", n_threads=n_threads)
@@ -304,13 +318,25 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
             memory_limit=None,
             silence_logs=logging.CRITICAL,
         )
+    made: SimpleQueue[Client | Exception] = SimpleQueue()
+
+    def connect() -> None:
+        try:
+            made.put(distributed.Client(target, timeout=connect_s, set_as_default=False))
+        except Exception as error:  # noqa: BLE001 - told below, whatever it is
+            made.put(error)
+
+    # in a thread: dask waits without end for a server that accepts and says nothing
+    threading.Thread(target=connect, name="cluster connect", daemon=True).start()
     try:
-        client: Client = distributed.Client(target, timeout=connect_s, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        client = made.get(timeout=2 * connect_s)
+    except Empty:
+        client = TimeoutError(f"nothing was said within {2 * connect_s:g} s")
+    if isinstance(client, Exception):
         raise ConfigError(
-            f"the cluster at {address} does not answer: {_first_line(error)}",
+            f"the cluster at {address} does not answer: {_first_line(client)}",
             hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
-        ) from error
+        ) from client
     return client
 
 

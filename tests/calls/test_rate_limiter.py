@@ -170,3 +170,17 @@ def test_a_search_keeps_to_the_requests_per_minute_that_are_asked_for() -> None:
     limiter.apply_limits(None, 60)
     _ask(limiter, clock, 21)
     assert clock.seconds >= 20
+
+
+def test_limits_hold_for_each_of_several_servers() -> None:
+    n_servers = [3]
+    clock = FakeClock()
+    limiter = RateLimiter(1, clock, lambda: n_servers[0])
+    limiter.apply_limits(2, 60)
+    assert limiter.concurrency == limiter.full_concurrency == 6
+    for _ in range(4):
+        with limiter.permit(never):
+            pass
+    assert round(clock.seconds, 6) == 1.0, "60 a minute from each of three"
+    n_servers[0] = 1
+    assert limiter.concurrency == 2

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from poor_bench.calls.budget import Budget
+from poor_bench.cli.main import main
 from poor_bench.cluster import work
 from poor_bench.cluster.cluster import Cluster, open_cluster
 from poor_bench.errors import ConfigError
@@ -27,6 +28,8 @@ from poor_bench.sandbox import Level
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
+from tests.providers.servers.fake_server import FakeServer, json_answer, serving
+from tests.providers.servers.ollama_format import ollama, reply
 from tests.runner.running import RecordingListener, run_all
 from tests.waiting import wait_for
 
@@ -171,6 +174,60 @@ def test_rescore_on_a_cluster_gives_the_scores_of_a_local_one(
     assert after.keys() == before.keys()
     assert {score for score, _ in after.values()} == {0.5}
     assert run_all(folder).n_rescored == 0, "the fingerprints are those of this machine"
+
+
+@pytest.fixture
+def desks() -> Iterator[tuple[Any, list[FakeServer]]]:
+    """Two workers in processes of their own, each with a server of Ollama's kind."""
+    distributed = pytest.importorskip("distributed")
+    with serving(ollama(reply("4"))) as one, serving(ollama(reply("4"))) as other:
+        options = {"nthreads": 1, "dashboard": False, "memory_limit": None, "silence_logs": 50}
+        workers = {
+            name: {
+                "cls": distributed.Nanny,
+                "options": options | {"env": {"OLLAMA_HOST": server.host}},
+            }
+            for name, server in (("one", one), ("other", other))
+        }
+        scheduler = {
+            "cls": distributed.Scheduler,
+            "options": {"dashboard_address": ":0", "host": "127.0.0.1"},
+        }
+        with distributed.SpecCluster(
+            workers=workers, scheduler=scheduler, silence_logs=50
+        ) as cluster:
+            yield cluster, [one, other]
+
+
+def test_each_desk_asks_its_own_server_and_a_desk_without_the_model_is_excluded(
+    desks: tuple[Any, list[FakeServer]],
+    workspace_files: WorkspaceFiles,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster, servers = desks
+    workspace_files.add_tests(10)
+    workspace_files.llms.append(
+        {"provider": "ollama", "name": "gemma3:1b", "endpoint": "worker-local"}
+    )
+    folder = workspace_files.write()
+    with on_cluster(cluster, folder) as (runner, _):
+        assert runner.manager.concurrency(runner.workspace.llms[0]) == 2
+        assert run(runner).n_scored == 10
+    n_asked = [len(server.asked("/api/chat")) for server in servers]
+    assert sum(n_asked) >= 10
+    assert min(n_asked) > 0, "both servers share the work"
+    servers[0].respond = lambda _request: json_answer({"error": "model not found"}, 404)
+    told: list[str] = []
+    workspace_files.add_tests(10)
+    workspace_files.write()
+    with on_cluster(cluster, folder, told) as (runner, _):
+        assert run(runner).n_scored == 10
+    assert any("is not asked for ollama:gemma3:1b" in sentence for sentence in told)
+    command = ["--data", str(folder), "doctor", "--cluster", cluster.scheduler_address]
+    assert main(command) == 2
+    shown = capsys.readouterr().out
+    assert "ollama:gemma3:1b: " in shown
+    assert "sandbox level" in shown
 
 
 def test_killed_worker_costs_a_retry_and_nothing_else(workspace_files: WorkspaceFiles) -> None:

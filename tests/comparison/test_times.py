@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.times import TimeVerdict, machine_text
+from poor_bench.comparison.times import TimeVerdict, machine_problem, machine_text
 from tests.comparison.builders import scored, side
 
 LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}
@@ -51,6 +51,28 @@ def test_times_with_another_share_of_the_model_on_the_gpu_are_not_compared() -> 
     full = (replace(result, gpu_share=1.0) for result in whole.results)
     found = verdict(side(*full, runs=whole.runs), side(*results, runs=half.runs))
     assert found.problem == "GPU memory held 50% to 100% of the model"
+
+
+def test_times_of_a_cluster_of_unlike_machines_are_not_compared() -> None:
+    machines = {"desk-1": LAPTOP, "desk-2": {**LAPTOP, "cores": 64, "gpu": "NVIDIA L4"}}
+    facts = {"new": RunFacts(machine={**LAPTOP, "cores": 2}, machines=machines)}
+
+    def asked_from(*names: str) -> ResultSet:
+        results = timed("new", 2.0, n_tests=len(names)).results
+        named = (replace(r, machine=name) for r, name in zip(results, names, strict=True))
+        return side(*named, runs=facts)
+
+    before = timed("old", 1.0)
+    assert verdict(before, asked_from("desk-1", "desk-1", "desk-1")).times is not None
+    mixed = verdict(before, asked_from("desk-1", "desk-2", "desk-1"))
+    assert "64 cores, 16 GB, NVIDIA L4" in mixed.problem
+    assert "do not name" in verdict(before, asked_from("late", "late", "late")).problem
+
+
+def test_gpu_makes_another_machine_where_both_runs_recorded_it() -> None:
+    without, with_gpu = {**LAPTOP, "gpu": ""}, {**LAPTOP, "gpu": "NVIDIA L4"}
+    assert not machine_problem([LAPTOP, with_gpu])
+    assert "NVIDIA L4" in machine_problem([without, with_gpu])
 
 
 def test_python_version_does_not_make_another_machine() -> None:

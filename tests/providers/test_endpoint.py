@@ -7,6 +7,8 @@ from poor_bench.providers.endpoint import (
     endpoint_key,
     is_local,
     is_local_host,
+    is_loopback,
+    is_worker_local,
     ollama_host_to_url,
     resolve_endpoint,
 )
@@ -158,3 +160,28 @@ def test_ports_of_a_scheme_are_one_server() -> None:
     assert endpoint_key(make_llm("openai", "https://x.example:443/v1"), {}) == endpoint_key(
         make_llm("openai", "https://x.example/v2"), {}
     )
+
+
+def test_worker_local_is_the_default_address_of_the_provider() -> None:
+    llm = make_llm("ollama", "worker-local")
+    assert is_worker_local(llm)
+    assert resolve_endpoint(llm, {}) == "http://127.0.0.1:11434"
+    assert resolve_endpoint(llm, {"OLLAMA_HOST": "desk:1234"}) == "http://desk:1234"
+    assert is_worker_local(make_llm("embedded"))
+    assert not is_worker_local(make_llm("ollama"))
+    with pytest.raises(ConfigError, match="default address"):
+        resolve_endpoint(make_llm("somebody", "worker-local"), {})
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "expected"),
+    [
+        ("http://localhost:8000/v1", True),
+        ("http://127.0.0.2:8000/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://10.0.0.5:8000/v1", False),
+        ("https://api.example/v1", False),
+    ],
+)
+def test_loopback_addresses_mean_this_machine(endpoint: str, *, expected: bool) -> None:
+    assert is_loopback(make_llm("openai", endpoint), {}) is expected

@@ -1,0 +1,137 @@
+"""Pages for readers with a keyboard, a small or large screen, little contrast, or a printer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+from playwright.sync_api import expect
+
+from tests.browser.served import served
+from tests.browser.workspaces import BAD, GOOD, with_every_page_filled
+from tests.conftest import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+NewVisitor = Callable[[str], "BrowserContext"]
+
+PAGES = {
+    "/": "Overview",
+    f"/model?llm={BAD}&test=sum_001": f"sum_001 · {BAD} · Model",
+    f"/compare?llm={GOOD}&llm={BAD}&test=sum_001": f"sum_001 · {GOOD}, {BAD} · Compare",
+    f"/issues?llm={BAD}": f"{BAD} · Issues",
+    "/tests?test=sum_001": "sum_001 · Tests",
+    "/llms": "Models",
+    "/run?redo=all": "Run",
+    "/judge?case=bye": "bye · Judge",
+    "/suites?case=by-every_other": "by-every_other · Suites",
+    "/nowhere": "Not found",
+}
+"""Addresses to the titles that they show."""
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+ZOOMED = {"width": 720, "height": 450}
+"""What 1440 x 900 leaves to pages at 200 %."""
+_COLOURS = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+_EVERYTHING = {"resultTypes": ["violations"]}
+_FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+_REDRAWN_MS = 8000
+"""Charts follow the width of the window a moment later."""
+_WIDEST = """() => {
+    const edge = (element) => element.getBoundingClientRect().right;
+    const all = [...document.querySelectorAll("body *")];
+    const widest = all.sort((one, other) => edge(other) - edge(one)).slice(0, 3);
+    return widest.map((each) => each.getAttribute("class"));
+}"""
+_UNMARKED = """() => {
+    const look = (element) => {
+        const all = [element];
+        while (all.length < 5 && all.at(-1).parentElement) all.push(all.at(-1).parentElement);
+        return all.map((each) => {
+            const { outline, boxShadow, border, background } = getComputedStyle(each);
+            return [outline, boxShadow, border, background].join();
+        }).join();
+    };
+    const controls = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+    const unmarked = [];
+    for (const element of document.querySelectorAll(controls)) {
+        if (element.disabled || !element.checkVisibility({ visibilityProperty: true })) continue;
+        document.activeElement.blur();
+        const before = look(element);
+        element.focus({ preventScroll: true });
+        if (document.activeElement === element && look(element) === before) {
+            unmarked.push(element.outerHTML.slice(0, 200));
+        }
+    }
+    document.activeElement.blur();
+    return unmarked;
+}"""
+"""Lists the controls that look the same with and without the focus of the keyboard."""
+
+
+@pytest.fixture(scope="module")
+def every_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard that has something to show on each page."""
+    files = WorkspaceFiles(tmp_path_factory.mktemp("every_page"))
+    with served(with_every_page_filled(files)) as address:
+        yield address
+
+
+def test_every_page_suits_everyone(every_page: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(every_page).new_page()
+    page.add_init_script(path=_axe())
+    faults = [fault for path, title in PAGES.items() for fault in _faults_of(page, path, title)]
+    assert faults == []
+
+
+def _axe() -> Path:
+    """Return the script of axe-core, which comes with a package."""
+    import axe_playwright_python
+
+    return Path(axe_playwright_python.__path__[0]) / "axe.min.js"
+
+
+def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
+    page.set_viewport_size(WIDE)
+    page.goto(path)
+    expect(page).to_have_title(f"{title} · poor_bench")
+    _draw_everything(page)
+    for size in (WIDE, ZOOMED, NARROW):
+        page.set_viewport_size(size)
+        if not _fits(page):
+            yield f"{path}: scrolls sideways at {size['width']} px: {page.evaluate(_WIDEST)}"
+        if size is ZOOMED:
+            continue
+        yield from _violations(page, path, "light", _EVERYTHING)
+        yield from _violations(page, path, "dark", _COLOURS)
+    page.keyboard.press("Tab")  # from here on the browser marks the focus
+    yield from (f"{path}: focus cannot be seen: {each}" for each in page.evaluate(_UNMARKED))
+
+
+def _fits(page: Page) -> bool:
+    try:
+        page.wait_for_function(_FITS, timeout=_REDRAWN_MS)
+    except PlaywrightTimeoutError:
+        return False
+    return True
+
+
+def _draw_everything(page: Page) -> None:
+    page.locator("h1").first.wait_for()
+    for late in page.locator("[data-seen-store]").all():
+        late.scroll_into_view_if_needed()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def _violations(page: Page, path: str, scheme: str, options: dict[str, Any]) -> Iterator[str]:
+    page.evaluate(
+        "name => document.documentElement.setAttribute('data-mantine-color-scheme', name)", scheme
+    )
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    for rule in found:
+        for node in rule["nodes"]:
+            yield f"{path}, {scheme}, {width} px: {rule['id']}: {node['html'][:300]}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
 from poor_bench.comparison.result_set import ResultSet, RunFacts
+from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, hash_prompt
 from poor_bench.config.llm_names import find_llm, list_names
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
@@ -47,7 +49,8 @@ class ResultSetResolver:
 
         Args:
             reference: `now`, `last`, `previous`, the id of a run or its beginning, `before:` and
-                any of these, an LLM's id or label, or the path of a file with results.
+                any of these, an LLM's id or label, a subject of an LLM as `Subject.parse` reads it,
+                or the path of a file with results.
 
         Raises:
             ConfigError: If it refers to nothing, or not to one thing.
@@ -58,6 +61,9 @@ class ResultSetResolver:
         llm_id = self._llm_id(reference)
         if llm_id is not None:
             return self._llm_side(llm_id)
+        subject = Subject.parse(reference)
+        if subject.kind is not SubjectKind.MODEL:
+            return self._subject_side(subject)
         if reference.startswith(BEFORE):
             return self._side_before(reference.removeprefix(BEFORE))
         run = self._run(reference)
@@ -158,6 +164,47 @@ class ResultSetResolver:
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)
             )
         return self._side(llm_id, results, is_llm=True)
+
+    def _subject_side(self, subject: Subject) -> ResultSet:
+        """Find the results of one run, prompt version or set of parameters of an LLM."""
+        llm_id = self._llm_id(subject.llm_id)
+        if llm_id is None:
+            raise self._unknown(subject.llm_id)
+        named = replace(subject, llm_id=llm_id)
+        if subject.kind is SubjectKind.RUN:
+            run = self._run(subject.version)
+            if run is None:
+                raise self._unknown(subject.version)
+            named = replace(named, version=run.run_id)
+        found = [(name, each) for name, each in self._versions(named) if each.llm_id == llm_id]
+        results = newest_of_trials(each for name, each in found if name == named.version)
+        if not results:
+            known = ", ".join(dict.fromkeys(name for name, _ in found if name)) or "none"
+            raise ConfigError(
+                f"{llm_id} has no results of {subject.kind.value} {subject.version}",
+                hint=f"stored versions: {known}",
+            )
+        return self._side(named.text, results, is_llm=True)
+
+    def _versions(self, subject: Subject) -> Iterator[tuple[str, Result]]:
+        """Yield all stored results with the version of the kind of a subject, oldest first."""
+        for run in self.stored_runs:
+            if run.kind in {EARLIER, UNDO}:
+                continue
+            parameters = read_run_facts(run.header).parameters.get(subject.llm_id)
+            of_run = "" if parameters is None else hash_parameters(parameters)
+            version = run.run_id if subject.kind is SubjectKind.RUN else of_run
+            for result in self.read_results([run]):
+                is_prompt = subject.kind is SubjectKind.PROMPT
+                yield self._prompt_version(result) if is_prompt else version, result
+        if subject.kind is SubjectKind.PROMPT:  # results.json may hold what no run does
+            yield from ((self._prompt_version(result), result) for result in self.present)
+
+    def _prompt_version(self, result: Result) -> str:
+        test = self._config.workspace.tests_by_id.get(result.test_id)
+        if test is None:
+            return ""
+        return hash_prompt(result.system_prompt or "", result.prompt or "", test)
 
     def _side_before(self, reference: str) -> ResultSet:
         run = self._run(reference)

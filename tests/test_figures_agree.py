@@ -30,6 +30,7 @@ from poor_bench.dashboard.pages.overview.callbacks import (
 )
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, FIGURES
 from poor_bench.dashboard.pages.run.callbacks import failures
+from poor_bench.dashboard.services.services import Services
 from poor_bench.labels.label import Label
 from poor_bench.labels.ratings import rate_answer
 from poor_bench.labels.storage import add_labels
@@ -42,6 +43,7 @@ from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import of_type, text_of
+from tests.waiting import wait_for
 
 KEPT, SILENT, REMOVED = "scripted:kept", "scripted:silent", "scripted:gone"
 TIMED = {
@@ -145,6 +147,13 @@ def _contradict(result: Result, who: str) -> Label:
     return rate_answer(result, score=score, who=who, when="2026-01-03T00:00:00Z", note="wrong")
 
 
+def counted_services(folder: Path) -> Services:
+    """Return services that have counted the stale scores, which they do in a thread."""
+    services = services_of(folder)
+    wait_for(lambda: services.results.stale().is_current)
+    return services
+
+
 def shown(name: str) -> str:
     """What people read of a metric of `KEPT`."""
     metric, value = metrics.METRICS[name], EXPECTED[name]
@@ -168,7 +177,7 @@ def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
     assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens", "n_stale"} <= missing
     assert {"strict_score", "format_tax"} <= missing
     assert row_of(tables_in(bench.report.render("html"))[0], SILENT)["Median"] == ""
-    [line] = [r for r in leaderboard_rows(services_of(bench.folder)) if r["id"] == SILENT]
+    [line] = [r for r in leaderboard_rows(counted_services(bench.folder)) if r["id"] == SILENT]
     assert line["median_s"] is line["cost_usd"] is line["stale"] is None
 
 
@@ -246,7 +255,7 @@ def test_every_report_says_in_a_sentence_how_many_scores_are_stale(bench: Bench)
 
 
 def test_the_dashboard_shows_the_same(bench: Bench) -> None:
-    services = services_of(bench.folder)
+    services = counted_services(bench.folder)
     [line] = [row for row in leaderboard_rows(services) if row["id"] == KEPT]
     for field, metric in FIGURES.items():
         expected = EXPECTED[metric.name]
@@ -261,7 +270,7 @@ def test_the_dashboard_shows_the_same(bench: Bench) -> None:
 
 
 def test_the_compare_page_shows_the_same(bench: Bench) -> None:
-    services = services_of(bench.folder)
+    services = counted_services(bench.folder)
     view = CompareView(services, CompareUrl())
     [line] = [each for each in view.strip_lines(None) if each.llm_id == KEPT]
     table = text_of(strip([line], view.url, is_ready=False))
@@ -288,15 +297,15 @@ def test_compare_counts_the_stale_scores_of_both_models(
 
 
 def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
-    _, _, head = failures(services_of(bench.folder))
+    _, _, head = failures(counted_services(bench.folder))
     assert "1 trial without a score" in text_of(head)
     assert "1 newer attempt of scored trials" in text_of(head)
-    assert "8 trials" not in note(services_of(bench.folder))
-    assert "7 trials" in note(services_of(bench.folder))
+    assert "8 trials" not in note(counted_services(bench.folder))
+    assert "7 trials" in note(counted_services(bench.folder))
 
 
 def test_the_heat_map_marks_what_is_stale(bench: Bench) -> None:
-    services = services_of(bench.folder)
+    services = counted_services(bench.folder)
     assert text_of(scores_by_class(services, "")).count("1 stale") == 1
     table = csv.DictReader(io.StringIO(heat_map_csv(services, "?heat-map=levels").csv))
     rows = [row for row in table if row["Model ID"] == KEPT]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from poor_bench.comparison.subject import hash_parameters, hash_prompt
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.resolver import ResultSetResolver, read_run_facts
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -42,6 +44,8 @@ def scores(config: WorkspaceFolder, reference: str) -> dict[tuple[str, str], flo
         ("before:last", {("a", "1"): 0.0, ("a", "2"): 0.0}),
         ("scripted:b", {("b", "1"): 1.0}),
         ("Ann", {("a", "1"): 1.0, ("a", "2"): 0.0}),
+        ("Ann@run:previous", {("a", "1"): 0.0, ("a", "2"): 0.0}),
+        (f"scripted:b@run:{SECOND}", {("b", "1"): 1.0}),
     ],
 )
 def test_reference_opens_what_it_names(
@@ -54,6 +58,23 @@ def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> 
     copy = tmp_path / "base.jsonl"
     copy.write_bytes(config.store.paths.runs()[0].read_bytes())
     assert scores(config, str(copy)) == {("a", "1"): 0.0, ("a", "2"): 0.0}
+
+
+def test_parameters_and_prompts_of_a_model_are_opened_by_their_versions(
+    config: WorkspaceFolder,
+) -> None:
+    cold = {"temperature": 0.0}
+    asked = [replace(make_result(f"sum_00{n}", score=0.5), prompt=f"Do {n}") for n in (1, 3)]
+    header = {"parameters": {"scripted:a": cold}}
+    config.store.add(asked, "20261123T100000-cccccc", header)
+    by_parameters = f"Ann@parameters:{hash_parameters(cold)}"
+    assert scores(config, by_parameters) == {("a", "1"): 0.5, ("a", "3"): 0.5}
+    test = config.workspace.tests_by_id["sum_001"]
+    by_prompt = f"Ann@prompt:{hash_prompt('', 'Do 1', test)}"
+    assert scores(config, by_prompt)["a", "1"] == 0.5
+    with pytest.raises(ConfigError) as caught:
+        ResultSetResolver(config).open("Ann@parameters:none")
+    assert hash_parameters(cold) in caught.value.hint
 
 
 def test_side_knows_the_runs_of_its_results(config: WorkspaceFolder) -> None:

@@ -45,6 +45,7 @@ _EPILOG = examples(
   {program} compare baseline.json            a file, with the current results
   {program} compare ollama:qwen3:1.7b ollama:gemma3:1b
   {program} compare 20261121T2250 last --class 'math*' --allow prompt
+  {program} compare ollama:qwen3:1.7b@run:previous ollama:qwen3:1.7b@run:last
   {program} compare --why --dry-run          what changed, and how many re-runs tell it apart
   {program} compare previous last --why      re-run with single changes taken back
 """
@@ -89,8 +90,10 @@ def command(
     """Compare two models or two runs: fixed, broken and unchanged tests, and significance.
 
     BEFORE and AFTER are each a model id or label, a run (`last`, `previous` or the beginning of
-    its id), `before:RUN` (all results before that run), a file of results, or `now`. Tests whose
-    prompt, parameters, model or evaluator changed are listed, not compared.
+    its id), `before:RUN` (all results before that run), a file of results, or `now`; or one run,
+    prompt version or set of parameters of a model: MODEL@run:RUN, MODEL@prompt:VERSION,
+    MODEL@parameters:VERSION, as on page Compare. Tests whose prompt, parameters, model or evaluator
+    changed are listed, not compared.
 
     --why asks tests again with some changes taken back. Prompts come from the stored results. Its
     re-runs are kept in `autopsies/`, apart from the results, and are used again by the next --why.

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from poor_bench.models.test import Test
+from poor_bench.prompts.render import list_inserted
 
 
 class SubjectKind(StrEnum):
@@ -102,8 +103,8 @@ def hash_prompt(system_prompt: str, prompt: str, test: Test) -> str:
     if not prompt:
         return ""
     template = prompt
-    for text in sorted((test.text or "", *(test.texts or ())), key=len, reverse=True):
-        template = template.replace(text, _TEXT) if text else template
+    for text in list_inserted(test):
+        template = template.replace(text, _TEXT)
     return _hash(f"{test.class_id}\0{system_prompt}\0{template}")
 
 

@@ -83,30 +83,44 @@ _MARK_S = 0.05
 _MOST_MARKS = 200
 
 
-def find_matches(text: str, sought: TestFilter) -> list[tuple[int, int]]:
-    """Find where words or pattern of a search stand in a text, to mark them.
+class Matches:
+    """Finds what a search matches in the texts of a page, to mark it there.
 
-    Returns:
-        Start and end of at most 200 matches, without overlap; empty where the search takes too
-        long or its pattern is not valid.
-
-    Example:
-        >>> find_matches("Red and red", TestFilter(words="red"))
-        [(0, 3), (8, 11)]
+    A pattern that takes too long in one text is sought in no further one, so that a page of many
+    texts is bounded as a whole.
     """
-    import regex
 
-    parts = [f"(?:{sought.pattern})"] if sought.pattern else []
-    parts += [regex.escape(sought.words, literal_spaces=True)] if sought.words else []
-    if not parts:
-        return []
-    try:
-        flags = regex.IGNORECASE | regex.MULTILINE
-        found = regex.finditer("|".join(parts), text, flags=flags, timeout=_MARK_S)
-        spans = (match.span() for match in islice(found, _MOST_MARKS))
-        return [span for span in spans if span[1] > span[0]]
-    except (regex.error, TimeoutError):
-        return []
+    def __init__(self, sought: TestFilter) -> None:
+        import regex
+
+        parts = [f"(?:{sought.pattern})"] if sought.pattern else []
+        parts += [regex.escape(sought.words, literal_spaces=True)] if sought.words else []
+        try:
+            flags = regex.IGNORECASE | regex.MULTILINE
+            self._pattern = regex.compile("|".join(parts), flags) if parts else None
+        except regex.error:
+            self._pattern = None
+
+    def find(self, text: str) -> list[tuple[int, int]]:
+        """Find where words or pattern stand in a text.
+
+        Returns:
+            Start and end of at most 200 matches, without overlap; empty where the search takes too
+            long or its pattern is not valid.
+
+        Example:
+            >>> Matches(TestFilter(words="red")).find("Red and red")
+            [(0, 3), (8, 11)]
+        """
+        if self._pattern is None:
+            return []
+        try:
+            found = self._pattern.finditer(text, timeout=_MARK_S)
+            spans = (match.span() for match in islice(found, _MOST_MARKS))
+            return [span for span in spans if span[1] > span[0]]
+        except TimeoutError:
+            self._pattern = None
+            return []
 
 
 def _read_condition(found: re.Match[str]) -> Condition:

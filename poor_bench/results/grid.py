@@ -1,19 +1,12 @@
-"""Chosen models side by side: a grid of tests and models, its filters and its order."""
+"""Chosen models side by side: a grid of tests and models."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, assert_never
-
-from poor_bench.errors import ConfigError
-from poor_bench.results.filter_text import Condition, Operator, parse_filter
-from poor_bench.results.text_rows import check_pattern
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -59,27 +52,74 @@ class TrialGrid:
         """Mark for each cause of lost score the lines with a trial that lost score for it."""
         import numpy as np
 
-        known = self.table.text_columns(self._rows, ["cause"])
-        places: dict[str, list[int]] = {}
-        for place, (cause,) in enumerate(known):
-            if cause:
-                places.setdefault(cause, []).append(place)
-        marked = {cause: np.zeros(len(self.test_ids), dtype=np.bool_) for cause in sorted(places)}
-        for cause, marks in marked.items():
-            marks[list(self._lines_of(np.array(places[cause])))] = True
+        marked = {}
+        for cause, places in sorted(self.table.places_by_text("cause", self._rows).items()):
+            marked[cause] = np.zeros(len(self.test_ids), dtype=np.bool_)
+            marked[cause][list(self._lines_of(places))] = True
         return marked
 
     def mean_seconds(self) -> NDArray[np.float64]:
         """Compute the mean execution time of every cell; NaN where it is not known."""
         import numpy as np
 
-        lengths = np.diff(self._starts)
-        cells = np.repeat(np.arange(len(lengths)), lengths)
+        cells = self._cells()
         times = self.table.columns["execution_time_ms"][self._rows]
         is_known = ~np.isnan(times)
-        counts = np.bincount(cells[is_known], minlength=len(lengths))
+        counts = np.bincount(cells[is_known], minlength=self.scores.size)
         means = _means(cells[is_known], times[is_known], counts) / 1000
         return means.reshape(self.scores.shape)
+
+    def find_alike(self) -> NDArray[np.int8]:
+        """Compare how each cell was asked and scored with the first cell of its line.
+
+        Returns:
+            1 where request, model and evaluator are the same, 0 where that is not known or a cell
+            is empty, -1 where one of them differs.
+        """
+        import numpy as np
+
+        alike = np.ones(self.scores.shape, dtype=np.int8)
+        columns = self.table.columns
+        for codes in (columns["request_code"], columns["evaluator_code"]):
+            lowest, highest = self._bounds(codes[self._rows])
+            is_known = (lowest > 0) & (lowest[:, :1] > 0)
+            is_same = (lowest == lowest[:, :1]) & (highest == highest[:, :1])
+            alike = np.minimum(alike, np.where(is_known, np.where(is_same, 1, -1), 0))
+        lowest, highest = self._bounds(self._number_digests())
+        is_known = (lowest > 0) & (lowest[:, :1] > 0)  # many servers do not tell
+        is_other = (lowest != lowest[:, :1]) | (highest != highest[:, :1])
+        alike[is_known & is_other] = -1
+        found: NDArray[np.int8] = alike.astype(np.int8)
+        return found
+
+    def _number_digests(self) -> NDArray[np.uint64]:
+        """Number the versions of the models, from 1; 0 where it is not known."""
+        import numpy as np
+
+        numbers = np.zeros(len(self._rows), dtype=np.uint64)
+        known = self.table.places_by_text("model_digest", self._rows)
+        for number, places in enumerate(known.values(), 1):
+            numbers[places] = number
+        return numbers
+
+    def _bounds(self, codes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Find the lowest and the highest code of every cell; 0 where it is empty."""
+        import numpy as np
+
+        cells = self._cells()
+        highest = np.zeros(self.scores.size, dtype=np.uint64)
+        lowest = np.full(self.scores.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+        np.maximum.at(highest, cells, codes)
+        np.minimum.at(lowest, cells, codes)
+        lowest[np.diff(self._starts) == 0] = 0
+        return lowest.reshape(self.scores.shape), highest.reshape(self.scores.shape)
+
+    def _cells(self) -> NDArray[np.int64]:
+        """Number the cell of every row."""
+        import numpy as np
+
+        lengths = np.diff(self._starts)
+        return np.repeat(np.arange(len(lengths)), lengths)
 
     def _lines_of(self, places: NDArray[np.int64]) -> set[int]:
         """Find the lines of some places in `_rows`."""
@@ -173,203 +213,3 @@ def _n_failed(
     keys = places * (len(trials) + 1) + numbers
     has_failed_only = ~is_scored & ~np.isin(keys, keys[is_scored])
     return np.bincount(places[has_failed_only], minlength=size)
-
-
-class Show(StrEnum):
-    """Which tests are of interest; the base is the first LLM."""
-
-    ALL = "all"
-    DIFFERENCES = "differences"
-    """Not all that were scored scored alike."""
-    REGRESSIONS = "regressions"
-    """Some LLM scored less than the base."""
-    IMPROVEMENTS = "improvements"
-    """Some LLM scored more than the base."""
-    TIES = "ties"
-    """All LLMs were scored, and alike."""
-    UNSTABLE = "unstable"
-    """The trials of some LLM did not score alike."""
-    FORMAT = "format"
-    """Some LLM lost score to the form of its answer alone."""
-    FAILED = "failed"
-    """Some trial failed to run."""
-
-
-class GridOrder(StrEnum):
-    """What the tests are ordered by."""
-
-    FILE = "file"
-    DROP = "drop"
-    """The largest loss against the base first."""
-    GAIN = "gain"
-    """The largest gain over the base first."""
-    HARDEST = "hardest"
-    """The lowest mean score first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridFilter:
-    """Filters of a comparison; an empty one lets everything through."""
-
-    classes: frozenset[str] = frozenset()
-    levels: frozenset[int] = frozenset()
-    text: str = ""
-    """As `parse_filter` reads it; words are sought in test ids, test texts and responses."""
-
-
-def find_lines(grid: TrialGrid, tests: Mapping[str, Test], wanted: GridFilter) -> NDArray[np.int64]:
-    """Select the lines of the grid that pass a filter, in the order of the grid.
-
-    Raises:
-        ConfigError: If the text of the filter cannot be read, or its pattern is not valid.
-    """
-    import numpy as np
-
-    sought = parse_filter(wanted.text)
-    words = sought.words.casefold()
-    answered = grid.tests_with(sought.words) if words else set()
-    matching = _find_matching(grid, tests, sought.pattern) if sought.pattern else None
-    kept = [
-        line
-        for line, test_id in enumerate(grid.test_ids)
-        if _is_in_place(tests.get(test_id), wanted)
-        and (matching is None or line in matching)
-        and (line in answered or _holds(test_id, tests.get(test_id), words))
-    ]
-    lines = np.array(kept, dtype=np.int64)
-    for condition in sought.conditions:
-        lines = lines[_meets(grid, tests, condition)[lines]]
-    return lines
-
-
-_PATTERN_S = 0.2
-"""Longest search for a pattern in the texts of the tests, in seconds."""
-
-
-def _find_matching(grid: TrialGrid, tests: Mapping[str, Test], pattern: str) -> set[int]:
-    """Find the lines whose tests or answers match a pattern."""
-    import regex
-
-    check_pattern(pattern)
-    found = grid.tests_with(pattern, is_pattern=True)
-    try:
-        compiled = regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
-        for line, test_id in enumerate(grid.test_ids):
-            own = "\n".join(_list_texts(test_id, tests.get(test_id)))
-            if line not in found and compiled.search(own, timeout=_PATTERN_S):
-                found.add(line)
-    except (regex.error, TimeoutError) as error:
-        raise ConfigError(
-            f"/{pattern:.100}/ cannot be searched: {error or 'it takes too long'}",
-            hint="Use a simpler pattern.",
-        ) from error
-    return found
-
-
-def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> NDArray[np.bool_]:
-    """Mark the lines that meet a typed filter: those of which any model does."""
-    import numpy as np
-
-    known = [tests.get(test_id) for test_id in grid.test_ids]
-    match condition.field:
-        case "class":
-            value = condition.value.casefold()
-            return np.array([value in (test.class_id.casefold() if test else "") for test in known])
-        case "cause":
-            value = condition.value.casefold()
-            has_cause = np.zeros(len(known), dtype=np.bool_)
-            for cause, marks in grid.mark_causes().items():
-                has_cause |= marks & (value in cause.casefold())
-            return has_cause
-        case "level":
-            values = np.array([[test.level if test else np.nan] for test in known], dtype=float)
-        case "difference":
-            values = grid.scores[:, 1:] - grid.scores[:, :1]
-        case "latency":
-            values = grid.mean_seconds()
-        case _:
-            values = grid.scores
-    is_met: NDArray[np.bool_] = _COMPARE[condition.operator](values, condition.number).any(axis=1)
-    return is_met
-
-
-_COMPARE: Mapping[Operator, Callable[[Any, float], Any]] = {
-    Operator.LESS: operator.lt,
-    Operator.AT_MOST: operator.le,
-    Operator.MORE: operator.gt,
-    Operator.AT_LEAST: operator.ge,
-    Operator.EQUAL: operator.eq,
-    Operator.HOLDS: operator.eq,
-}
-
-
-def _is_in_place(test: Test | None, wanted: GridFilter) -> bool:
-    class_id, level = (test.class_id, test.level) if test else ("", 0)
-    if wanted.classes and class_id not in wanted.classes:
-        return False
-    return not wanted.levels or level in wanted.levels
-
-
-def _holds(test_id: str, test: Test | None, text: str) -> bool:
-    return any(text in part.casefold() for part in _list_texts(test_id, test))
-
-
-def _list_texts(test_id: str, test: Test | None) -> list[str]:
-    return [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
-
-
-def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:
-    """Select the lines that show what is asked for."""
-    import numpy as np
-
-    kept: NDArray[np.int64] = lines[np.asarray(_mask(grid, show), dtype=np.bool_)[lines]]
-    return kept
-
-
-def _mask(grid: TrialGrid, show: Show) -> Any:
-    import numpy as np
-
-    base, others = grid.scores[:, :1], grid.scores[:, 1:]
-    is_empty = np.isnan(grid.scores)
-    highest = np.where(is_empty, -np.inf, grid.scores).max(axis=1)
-    lowest = np.where(is_empty, np.inf, grid.scores).min(axis=1)
-    found: Any
-    match show:
-        case Show.ALL:
-            found = np.ones(len(grid.test_ids), dtype=np.bool_)
-        case Show.DIFFERENCES:
-            found = highest > lowest
-        case Show.REGRESSIONS:
-            found = (others < base).any(axis=1)
-        case Show.IMPROVEMENTS:
-            found = (others > base).any(axis=1)
-        case Show.TIES:
-            found = ~is_empty.any(axis=1) & (highest == lowest)
-        case Show.UNSTABLE:
-            found = (grid.spreads > 0).any(axis=1)
-        case Show.FORMAT:
-            found = (grid.strict_scores < grid.scores).any(axis=1)
-        case Show.FAILED:
-            found = (grid.n_failed > 0).any(axis=1)
-        case _:
-            assert_never(show)
-    return found
-
-
-def order_lines(grid: TrialGrid, lines: NDArray[np.int64], order: GridOrder) -> NDArray[np.int64]:
-    """Sort lines; those that cannot be ordered come last."""
-    import numpy as np
-
-    if order is GridOrder.FILE:
-        return lines
-    scores = grid.scores[lines]
-    changes = scores[:, 1:] - scores[:, :1]
-    if order is GridOrder.HARDEST:
-        keys = np.where(np.isnan(scores), 0, scores).sum(axis=1) / np.maximum(
-            1, (~np.isnan(scores)).sum(axis=1)
-        )
-    elif order is GridOrder.DROP:
-        keys = np.where(np.isnan(changes), np.inf, changes).min(axis=1, initial=np.inf)
-    else:
-        keys = np.where(np.isnan(changes), np.inf, -changes).min(axis=1, initial=np.inf)
-    return lines[np.argsort(keys, kind="stable")]

@@ -153,6 +153,17 @@ class _JoinedTexts:
             found += places[here][np.isin(own, np.array(holding, dtype=np.int64))].tolist()
         return found
 
+    def places_by_text(self, field: str, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """See `Texts`."""
+        import numpy as np
+
+        found: dict[str, list[NDArray[np.int64]]] = {}
+        for number, here in self._by_table(places):
+            own = self._own_places[places[here]]
+            for text, holding in self._texts[number].places_by_text(field, own).items():
+                found.setdefault(text, []).append(places[here][np.isin(own, holding)])
+        return {text: np.concatenate(parts) for text, parts in found.items()}
+
     def _by_table(self, places: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
         import numpy as np
 

@@ -50,6 +50,11 @@ class Texts(Protocol):
     ) -> list[int]:
         """Find those places, and maybe others, whose texts hold words or match a pattern."""
 
+    def places_by_text(
+        self, field: str, places: NDArray[np.int64]
+    ) -> Mapping[str, NDArray[np.int64]]:
+        """Find which of those places, and maybe of others, hold which value of a text."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable(TrialColumns):
@@ -198,6 +203,31 @@ class ResultTable(TrialColumns):
         found = self.texts.places_with(words, places, is_pattern=is_pattern)
         is_found: NDArray[np.bool_] = np.isin(places, np.array(found, dtype=np.int64))
         return is_found
+
+    def places_by_text(self, field: str, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Find which of some rows hold which value of a text whose values repeat.
+
+        Args:
+            field: A text, such as `cause`.
+            rows: Rows of this table.
+
+        Returns:
+            Value to places in `rows`; empty values are left out.
+        """
+        import numpy as np
+
+        if not len(rows):
+            return {}
+        of_rows = self.columns["place"][rows]
+        order = of_rows.argsort(kind="stable")
+        in_order = of_rows[order]
+        found = {}
+        for text, own in self.texts.places_by_text(field, of_rows).items():
+            near = np.searchsorted(in_order, own).clip(max=len(rows) - 1)
+            here = order[near[in_order[near] == own]]
+            if len(here):
+                found[text] = np.sort(here)
+        return found
 
     def _light_columns(
         self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str]

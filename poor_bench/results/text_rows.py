@@ -6,12 +6,13 @@ import re
 import threading
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.errors import ConfigError, StoreError
+from poor_bench.errors import StoreError
 from poor_bench.results.columns import SEARCHED
+from poor_bench.results.pattern_search import FLAGS, ended
 
 if TYPE_CHECKING:
     import duckdb
@@ -83,6 +84,7 @@ class TextRows:
             is_pattern: True if `words` is a regular expression, whose search takes linear time.
 
         Raises:
+            ConfigError: If the search for a pattern takes too long.
             StoreError: If the index is damaged.
         """
         import numpy as np
@@ -91,7 +93,7 @@ class TextRows:
         sought = words if is_pattern else words.casefold()
         sought = sought.encode("utf-8", "backslashreplace").decode()
         text = text if is_pattern else _fold(text, sought)
-        test = f"regexp_matches({text}, '(?im)' || $1)" if is_pattern else f"contains({text}, $1)"
+        test = f"regexp_matches({text}, '{FLAGS}' || $1)" if is_pattern else f"contains({text}, $1)"
         with self._reading() as cursor:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
@@ -102,7 +104,37 @@ class TextRows:
             if not searched:
                 return []
             query = f"SELECT place FROM ({searched}) WHERE {test}"
-            return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
+            with ended(cursor, sought) if is_pattern else nullcontext():
+                return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
+
+    def places_by_text(self, field: str, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Find where each value of a text whose values repeat stands; missing ones are left out.
+
+        Args:
+            field: A column of texts, such as `cause`.
+            places: Rows of which it is asked; others may be found, too.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        import numpy as np
+
+        with self._reading() as cursor:
+            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
+            starts = [self._starts[number] for number in numbers.tolist()]
+            if not starts:
+                return {}
+            read = " UNION ALL ".join(
+                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {field} AS text "
+                f"FROM {relation_of(start, self._files[start])} WHERE {field} <> ''"
+                for start in starts
+            )
+            query = f"SELECT text, list(place) AS places FROM ({read}) GROUP BY text"
+            found = cursor.execute(query).fetchnumpy()
+            return {
+                str(text): np.asarray(own, dtype=np.int64)
+                for text, own in zip(found["text"], found["places"], strict=True)
+            }
 
     def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
         """Group places by what their texts are read from."""
@@ -125,25 +157,6 @@ class TextRows:
                 f"the index of the results is damaged: {error}",
                 hint="It has been removed and is built again when next needed. Try again.",
             ) from error
-
-
-def check_pattern(pattern: str) -> None:
-    """Check that a regular expression can be searched in linear time.
-
-    Raises:
-        ConfigError: If it is not valid, or needs look-around or references to groups.
-    """
-    import duckdb
-
-    try:
-        with duckdb.connect() as connection:
-            connection.execute("SELECT regexp_matches('', '(?im)' || $1)", [pattern]).fetchall()
-    except (duckdb.Error, UnicodeError) as error:
-        reason = str(error).partition(": ")[2].partition("\n")[0] or "it cannot be read"
-        raise ConfigError(
-            f"/{pattern:.100}/ is not a regular expression: {reason}",
-            hint="Look-around and back references are not supported.",
-        ) from error
 
 
 def relation_of(start: int, texts: Path | None) -> str:

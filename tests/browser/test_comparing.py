@@ -33,9 +33,9 @@ def test_the_address_restores_the_view_in_another_browser(
 ) -> None:
     page = open_compare(new_visitor(results_shown))
     page.get_by_role("link", name="Regressions 20").click()
-    page.get_by_role("link", name="Largest loss").click()
+    page.get_by_role("link", name="Difference", exact=True).click()
     # A click on a list that is about to be replaced would be lost.
-    expect(chosen_chips(page).filter(has_text="Largest loss")).to_be_visible()
+    expect(chosen_chips(page).filter(has_text="Difference ▲")).to_be_visible()
     page.get_by_role("link", name="sum_010", exact=True).click()
     page.wait_for_url("**test=sum_010**")
     other = new_visitor(results_shown).new_page()
@@ -43,7 +43,7 @@ def test_the_address_restores_the_view_in_another_browser(
     for shown in (page, other):
         expect(shown.get_by_role("heading", name="sum_010")).to_be_visible()
         expect(chosen_chips(shown).filter(has_text="Regressions")).to_be_visible()
-        expect(chosen_chips(shown).filter(has_text="Largest loss")).to_be_visible()
+        expect(chosen_chips(shown).filter(has_text="Difference ▲")).to_be_visible()
 
 
 def test_another_base_turns_the_comparison_round(

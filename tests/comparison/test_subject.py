@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from poor_bench.comparison.subject import Subject, SubjectKind, hash_prompt
 from poor_bench.models.test import Test
+from poor_bench.prompts.render import render_prompt
 
 names = st.text(min_size=1, max_size=20).filter(lambda name: "@" not in name)
 versions = st.from_regex(r"[a-zA-Z0-9_.-]{1,20}", fullmatch=True)
@@ -28,3 +29,10 @@ def test_a_prompt_version_changes_with_the_template_and_the_system_prompt_only()
     assert hash_prompt("", "Do 1+1", one) != hash_prompt("", "Solve 1+1", one)
     assert hash_prompt("", "Do 1+1", one) != hash_prompt("Be brief", "Do 1+1", one)
     assert hash_prompt("", "", one) == ""
+
+
+def test_tests_of_several_texts_share_the_version_of_their_prompt() -> None:
+    counts = (["Good"], ["Good", "Bad"], ['She said "no"', "Müde", "Bad"])
+    tests = [Test(test_id=str(len(each)), class_id="c", level=1, texts=each) for each in counts]
+    template = "{texts}\nGood or Bad?"
+    assert len({hash_prompt("", render_prompt(template, test), test) for test in tests}) == 1

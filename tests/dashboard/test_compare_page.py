@@ -5,7 +5,10 @@ import pytest
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.services import Services
-from poor_bench.results.grid import GridOrder, Show
+from poor_bench.models.result import Result
+from poor_bench.results.grid_facets import CHANGES
+from poor_bench.results.grid_filter import Show
+from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import components, of_type, text_of
@@ -59,6 +62,12 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
         ("?text=SUM_003", ["sum_003"]),
         ("?text=i+say", ["sum_002"]),
         ("?order=drop", ["sum_002", "sum_001", "sum_003", "sum_004"]),
+        ("?order=-difference&order-of=scripted:fair", ["sum_001", "sum_003", "sum_004", "sum_002"]),
+        ("?order=-test", ["sum_004", "sum_003", "sum_002", "sum_001"]),
+        ("?order=score", ["sum_002", "sum_001", "sum_003", "sum_004"]),
+        ("?order=nonsense", ["sum_001", "sum_002", "sum_003", "sum_004"]),
+        ("?text=class:sum", ["sum_001", "sum_002", "sum_003", "sum_004"]),
+        ("?text=class:product", []),
         ("?class=none", []),
         ("?text=/^i+SAY+%5Cd/", ["sum_002"]),
         ("?text=score<0.5", ["sum_002"]),
@@ -83,7 +92,7 @@ def test_trials_that_answered_alike_stand_once_with_their_number(
     trials[2]["score"] = 0.0
     write_results(folder, {"a:b": trials, "c:d": [scored("sum_001", 1.0)]})
     services = services_of(folder)
-    *_, chips, tests = callbacks.show_tests(services, "?show=unstable")
+    _, chips, tests = callbacks.show_tests(services, "?show=unstable")
     assert "3x 4 1x 5" in text_of(tests)
     assert "Unstable 1" in text_of(chips)
 
@@ -136,9 +145,72 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
     write_results(folder, results)
     services = services_of(folder)
     shown = callbacks.show_panel(services, "?test=sum_001")[0]
-    for markdown in of_type(shown, "Markdown"):
-        assert "](javascript" not in markdown.children
-        assert "<script" not in markdown.children
+    assert text_of(shown).count("<script>alert(1)</script>") >= 2
+    drawn = [part.to_plotly_json() for part in components(shown)]
+    assert {"Script", "Markdown"}.isdisjoint(each["type"] for each in drawn)
+    assert not any("javascript" in str(each["props"].get("href")) for each in drawn)
+
+
+def test_bars_of_charts_filter_the_tests_and_the_other_charts(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    charts, _, tests = callbacks.show_tests(services, f"?llm={GOOD}&llm={FAIR}")
+    [loss] = [
+        link
+        for link in of_type(charts, "A")
+        if text_of(link).startswith(CHANGES[0]) and "show only these" in link.title
+    ]
+    assert "facet-row" in loss.className
+    charts, _, tests = callbacks.show_tests(services, loss.href)
+    assert [test.children for test in of_type(tests, "A")] == ["sum_002"]
+    bars = [link for link in of_type(charts, "A") if "facet-row" in link.className]
+    by_name = {text_of(bar): dict(bar.to_plotly_json()["props"]) for bar in bars}
+    assert by_name[f"{CHANGES[0]} 1"]["aria-current"] == "true"
+    assert f"{CHANGES[2]} 3" in by_name  # a chart does not filter itself
+
+
+def test_a_typed_cause_finds_the_tests_that_lost_score_for_it(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
+    folder = workspace_files.write()
+    lost = scored("sum_002", 0.0, cause="wrong_answer")
+    write_results(folder, {"a:b": [scored("sum_001", 1.0), lost]})
+    services = services_of(folder)
+    assert listed(services, "?text=cause:WRONG") == ["sum_002"]
+    assert listed(services, "?text=cause:late") == []
+    charts, *_ = callbacks.show_tests(services, "?cause=wrong_answer")
+    assert "wrong answer 1" in text_of(charts)
+
+
+def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", ["4"])
+    folder = workspace_files.write()
+    known = [test["test_id"] for test in workspace_files.tests]
+    codes = {"20260101T000000-a": ("00000000000000aa",) * 3,
+             "20260102T000000-b": ("00000000000000aa", "00000000000000bb", "")}  # fmt: skip
+    for run_id, requests in codes.items():
+        results = [
+            Result(llm_id="scripted:one", test_id=test_id, score=1.0, response="4", run_id=run_id,
+                   request_fingerprint=request, evaluator_fingerprint="00000000000000ee")
+            for test_id, request in zip(known, requests, strict=True)
+        ]  # fmt: skip
+        header = {"llms": {"scripted:one": 3}}
+        WorkspaceFolder(folder).store.add(results, run_id, header)
+    services = services_of(folder)
+    search = "?" + "&".join(f"llm=scripted:one@run:{run_id}" for run_id in codes)
+    _, chips, tests = callbacks.show_tests(services, search)
+    assert "All tests 3 Same request only 1" in text_of(chips)
+    assert "1 with another prompt" in text_of(chips)
+    assert "1 not known" in text_of(chips)
+    assert text_of(tests).count("asked differently") == 1
+    assert listed(services, f"{search}&alike=yes") == [known[0]]
+    wait_for(lambda: callbacks.show_strip(services, f"{search}&alike=yes")[2])
+    assert "n = 1" in text_of(callbacks.show_strip(services, f"{search}&alike=yes")[1])
 
 
 def test_the_whole_state_survives_the_address() -> None:
@@ -149,7 +221,8 @@ def test_the_whole_state_survives_the_address() -> None:
         classes=("sums",),
         levels=(1, 2),
         text="50 % & more",
-        order=GridOrder.DROP,
+        order="-score",
+        order_of="c/d",
         page=3,
         test="t",
         left="a:b",
@@ -165,7 +238,7 @@ def test_another_filter_begins_at_the_first_page() -> None:
 
 
 def test_nonsense_in_the_address_is_ignored() -> None:
-    assert CompareUrl.read("?show=x&order=y&page=-1&level=a&base=gone") == CompareUrl(base="gone")
+    assert CompareUrl.read("?show=x&page=-1&level=a&base=gone") == CompareUrl(base="gone")
 
 
 def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
@@ -198,9 +271,9 @@ def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    classes, *_, tests = callbacks.show_tests(services, "?text=/(/")
+    *_, tests = callbacks.show_tests(services, "?text=/(/")
     assert "/(/ is not a regular expression" in text_of(tests)
-    assert text_of(classes)
+    assert text_of(callbacks.show_classes(services, "?text=/(/")[0])
     assert callbacks.show_panel(services, "?text=/(/&test=sum_001") == (None, None)
 
 
@@ -236,13 +309,14 @@ def test_a_model_without_a_result_and_one_whose_test_changed_are_marked(
     write_results(folder, {"scripted:a": both, "scripted:b": [changed]})
     services = services_of(folder)
     wait_for(lambda: services.results.stale().is_current)
-    classes, _, _, tests = callbacks.show_tests(services, "?llm=scripted:a&llm=scripted:b")
+    *_, tests = callbacks.show_tests(services, "?llm=scripted:a&llm=scripted:b")
     badges = [
         span
         for span in of_type(tests, "Span")
         if "trust-badge " in str(getattr(span, "className", ""))
     ]
     assert [text_of(badge) for badge in badges] == ["stale", "pending"]
+    classes, _ = callbacks.show_classes(services, "?llm=scripted:a&llm=scripted:b")
     assert "1 of 2 tests" in text_of(classes)
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
-from poor_bench.results.filter_text import TestFilter, find_matches, parse_filter
-from poor_bench.results.text_rows import check_pattern
+from poor_bench.results.filter_text import Matches, TestFilter, parse_filter
+from poor_bench.results.pattern_search import check_pattern, search_texts
 
 
 @given(st.text(alphabet="ab/ \n", max_size=60))
@@ -37,6 +37,21 @@ def test_an_invalid_pattern_is_told_in_one_line(pattern: str) -> None:
     assert "\n" not in str(told.value)
 
 
-def test_matches_are_found_in_bounded_time() -> None:
-    assert find_matches("a" * 40 + "b", TestFilter(pattern="(a+)+$")) == []
-    assert find_matches("one two", TestFilter(pattern="t.o")) == [(4, 7)]
+def test_a_page_gives_up_a_pattern_after_the_first_text_in_which_it_takes_too_long() -> None:
+    slow = Matches(TestFilter(pattern="(a|aa)+$"))
+    assert slow.find("aa") == [(0, 2)]
+    assert slow.find("a" * 60 + "b") == []
+    assert slow.find("aa") == []
+
+
+def test_matches_are_found_in_any_case() -> None:
+    assert Matches(TestFilter(pattern="t.o")).find("one TWO") == [(4, 7)]
+
+
+def test_a_search_that_takes_too_long_is_stopped_with_a_message() -> None:
+    with pytest.raises(ConfigError, match="was stopped after"):
+        search_texts("(.{1,200}){1,3}x$", ["ab " * 5_000] * 5_000, most_s=0.001)
+
+
+def test_texts_that_match_are_found_by_their_places() -> None:
+    assert search_texts("^t.o", ["one", "zero\nTWO", "two"]) == [1, 2]

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, replace
-from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import Subject
 from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
-from poor_bench.extraction.thinking import split_thinking
-from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
 from poor_bench.models.result import Result
-from poor_bench.results.grid import GridFilter, TrialGrid, find_lines, trial_grid
+from poor_bench.results.grid import TrialGrid, trial_grid
 from poor_bench.results.grid_facets import GridFacets, find_facets
+from poor_bench.results.grid_filter import find_lines
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import find_groups
@@ -37,144 +35,10 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.stored_results import StoredResults
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.metrics.trust import TrustNote
+    from poor_bench.models.result import Result
     from poor_bench.models.test import Test
-    from poor_bench.statistics.summary import StaleReason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistinctAnswer:
-    """What one or more trials of a test answered in the same words."""
-
-    text: str
-    """The answer without thinking, or why there is none."""
-    score: float | None
-    """Mean over these trials; None where they failed to run."""
-    results: tuple[Result, ...]
-    """The trials, the first one standing for all."""
-
-    @property
-    def n_trials(self) -> int:
-        """How many trials answered so."""
-        return len(self.results)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LLMLine:
-    """One LLM on one test."""
-
-    llm_id: str
-    score: float | None
-    """Mean over trials; None where nothing was scored."""
-    change: float | None
-    """Score minus the base's; None for the base, and where one of both has none."""
-    mean_ms: float | None
-    answers: tuple[DistinctAnswer, ...]
-    """The most frequent first; empty where the test was never tried."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestAnswers:
-    """One test with a line for each LLM, the base first."""
-
-    test_id: str
-    test: Test | None
-    """None where the test is not known any more."""
-    lines: tuple[LLMLine, ...]
-
-
-def read_compared_tests(
-    grid: TrialGrid, lines: Sequence[int] | NDArray[np.int64], tests: Mapping[str, Test]
-) -> list[TestAnswers]:
-    """Read some lines of a grid with their texts, all of them at once."""
-    cells = [
-        (int(line), column, grid.find_rows(int(line), column).tolist())
-        for line in lines
-        for column in range(len(grid.llm_ids))
-    ]
-    results = grid.table.whole([row for _, _, rows in cells for row in rows])
-    found: dict[int, list[LLMLine]] = {int(line): [] for line in lines}
-    for line, column, rows in cells:
-        score, base = float(grid.scores[line, column]), float(grid.scores[line, 0])
-        change = _drop_nan(score - base) if column else None
-        answered = list(islice(results, len(rows)))
-        found[line].append(_line(grid.llm_ids[column], answered, _drop_nan(score), change))
-    return [
-        TestAnswers(
-            test_id=grid.test_ids[line], test=tests.get(grid.test_ids[line]), lines=tuple(of_llms)
-        )
-        for line, of_llms in found.items()
-    ]
-
-
-def _drop_nan(number: float) -> float | None:
-    return None if math.isnan(number) else number
-
-
-def _line(
-    llm_id: str, results: Sequence[Result], score: float | None, change: float | None
-) -> LLMLine:
-    times = [
-        result.execution_time_ms
-        for result in results
-        if result.execution_time_ms is not None and result.failure is None
-    ]
-    return LLMLine(
-        llm_id=llm_id,
-        score=score,
-        change=change,
-        mean_ms=sum(times) / len(times) if times else None,
-        answers=distinct_answers(results),
-    )
-
-
-def list_line_notes(
-    line: LLMLine, find_reason: Callable[[Result], StaleReason | None]
-) -> tuple[TrustNote, ...]:
-    """List what lessens the trust in the score of a model on a test.
-
-    Runs, prompt versions and parameter sets are of the past: they have no note.
-    """
-    if Subject.parse(line.llm_id).kind is not SubjectKind.MODEL:
-        return ()
-    if not line.answers:
-        return (NOT_RUN,)
-    results = chain.from_iterable(answer.results for answer in line.answers)
-    notes = (list_trial_notes(each.failure, find_reason(each)) for each in results)
-    return tuple(dict.fromkeys(chain.from_iterable(notes)))
-
-
-def distinct_answers(results: Sequence[Result]) -> tuple[DistinctAnswer, ...]:
-    """List the answers of some trials of one test, each wording once, most frequent first.
-
-    Example:
-        >>> trials = [Result(llm_id="a", test_id="t", score=1.0, response=text, trial=number)
-        ...           for number, text in enumerate(["4", "five", " 4"], start=1)]
-        >>> [(answer.text, answer.n_trials) for answer in distinct_answers(trials)]
-        [('4', 2), ('five', 1)]
-    """
-    by_text: dict[tuple[bool, str], list[Result]] = {}
-    for result in results:
-        text = answer_text(result)
-        by_text.setdefault((result.failure is None, text), []).append(result)
-    answers = [
-        DistinctAnswer(
-            text=text,
-            score=sum(result.score or 0.0 for result in members) / len(members)
-            if is_scored
-            else None,
-            results=tuple(members),
-        )
-        for (is_scored, text), members in by_text.items()
-    ]
-    return tuple(sorted(answers, key=lambda answer: -answer.n_trials))
-
-
-def answer_text(result: Result) -> str:
-    """Show the answer without its thinking; for a failure, its reason."""
-    if result.failure is not None:
-        return result.failure.message
-    return split_thinking(result.response).answer.strip()
+    from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.comparison import Comparison
 
 
 def against_base(comparison: Comparison, base: str) -> dict[str, PairedDifference]:
@@ -235,7 +99,21 @@ def _class_score(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How many tests the subjects of the base's model were asked and scored alike."""
+
+    n_alike: int
+    n_different: int
+    """Prompt, parameters, model or evaluator differ."""
+    n_unknown: int
+    """No fingerprint is stored, or a subject lacks the test."""
+
+
+V = TypeVar("V")
 _KEPT = 16
+_ALIKE = 1 << 50
+"""Added to the version of a table of which only tests that were asked alike are kept."""
 
 
 class CompareService:
@@ -254,6 +132,9 @@ class CompareService:
         self._grids: LRUCache[Hashable, TrialGrid] = LRUCache(_KEPT)
         self._facets: LRUCache[Hashable, GridFacets] = LRUCache(_KEPT)
         self._lines: LRUCache[Hashable, NDArray[np.int64]] = LRUCache(_KEPT)
+        self._class_scores: LRUCache[Hashable, dict[str, tuple[ClassScore, ...]]] = LRUCache(_KEPT)
+        self._alike: LRUCache[Hashable, NDArray[np.int8]] = LRUCache(_KEPT)
+        self._alike_tables: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
 
     def best_first(self) -> tuple[str, ...]:
         """Return all LLMs with results, best first."""
@@ -293,9 +174,9 @@ class CompareService:
         results = tuple(replace(result, llm_id=llm_id) for result in found.results)
         return replace(found, results=results)
 
-    def comparison(self, llm_ids: Sequence[str]) -> Computed[Comparison]:
-        """Compare all pairs of some LLMs, as far as that is computed by now."""
-        table, topic = self.subjects.table(llm_ids), sorted(set(llm_ids))
+    def comparison(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> Computed[Comparison]:
+        """Compare all pairs of some subjects, as far as that is computed by now; see `grid`."""
+        table, topic = self.table(llm_ids, is_alike=is_alike), sorted(set(llm_ids))
         tests = self._files.workspace().tests_by_id
         version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))
 
@@ -304,42 +185,89 @@ class CompareService:
             groups = {test_id: test.group for test_id, test in tests.items()}
             return compare_llms(chosen, groups=groups)
 
-        return self._comparisons.ask(tuple(topic), version, compare)
+        return self._comparisons.ask((is_alike, *topic), version, compare)
 
-    def grid(self, llm_ids: Sequence[str]) -> TrialGrid:
-        """Return the trials of some LLMs, the first one being the base."""
-        table, workspace = self.subjects.table(llm_ids), self._files.workspace()
+    def grid(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> TrialGrid:
+        """Return the trials of some subjects, the first one being the base.
+
+        Args:
+            llm_ids: The subjects.
+            is_alike: Keep only tests that all subjects of the base's model were asked alike.
+        """
+        table, workspace = self.table(llm_ids, is_alike=is_alike), self._files.workspace()
         key = (table.version, id(workspace), tuple(llm_ids))
-        with self._lock:
-            grid = self._grids.get(key)
-            if grid is None:
-                grid = trial_grid(table, workspace.tests_by_id, llm_ids)
-                self._grids[key] = grid
-            return grid
+        return self._keep(
+            self._grids, key, lambda: trial_grid(table, workspace.tests_by_id, llm_ids)
+        )
 
-    def lines(self, grid: TrialGrid, wanted: GridFilter) -> NDArray[np.int64]:
-        """Return the lines of a grid that pass a filter."""
+    def table(self, names: Sequence[str], *, is_alike: bool = False) -> ResultTable:
+        """Return the results of some subjects, see `grid`."""
+        table = self.subjects.table(names)
+        if not is_alike:
+            return table
+
+        def select() -> ResultTable:
+            grid = self.grid(names)
+            lines = (self.alike(grid) == 1).all(axis=1).nonzero()[0].tolist()
+            kept = {grid.test_ids[line] for line in lines}
+            return table.select(table.find_entries("test_id", kept.__contains__), offset=_ALIKE)
+
+        return self._keep(self._alike_tables, (table.version, tuple(names)), select)
+
+    def alike(self, grid: TrialGrid) -> NDArray[np.int8]:
+        """Compare how the cells of the base's model were asked and scored with the base.
+
+        Returns:
+            As `TrialGrid.find_alike`; cells of other models count as alike.
+        """
+
+        def find() -> NDArray[np.int8]:
+            found = grid.find_alike()
+            models = [Subject.parse(name).llm_id for name in grid.llm_ids]
+            others = [number for number, llm_id in enumerate(models) if llm_id != models[0]]
+            found[:, others] = 1
+            return found
+
+        return self._keep(self._alike, (grid.table.version, grid.llm_ids), find)
+
+    def likeness(self, names: Sequence[str]) -> Likeness | None:
+        """Count the tests that were asked alike; None if no two subjects are of one model."""
+        models = [Subject.parse(name).llm_id for name in names]
+        if models.count(models[0]) < 2:
+            return None
+        lowest = self.alike(self.grid(names)).min(axis=1, initial=1)
+        counts = [int((lowest == value).sum()) for value in (1, -1, 0)]
+        return Likeness(*counts)
+
+    def class_scores(self, grid: TrialGrid) -> dict[str, tuple[ClassScore, ...]]:
+        """Return the scores by class of a grid."""
         workspace = self._files.workspace()
-        key = (grid.table.version, id(workspace), grid.llm_ids, wanted)
-        with self._lock:
-            lines = self._lines.get(key)
-        if lines is None:
-            lines = find_lines(grid, workspace.tests_by_id, wanted)
-            with self._lock:
-                self._lines[key] = lines
-        return lines
+        key = (grid.table.version, id(workspace), grid.llm_ids)
+        return self._keep(
+            self._class_scores, key, lambda: class_scores(grid, workspace.tests_by_id)
+        )
+
+    def lines(self, grid: TrialGrid, text: str) -> NDArray[np.int64]:
+        """Return the lines of a grid that a search finds."""
+        workspace = self._files.workspace()
+        key = (grid.table.version, id(workspace), grid.llm_ids, text)
+        return self._keep(self._lines, key, lambda: find_lines(grid, workspace.tests_by_id, text))
 
     def facets(self, grid: TrialGrid) -> GridFacets:
         """Return which lines of a grid have which class, level, cause, latency and difference."""
         workspace = self._files.workspace()
         key = (grid.table.version, id(workspace), grid.llm_ids)
+        return self._keep(self._facets, key, lambda: find_facets(grid, workspace.tests_by_id))
+
+    def _keep(self, known: LRUCache[Hashable, V], key: Hashable, compute: Callable[[], V]) -> V:
+        """Compute once what many states of the page need."""
         with self._lock:
-            facets = self._facets.get(key)
-        if facets is None:
-            facets = find_facets(grid, workspace.tests_by_id)
+            value = known.get(key)
+        if value is None:
+            value = compute()
             with self._lock:
-                self._facets[key] = facets
-        return facets
+                known[key] = value
+        return value
 
     def details(self, result: Result) -> ResultDetails:
         """Return a trial of a subject with what belongs to it, without its issues."""

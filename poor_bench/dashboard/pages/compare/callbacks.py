@@ -23,7 +23,13 @@ from poor_bench.dashboard.page import (
 from poor_bench.dashboard.pages.compare.charts import build_charts
 from poor_bench.dashboard.pages.compare.classes import class_map
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
-from poor_bench.dashboard.pages.compare.layout import CompareUrl, filter_chips, nothing_yet
+from poor_bench.dashboard.pages.compare.layout import (
+    CompareUrl,
+    alike_chips,
+    filter_chips,
+    nothing_yet,
+    sort_chips,
+)
 from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
 from poor_bench.dashboard.pages.compare.strip import (
     STRIP_COLUMNS,
@@ -32,22 +38,18 @@ from poor_bench.dashboard.pages.compare.strip import (
     strip_rows,
 )
 from poor_bench.dashboard.pages.compare.subjects import QuickPicks, build_subjects
-from poor_bench.dashboard.pages.compare.tests import (
-    PAGE_SIZE,
-    build_test_list,
-)
+from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list
 from poor_bench.dashboard.result_panel.rating_bar import RatingIds
 from poor_bench.dashboard.services.compare_service import (
     against_base,
-    class_scores,
-    list_line_notes,
-    read_compared_tests,
 )
+from poor_bench.dashboard.services.compared_tests import list_line_notes, read_compared_tests
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_model_notes
-from poor_bench.results.grid import Show, of_interest, order_lines
+from poor_bench.results.grid_filter import Show, of_interest
+from poor_bench.results.grid_order import order_lines
 from poor_bench.statistics.comparison import tie_letters
 from poor_bench.statistics.summary import GroupBy
 
@@ -58,7 +60,8 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
     from numpy.typing import NDArray
 
-    from poor_bench.dashboard.services.compare_service import LLMLine
+    from poor_bench.dashboard.services.compared_tests import LLMLine, TestAnswers
+    from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.services import Services
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.results.grid import TrialGrid
@@ -121,40 +124,59 @@ class CompareView:
             for number, llm_id in enumerate(self.columns)
         ]
 
+    def comparison(self) -> Computed[Comparison]:
+        """Compare all pairs of the chosen subjects, as far as that is computed by now."""
+        return self._compare.comparison(self.columns, is_alike=self.url.alike)
+
     def classes(self) -> Component:
-        """Return the scores by class."""
+        """Return the scores by class; their links leave page and open test."""
         names = [self._name(llm_id) for llm_id in self.columns]
+        scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
         models = [name for name in places if Subject.parse(name).kind is SubjectKind.MODEL]
         summaries = {
             (places[row.group.llm_id], row.group.class_id or ""): row
             for row in self._results.summaries(GroupBy.LLM_CLASS, models)
         }
-        return class_map(class_scores(self._grid(), self._tests), names, self.url, summaries)
+        return class_map(scores, names, self.of_classes(), summaries)
+
+    def of_classes(self) -> CompareUrl:
+        """Return the part of the state that the scores by class depend on."""
+        url = self.url
+        return CompareUrl(
+            llm_ids=self.columns,
+            base=url.base,
+            classes=url.classes,
+            alike=url.alike,
+            page=2,  # no page and no test are in the links: the page drops them
+            test="-",
+        )
 
     def chips(self) -> list[Component]:
         """Return the switches above the tests."""
         grid, lines = self._grid(), self._kept()
         counts = {show: len(of_interest(grid, lines, show)) for show in Show}
-        return filter_chips(counts, self.url)
+        alike = alike_chips(self._compare.likeness(self.columns), self.url)
+        rows = filter_chips(counts, self.url)
+        return [*([alike] if alike else []), *rows, sort_chips(self.columns, self._name, self.url)]
 
     def charts(self) -> Component:
         """Return the charts that filter the tests."""
         grid = self._grid()
-        lines = of_interest(grid, self._compare.lines(grid, self.url.filter), self.url.show)
+        lines = of_interest(grid, self._compare.lines(grid, self.url.text), self.url.show)
         return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
 
     def _kept(self) -> NDArray[np.int64]:
         """Return the lines that search and charts let through, whatever the page shows of them."""
         grid = self._grid()
-        lines = self._compare.lines(grid, self.url.filter)
+        lines = self._compare.lines(grid, self.url.text)
         return self._compare.facets(grid).keep(lines, self.url.chosen)
 
     def tests(self) -> Component:
         """Return one page of the tests."""
-        grid, lines = self._grid(), self.lines()
+        lines = self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
-        rows = read_compared_tests(grid, lines[start : start + PAGE_SIZE], self._tests)
+        rows = self._read(lines[start : start + PAGE_SIZE])
         find_reason = self._results.check_stale().find_reason
 
         def list_notes(line: LLMLine) -> Sequence[TrustNote]:
@@ -168,11 +190,16 @@ class CompareView:
         if test_id not in grid.test_ids:
             return None, None
         line = grid.test_ids.index(test_id)
-        [row] = read_compared_tests(grid, [line], self._tests)
+        [row] = self._read([line])
         neighbours = self._neighbours(grid, line)
         rated = (find_rated(each) for each in row.lines if each.llm_id == self.url.rated)
         drawn = panel(row, self._compare.details, self._name, self.url, neighbours)
         return drawn, next(rated, None)
+
+    def _read(self, lines: Sequence[int] | NDArray[np.int64]) -> list[TestAnswers]:
+        grid = self._grid()
+        is_unlike = self._compare.alike(grid) < 0
+        return read_compared_tests(grid, lines, self._tests, is_unlike)
 
     def score_rows(self) -> list[dict[str, Any]]:
         """Return all tests that the filters find, with the score of every LLM."""
@@ -189,7 +216,7 @@ class CompareView:
     def class_rows(self) -> list[dict[str, Any]]:
         """Return one row for each class and LLM."""
         rows = []
-        for class_id, scores in class_scores(self._grid(), self._tests).items():
+        for class_id, scores in self._compare.class_scores(self._grid()).items():
             for llm_id, of_class in zip(self.columns, scores, strict=True):
                 row = {"class_id": class_id, "llm_id": llm_id, "score": of_class.score}
                 seen = of_class.against_base
@@ -202,10 +229,10 @@ class CompareView:
         """Return the lines of the grid that are listed, in their order."""
         grid = self._grid()
         shown = of_interest(grid, self._kept(), self.url.show)
-        return order_lines(grid, shown, self.url.order)
+        return order_lines(grid, shown, self._tests, self.url.order, self.url.order_of)
 
     def _grid(self) -> TrialGrid:
-        return self._compare.grid(self.columns)
+        return self._compare.grid(self.columns, is_alike=self.url.alike)
 
     def _neighbours(self, grid: TrialGrid, line: int) -> tuple[str, str]:
         listed: Sequence[int] = self.lines().tolist()
@@ -230,7 +257,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     view = open_view(services, search)
     if not view.columns:
         return "", nothing_yet(), True
-    answer = services.compare.comparison(view.columns)
+    answer = view.comparison()
     lines = view.strip_lines(answer.value)
     kinds = {Subject.parse(name).kind for name in view.columns}
     others = write_count(
@@ -263,15 +290,21 @@ def subject_options(services: Services) -> list[dict[str, str]]:
     return build_options((each.text, each.label(name_of(each.llm_id))) for each in subjects)
 
 
-def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]:
-    """Return the scores by class, the charts, the switches, and a page of the tests."""
+def show_classes(services: Services, search: str | None) -> tuple[Any, str]:
+    """Return the scores by class, and the state of the page that their links change."""
+    view = open_view(services, search)
+    return (view.classes(), view.of_classes().search) if view.columns else (None, "")
+
+
+def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
+    """Return the charts, the switches, and a page of the tests."""
     view = open_view(services, search)
     if not view.columns:
-        return None, None, None, None
+        return None, None, None
     try:
-        return view.classes(), view.charts(), view.chips(), view.tests()
+        return view.charts(), view.chips(), view.tests()
     except ConfigError as error:
-        return view.classes(), None, None, empty_state("Invalid filter", f"{error}. {error.hint}")
+        return None, None, empty_state("Invalid filter", f"{error}. {error.hint}")
 
 
 def show_panel(services: Services, search: str | None) -> tuple[Any, list[Any] | None]:
@@ -288,7 +321,7 @@ def strip_csv(services: Services, search: str | None) -> TableFile | None:
     view = open_view(services, search)
     if not view.columns:
         return None
-    lines = view.strip_lines(services.compare.comparison(view.columns).value)
+    lines = view.strip_lines(view.comparison().value)
     return table_file("comparison", strip_rows(lines), STRIP_COLUMNS)
 
 
@@ -346,7 +379,8 @@ def _register_parts(app: Dash, services: Services) -> None:
     def draw_tests(search: str) -> tuple[Any, ...]:
         return tuple(still(part, search=search) for part in show_tests(services, search))
 
-    bind_view(app, Ids.SEARCH, (Ids.CLASSES, Ids.CHARTS, Ids.CHIPS, Ids.TESTS), draw_tests)
+    bind_view(app, Ids.SEARCH, (Ids.CHARTS, Ids.CHIPS, Ids.TESTS), draw_tests)
+    _register_classes(app, services)
 
     def draw_subjects(search: str) -> tuple[Any, ...]:
         return (still(show_subjects(services, search), search=search),)
@@ -372,6 +406,25 @@ def _register_parts(app: Dash, services: Services) -> None:
         Input(Ids.RATED, "data"),
         prevent_initial_call=True,
     )
+
+
+def _register_classes(app: Dash, services: Services) -> None:
+    """Draw the scores by class only when they change: many classes are the most of the page."""
+
+    @on_data(
+        app,
+        Output(Ids.CLASSES, "children"),
+        Output(Ids.CLASSES_OF, "data"),
+        Input(Ids.SEARCH, "data"),
+        State(Ids.CLASSES_OF, "data"),
+    )
+    def _draw(search: str, shown: list[str] | None) -> Any:
+        view = open_view(services, search)
+        state = [services.version(), view.of_classes().search]
+        if state == shown:
+            return no_update, no_update
+        classes, url = show_classes(services, search)
+        return still(classes, search=url), state
 
 
 def _register_files(app: Dash, services: Services) -> None:

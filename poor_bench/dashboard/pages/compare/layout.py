@@ -19,14 +19,17 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.url_state import ListUrl, query_field
-from poor_bench.results.grid import GridFilter, GridOrder, Show
 from poor_bench.results.grid_facets import Facet
+from poor_bench.results.grid_filter import Show
+from poor_bench.results.grid_order import GridSort, has_models, read_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Self
 
     from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.compare_service import Likeness
 
 
 class CompareIds(StrEnum):
@@ -41,6 +44,8 @@ class CompareIds(StrEnum):
     TEXT = "compare-text-input"
     STRIP = "compare-strip-body"
     CLASSES = "compare-classes-body"
+    CLASSES_OF = "compare-classes-store"
+    """State of the page that the scores by class were drawn for."""
     CHARTS = "compare-charts-body"
     CHIPS = "compare-chips-body"
     TESTS = "compare-tests-body"
@@ -81,7 +86,12 @@ class CompareUrl(ListUrl):
     causes: tuple[str, ...] = query_field("cause", ())
     latencies: tuple[str, ...] = query_field("latency", ())
     changes: tuple[str, ...] = query_field("change", ())
-    order: GridOrder = GridOrder.FILE
+    order: str = GridSort.FILE.value
+    """As `read_order` reads it."""
+    order_of: str = query_field("order-of")
+    """Subject whose figures sort the tests; empty for all."""
+    alike: bool = False
+    """True for the tests only that all subjects of the base's model were asked alike."""
     left: str = ""
     """LLM on the left of the difference of answers; empty means the base."""
     right: str = ""
@@ -95,11 +105,6 @@ class CompareUrl(ListUrl):
 
     rated: str = ""
     """Model whose answer the rating bar is about; empty for none."""
-
-    @property
-    def filter(self) -> GridFilter:
-        """Which tests the search box finds."""
-        return GridFilter(text=self.text)
 
     @property
     def chosen(self) -> dict[Facet, tuple[str, ...]]:
@@ -121,6 +126,7 @@ class CompareUrl(ListUrl):
             base=find(self.base),
             left=find(self.left),
             right=find(self.right),
+            order_of=find(self.order_of),
         )
 
     def add(self, names: Sequence[str], columns: Sequence[str]) -> Self:
@@ -157,11 +163,16 @@ _SHOW = {
     Show.FORMAT: ("Format only", "The answer is correct, its format is not"),
     Show.FAILED: ("Failed to run", "At least one trial has no score"),
 }
-_ORDER = {
-    GridOrder.FILE: "File order",
-    GridOrder.DROP: "Largest loss",
-    GridOrder.GAIN: "Largest gain",
-    GridOrder.HARDEST: "Hardest",
+_SORTS = {
+    GridSort.FILE: ("File order", "As in tests.json"),
+    GridSort.TEST: ("Test", "Test ID"),
+    GridSort.CLASS: ("Class", "Test class"),
+    GridSort.LEVEL: ("Level", "Level"),
+    GridSort.SCORE: ("Score", "Mean score of all compared"),
+    GridSort.DIFFERENCE: ("Difference", "Largest loss, or largest gain, against the baseline"),
+    GridSort.SPREAD: ("Spread", "Highest minus lowest score of the trials of one model"),
+    GridSort.LATENCY: ("Latency", "Mean latency of all compared"),
+    GridSort.FAILED: ("Failed", "Trials that failed to run"),
 }
 
 
@@ -196,6 +207,7 @@ def layout(url: CompareUrl) -> Component:
             _tests_card(url),
             dcc.Store(id=CompareIds.SEARCH, data=url.search),
             dcc.Store(id=CompareIds.RATED),
+            dcc.Store(id=CompareIds.CLASSES_OF),
             dcc.Interval(id=CompareIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],
@@ -252,11 +264,56 @@ def filter_chips(counts: Mapping[Show, int], url: CompareUrl) -> list[Component]
         for kind, (text, meaning) in _SHOW.items()
         if counts[kind] or kind is url.show
     ]
-    order = [
-        LINKS.chip(text, url.change(order=kind).search, is_active=url.order is kind)
-        for kind, text in _ORDER.items()
-    ]
-    return [chip_row("Show", show), chip_row("Order", order)]
+    return [chip_row("Show", show)]
+
+
+def sort_chips(columns: Sequence[str], name_of: Callable[[str], str], url: CompareUrl) -> Component:
+    """Build the columns that sort the tests, and the models whose figures they are.
+
+    A second click turns the order round.
+    """
+    chosen, is_descending = read_order(url.order)
+    chips = []
+    for sort, (text, meaning) in _SORTS.items():
+        is_active = sort is chosen
+        turned = f"-{sort.value}" if is_active and not is_descending else sort.value
+        order = sort.value if sort is GridSort.FILE else turned
+        arrow = (" ▼" if is_descending else " ▲") if is_active and sort is not GridSort.FILE else ""
+        of = url.order_of if has_models(sort) else ""
+        search = url.change(order=order, order_of=of).search
+        chips.append(LINKS.chip(f"{text}{arrow}", search, is_active=is_active, title=meaning))
+    rows = [chip_row("Sort by", chips)]
+    if has_models(chosen):
+        rows.append(chip_row("Sort by figures of", list(_of_chips(columns, name_of, url))))
+    return html.Div(rows, className="chip-rows")
+
+
+def _of_chips(
+    columns: Sequence[str], name_of: Callable[[str], str], url: CompareUrl
+) -> Iterator[Component]:
+    for name in ("", *columns):
+        search = url.change(order_of=name).search
+        text = name_of(name) if name else "All"
+        yield LINKS.chip(text, search, is_active=url.order_of == name)
+
+
+def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
+    """Build the switch to tests that were asked alike; None where nothing can differ."""
+    if likeness is None:
+        return None
+    n_all = likeness.n_alike + likeness.n_different + likeness.n_unknown
+    chips = [
+        LINKS.chip("All tests", url.change(alike=False).search, is_active=not url.alike,
+                   count=n_all),
+        LINKS.chip("Same request only", url.change(alike=True).search, is_active=url.alike,
+                   count=likeness.n_alike),
+    ]  # fmt: skip
+    told = (
+        f"{likeness.n_different:,} with another prompt, parameters, model or evaluator than the "
+        f"baseline, {likeness.n_unknown:,} not known. All tests count unless you choose otherwise: "
+        "such a change is often what is compared."
+    )
+    return html.Div([chip_row("Like with like", chips), html.P(told, className="quiet")])
 
 
 def nothing_yet() -> Component:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compare_service import DistinctAnswer, LLMLine, TestAnswers
+    from poor_bench.dashboard.services.compared_tests import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.result import Result

@@ -184,7 +184,7 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
             _build_span(f"difference is-{verdict.replace(' ', '-')}", *middle),
             html.Span(
-                [verdict, html.Small(f"n = {against.n_tests:,}", className="quiet")],
+                [verdict, " ", html.Small(f"n = {against.n_tests:,}", className="quiet")],
                 className=f"verdict is-{verdict.replace(' ', '-')}",
             ),
         ],

@@ -16,7 +16,7 @@ from poor_bench.dashboard.components.controls import page_steps
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.messages import write_count
-from poor_bench.results.filter_text import find_matches, parse_filter
+from poor_bench.results.filter_text import Matches, parse_filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.compare_service import DistinctAnswer, LLMLine, TestAnswers
+    from poor_bench.dashboard.services.compared_tests import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.test import Test
-    from poor_bench.results.filter_text import TestFilter
 
     NotesOf: TypeAlias = Callable[[LLMLine], Sequence[TrustNote]]
 
 PAGE_SIZE = 25
 _SHOWN_ANSWERS = 3
 _SHOWN_TEXT = 160
-_SEARCHED = 40_000
+MOST_SEARCHED = 40_000
 """Characters of an answer in which matches are sought to be marked."""
 _BEFORE_MATCH = 30
 
@@ -59,7 +58,7 @@ def build_test_list(
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
-    sought = parse_filter(url.text)
+    sought = Matches(parse_filter(url.text))
     tests = html.Ol(
         [_test_row(row, name_of, url, sought, notes_of) for row in rows],
         className="test-list",
@@ -72,7 +71,7 @@ def _test_row(
     row: TestAnswers,
     name_of: Callable[[str], str],
     url: CompareUrl,
-    sought: TestFilter,
+    sought: Matches,
     notes_of: NotesOf,
 ) -> Component:
     is_open = row.test_id == url.test
@@ -103,7 +102,7 @@ def _test_row(
 
 
 def _line(
-    line: LLMLine, number: int, name: str, sought: TestFilter, notes: Sequence[TrustNote]
+    line: LLMLine, number: int, name: str, sought: Matches, notes: Sequence[TrustNote]
 ) -> Component:
     return html.Div(
         [
@@ -112,12 +111,20 @@ def _line(
             score_badge(line.score) if line.answers else html.Span("-", className="quiet"),
             _change(line.change),
             html.Span(
-                [trust_badges(notes), *_answers(line.answers, sought)], className="line-answers"
+                [_mark_unlike(line), trust_badges(notes), *_answers(line.answers, sought)],
+                className="line-answers",
             ),
             html.Span(milliseconds_text(line.mean_ms), className="line-time"),
         ],
         className="test-line",
     )
+
+
+def _mark_unlike(line: LLMLine) -> Component | None:
+    if not line.is_unlike:
+        return None
+    title = "Prompt, parameters, model or evaluator differ from the baseline"
+    return html.Span("asked differently", className="trust-badge is-unlike", title=title)
 
 
 def _change(change: float | None) -> Component:
@@ -131,7 +138,7 @@ def _change(change: float | None) -> Component:
     )
 
 
-def _answers(answers: Sequence[DistinctAnswer], sought: TestFilter) -> list[Component]:
+def _answers(answers: Sequence[DistinctAnswer], sought: Matches) -> list[Component]:
     shown = [_answer_excerpt(answer, answers, sought) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
@@ -140,9 +147,9 @@ def _answers(answers: Sequence[DistinctAnswer], sought: TestFilter) -> list[Comp
 
 
 def _answer_excerpt(
-    answer: DistinctAnswer, among: Sequence[DistinctAnswer], sought: TestFilter
+    answer: DistinctAnswer, among: Sequence[DistinctAnswer], sought: Matches
 ) -> Component:
-    matches = find_matches(answer.text[:_SEARCHED], sought)
+    matches = sought.find(answer.text[:MOST_SEARCHED])
     start = max(0, matches[0][0] - _BEFORE_MATCH) if matches else 0
     cut = " ".join(answer.text[start : start + 4 * _SHOWN_TEXT].split())[:_SHOWN_TEXT]
     is_repeated = len(among) > 1 or answer.n_trials > 1
@@ -155,11 +162,11 @@ def _answer_excerpt(
     )
 
 
-def _mark(text: str, sought: TestFilter) -> list[Any]:
+def _mark(text: str, sought: Matches) -> list[Any]:
     """Mark what a search finds in a text."""
     parts: list[Any] = []
     end = 0
-    for start, stop in find_matches(text, sought):
+    for start, stop in sought.find(text):
         parts += [text[end:start], html.Mark(text[start:stop])]
         end = stop
     return [part for part in (*parts, text[end:]) if part]

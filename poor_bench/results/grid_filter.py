@@ -1,0 +1,157 @@
+"""Which tests of a grid are listed: by words, patterns and typed filters, and by interest."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, assert_never
+
+from poor_bench.results.filter_text import Condition, Operator, parse_filter
+from poor_bench.results.pattern_search import check_pattern, search_texts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from poor_bench.models.test import Test
+    from poor_bench.results.grid import TrialGrid
+
+
+class Show(StrEnum):
+    """Which tests are of interest; the base is the first LLM."""
+
+    ALL = "all"
+    DIFFERENCES = "differences"
+    """Not all that were scored scored alike."""
+    REGRESSIONS = "regressions"
+    """Some LLM scored less than the base."""
+    IMPROVEMENTS = "improvements"
+    """Some LLM scored more than the base."""
+    TIES = "ties"
+    """All LLMs were scored, and alike."""
+    UNSTABLE = "unstable"
+    """The trials of some LLM did not score alike."""
+    FORMAT = "format"
+    """Some LLM lost score to the form of its answer alone."""
+    FAILED = "failed"
+    """Some trial failed to run."""
+
+
+def find_lines(grid: TrialGrid, tests: Mapping[str, Test], text: str) -> NDArray[np.int64]:
+    """Select the lines of the grid that a search finds, in the order of the grid.
+
+    Args:
+        grid: The grid.
+        tests: Test id to test.
+        text: As `parse_filter` reads it; words are sought in test ids, test texts and responses.
+
+    Raises:
+        ConfigError: If the text cannot be read, its pattern is not valid, or takes too long.
+    """
+    import numpy as np
+
+    sought = parse_filter(text)
+    words = sought.words.casefold()
+    answered = grid.tests_with(sought.words) if words else set()
+    matching = _find_matching(grid, tests, sought.pattern) if sought.pattern else None
+    kept = [
+        line
+        for line, test_id in enumerate(grid.test_ids)
+        if (matching is None or line in matching)
+        and (line in answered or _holds(test_id, tests.get(test_id), words))
+    ]
+    lines = np.array(kept, dtype=np.int64)
+    for condition in sought.conditions:
+        lines = lines[_meets(grid, tests, condition)[lines]]
+    return lines
+
+
+def _find_matching(grid: TrialGrid, tests: Mapping[str, Test], pattern: str) -> set[int]:
+    """Find the lines whose tests or answers match a pattern."""
+    check_pattern(pattern)
+    own = ("\n".join(_list_texts(test_id, tests.get(test_id))) for test_id in grid.test_ids)
+    return {*search_texts(pattern, list(own)), *grid.tests_with(pattern, is_pattern=True)}
+
+
+def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> NDArray[np.bool_]:
+    """Mark the lines that meet a typed filter: those of which any model does."""
+    import numpy as np
+
+    known = [tests.get(test_id) for test_id in grid.test_ids]
+    match condition.field:
+        case "class":
+            value = condition.value.casefold()
+            return np.array([value in (test.class_id.casefold() if test else "") for test in known])
+        case "cause":
+            value = condition.value.casefold()
+            has_cause = np.zeros(len(known), dtype=np.bool_)
+            for cause, marks in grid.mark_causes().items():
+                has_cause |= marks & (value in cause.casefold())
+            return has_cause
+        case "level":
+            values = np.array([[test.level if test else np.nan] for test in known], dtype=float)
+        case "difference":
+            values = grid.scores[:, 1:] - grid.scores[:, :1]
+        case "latency":
+            values = grid.mean_seconds()
+        case _:
+            values = grid.scores
+    is_met: NDArray[np.bool_] = _COMPARE[condition.operator](values, condition.number).any(axis=1)
+    return is_met
+
+
+_COMPARE: Mapping[Operator, Callable[[Any, float], Any]] = {
+    Operator.LESS: operator.lt,
+    Operator.AT_MOST: operator.le,
+    Operator.MORE: operator.gt,
+    Operator.AT_LEAST: operator.ge,
+    Operator.EQUAL: operator.eq,
+    Operator.HOLDS: operator.eq,
+}
+
+
+def _holds(test_id: str, test: Test | None, text: str) -> bool:
+    return any(text in part.casefold() for part in _list_texts(test_id, test))
+
+
+def _list_texts(test_id: str, test: Test | None) -> list[str]:
+    return [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
+
+
+def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:
+    """Select the lines that show what is asked for."""
+    import numpy as np
+
+    kept: NDArray[np.int64] = lines[np.asarray(_mask(grid, show), dtype=np.bool_)[lines]]
+    return kept
+
+
+def _mask(grid: TrialGrid, show: Show) -> Any:
+    import numpy as np
+
+    base, others = grid.scores[:, :1], grid.scores[:, 1:]
+    is_empty = np.isnan(grid.scores)
+    highest = np.where(is_empty, -np.inf, grid.scores).max(axis=1)
+    lowest = np.where(is_empty, np.inf, grid.scores).min(axis=1)
+    found: Any
+    match show:
+        case Show.ALL:
+            found = np.ones(len(grid.test_ids), dtype=np.bool_)
+        case Show.DIFFERENCES:
+            found = highest > lowest
+        case Show.REGRESSIONS:
+            found = (others < base).any(axis=1)
+        case Show.IMPROVEMENTS:
+            found = (others > base).any(axis=1)
+        case Show.TIES:
+            found = ~is_empty.any(axis=1) & (highest == lowest)
+        case Show.UNSTABLE:
+            found = (grid.spreads > 0).any(axis=1)
+        case Show.FORMAT:
+            found = (grid.strict_scores < grid.scores).any(axis=1)
+        case Show.FAILED:
+            found = (grid.n_failed > 0).any(axis=1)
+        case _:
+            assert_never(show)
+    return found

@@ -135,3 +135,28 @@ def _violations(page: Page, path: str, scheme: str, options: dict[str, Any]) -> 
     for rule in found:
         for node in rule["nodes"]:
             yield f"{path}, {scheme}, {width} px: {rule['id']}: {node['html'][:300]}"
+
+
+def test_keys_are_listed_and_never_taken_from_a_box(
+    every_page: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(every_page).new_page()
+    page.goto(f"/model?llm={BAD}&test=sum_001")
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_001")).to_be_visible()
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+    page.get_by_label("Search").first.press("?")
+    expect(keys).to_have_count(0)
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    page.keyboard.press("j")  # nothing moves behind a dialog
+    keys.get_by_role("switch", name="Single-key shortcuts").click()
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+    page.keyboard.press("?")
+    expect(keys).to_have_count(0)
+    expect(panel.get_by_role("heading", name="sum_001")).to_be_visible()
+    page.get_by_role("button", name="Rate 1 (+)").click()
+    expect(page.get_by_role("button", name="Rate 1 (+)")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Rate 0 (-)")).to_have_attribute("aria-pressed", "false")

@@ -1,4 +1,4 @@
-"""How long `python main.py --help` takes over bare Python.
+"""How long `--help` and planning a run take over bare Python.
 
 python benchmarks/start_up.py
 """
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "recorded"
 ROUNDS = 15
 
 
@@ -26,6 +27,7 @@ def main() -> None:
         "bare Python": ["-c", "pass"],
         "--help": ["main.py", "--help"],
         "run --help": ["main.py", "run", "--help"],
+        "run, a plan": ["main.py", "--data", str(EXAMPLE), "run", "--dry-run", "--json"],
     }
     times: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(ROUNDS):

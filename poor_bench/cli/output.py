@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -14,7 +16,6 @@ from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 """The option that every listing takes."""
@@ -39,8 +40,26 @@ def console(*, stderr: bool = False) -> Console:
     return Screen(stderr=stderr)
 
 
-def show_status(text: str) -> Status:
-    """Show on standard error, while a `with` block lasts, what it waits for."""
+class StatusLine(Protocol):
+    """What a command waits for, on screen while it waits."""
+
+    def update(self, status: str) -> None:
+        """Show another text."""
+
+
+class _NoStatus:
+    """Stands in for a status line where there is no terminal."""
+
+    def update(self, status: str) -> None:
+        """Show nothing."""
+
+
+def show_status(text: str) -> AbstractContextManager[StatusLine]:
+    """Show on a terminal, while a `with` block lasts, what it waits for."""
+    if not sys.stderr.isatty():
+        return nullcontext(
+            _NoStatus()
+        )  # rich would show nothing, and takes a tenth of a second to import
     return console(stderr=True).status(harmless(text))
 
 

@@ -4,7 +4,8 @@
 it is killed. Replies have `PIECES` server-sent events of OpenAI's chat completions in the mean,
 each in a chunk and a packet of its own; the first one comes after `FIRST_MS`. It is the text of the
 milliseconds that the server really took to send it, the last one likewise, so that the times of a
-client can be compared. One thread and bare sockets: it must cost less than what it measures.
+client can be compared. Replies are 220 words long in the mean, however many pieces they come in.
+One thread and bare sockets: it must cost less than what it measures.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _END = (
     + chunk(b"data: [DONE]\n\n")
     + b"0\r\n\r\n"
 )
-_WORDS = [event(b" word%d" % number) for number in range(64)]
+_WORDS_OF_A_REPLY = 220
 
 
 def length_of(number: int, n_pieces: int) -> int:
@@ -75,14 +76,14 @@ class Stream:
     def begin(self, n_pieces: int) -> None:
         self._n_pieces = n_pieces
 
-    def send(self) -> bool:
+    def send(self, words: list[bytes]) -> bool:
         """Send one piece; return True if another one follows."""
         number, self._n_sent = self._n_sent, self._n_sent + 1
         waited = b"%.2f" % ((time.monotonic() - self._asked_at) * 1000)
         if number == 0:
             data = _HEAD + event(waited)
         elif number < self._n_pieces:
-            data = _WORDS[number % 64]
+            data = words[number % len(words)]
         else:
             data = event(b" " + waited) + _END
         try:
@@ -97,6 +98,8 @@ class StreamServer:
 
     def __init__(self, n_pieces: int, gap_s: float, first_s: float) -> None:
         self._n_pieces, self._gap_s, self._first_s = n_pieces, gap_s, first_s
+        n_words = round(_WORDS_OF_A_REPLY / n_pieces)
+        self._words = [event(b" word%d" % number * n_words) for number in range(64)]
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -117,7 +120,7 @@ class StreamServer:
         now = time.monotonic()
         while self._due and self._due[0][0] <= now:
             due_at, _, stream = heapq.heappop(self._due)
-            if stream.send():
+            if stream.send(self._words):
                 self._plan(due_at + self._gap_s, stream)
         return max(0.0, self._due[0][0] - time.monotonic()) if self._due else None
 

@@ -241,6 +241,10 @@ class LLMManager:
         """Requests that the LLM's endpoint gets at once while it refuses none."""
         return self._caller(llm).limiter.full_concurrency
 
+    def found_limits(self, llm: LLM) -> tuple[int, float] | None:
+        """Requests at once and a second that a search lets through; None without a search."""
+        return self._caller(llm).limiter.found_limits
+
     def n_waiting(self, llm: LLM) -> int:
         """The LLM's requests that wait just now to be sent again."""
         return self._caller(llm).n_waiting

@@ -74,6 +74,15 @@ class RateLimiter:
             return self._search.at_once
         return self._full * self._n_servers()
 
+    @property
+    def found_limits(self) -> tuple[int, float] | None:
+        """Requests at once and a second that a search lets through; None without a search."""
+        search = self._search
+        if search is None:
+            return None
+        asked = 1 / self._spacing_s if self._spacing_s else search.pace
+        return search.at_once, min(asked, search.pace)
+
     def apply_limits(self, concurrency: int | None, requests_per_minute: float | None) -> None:
         """Keep to the limits that one more LLM of this endpoint asks for.
 

@@ -14,6 +14,7 @@ from poor_bench.cli.rescore import print_unscored
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.pool.events import (
+    LimitChanged,
     LLMFinished,
     LLMUnavailable,
     ModelFetching,
@@ -75,6 +76,9 @@ class RunView:
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
                 self.finish(llm_id)
+            case LimitChanged(llm_id=llm_id, at_once=at_once, per_second=per_second):
+                if tally := self.tallies.get(llm_id):
+                    tally.limits = (at_once, per_second)
             case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
 
@@ -258,6 +262,8 @@ class LLMTally:
     score_sum: float = 0.0
     tokens: int = 0
     busy_ms: float = 0.0
+    limits: tuple[int, float] | None = None
+    """Requests at once and a second, where the run searches them."""
     first_at: float | None = None
     """When the first trial ended, on any clock in seconds."""
 
@@ -294,6 +300,9 @@ class LLMTally:
             parts.append(f"score {self.score_sum / self.n_scored:.2f}")
         if self.tokens and self.busy_ms:
             parts.append(f"{self.tokens / (self.busy_ms / 1000):.0f} tokens/s")
+        if self.limits:
+            at_once, per_second = self.limits
+            parts.append(f"up to {at_once} at once, {per_second:.0f} requests/s")
         if self.n_failed:
             parts.append(f"{self.n_failed} failed")
         if n_waiting := max(0, self.n_answered - self.n_done):

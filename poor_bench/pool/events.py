@@ -50,6 +50,15 @@ class ModelNotPreloaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitChanged:
+    """A run that searches the limits of a model's endpoint asks more or less of it."""
+
+    llm_id: str
+    at_once: int
+    per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LLMUnavailable:
     """A model cannot be asked; its remaining jobs stay pending. Told once for each model."""
 
@@ -67,5 +76,11 @@ class LLMFinished:
 
 
 ModelEvent = (
-    ModelLoading | ModelFetching | ModelLoaded | ModelNotPreloaded | LLMUnavailable | LLMFinished
+    ModelLoading
+    | ModelFetching
+    | ModelLoaded
+    | ModelNotPreloaded
+    | LimitChanged
+    | LLMUnavailable
+    | LLMFinished
 )

@@ -24,6 +24,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import (
     JobDone,
+    LimitChanged,
     LLMFinished,
     LLMUnavailable,
     ModelEvent,
@@ -214,10 +215,19 @@ class _PoolRun(Generic[Item, Value]):
             turn.is_loading = True
             self._submit(partial(self._load, WorkerSlot(turn, 0)))
             return
+        self._tell_limits(turn)
         n_slots = self._count_slots(turn.work)
         while (taken := turn.take(n_slots)) is not None:
             self._control.begin_job()
             self._submit(partial(self._do, *taken))
+
+    def _tell_limits(self, turn: ModelTurn[Item]) -> None:
+        llm = turn.work.llm
+        found = self._manager.found_limits(llm) if llm is not None else None
+        if llm is not None and found is not None and found != turn.told_limits:
+            turn.told_limits = found
+            at_once, per_second = found
+            self._inbox.put(LimitChanged(llm_id=llm.id, at_once=at_once, per_second=per_second))
 
     def _count_slots(self, work: Work[Item]) -> int:
         """Count the jobs that may be under way, those included that wait to ask again."""

@@ -79,6 +79,8 @@ class ModelTurn(Generic[Item]):
         self.is_loading = False
         self.is_ready = work.llm is None
         self.n_under_way = 0
+        self.told_limits: tuple[int, float] | None = None
+        """Requests at once and a second, as they were told last."""
         self.unavailable: PoorBenchError | None = None
         self._gives_up = gives_up
         self._items = iter(work.items)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.cli.run_view import LinesView
+from poor_bench.cli.run_view import LinesView, LLMTally
 from poor_bench.models.result import Result
 from poor_bench.runner.events import RunStarted, TrialFinished
 from tests.conftest import WorkspaceFiles
@@ -44,3 +44,8 @@ def test_only_a_model_that_loads_is_told_to_load(
     told = capsys.readouterr().err
     assert "scripted:local: 0/1  loading the model" in told
     assert "scripted:hosted: 0/1  loading" not in told
+
+
+def test_the_limits_that_a_run_searches_are_shown() -> None:
+    tally = LLMTally(10, limits=(8, 21.4))
+    assert tally.figures() == "up to 8 at once, 21 requests/s"

@@ -9,7 +9,7 @@ Source:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -153,7 +153,7 @@ class ObjectReader:
         self._framing = framing
         self._lines = _LineSplitter()
         self._events = _EventSplitter()
-        self._take: Callable[[bytes], Iterator[dict[str, Any]]] = self._take_first
+        self._take: Callable[[bytes], Sequence[dict[str, Any]]] = self._take_first
         self._unread: list[bytes] = []
         """Lines of one object that spans several."""
 
@@ -175,35 +175,32 @@ class ObjectReader:
         if self._unread:
             yield load_json(b"\n".join(self._unread))
 
-    def _take_first(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _take_first(self, line: bytes) -> Sequence[dict[str, Any]]:
         """Find out what comes by the first line with text."""
         text = line.removeprefix(_BOM).strip()
         if not text:
-            return
+            return ()
         if self._framing is Framing.EVENTS and not text.startswith((b"{", b"[", b"<")):
             self._take = self._take_event
-            yield from self._take_event(text)
-            return
+            return self._take_event(text)
         try:
             value = load_json(text)
         except MalformedJsonError:
             self._unread, self._take = [text], self._keep
-        else:
-            self._take = self._take_line
-            yield value
+            return ()
+        self._take = self._take_line
+        return (value,)
 
-    def _take_event(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _take_event(self, line: bytes) -> Sequence[dict[str, Any]]:
         data = self._events.feed(line)
-        if data:
-            yield from _object_of_event(data)
+        return _object_of_event(data) if data else ()
 
-    def _take_line(self, line: bytes) -> Iterator[dict[str, Any]]:
-        if line.strip():
-            yield load_json(line)
+    def _take_line(self, line: bytes) -> Sequence[dict[str, Any]]:
+        return (load_json(line),) if line.strip() else ()
 
-    def _keep(self, line: bytes) -> Iterator[dict[str, Any]]:
+    def _keep(self, line: bytes) -> Sequence[dict[str, Any]]:
         self._unread.append(line)
-        yield from ()
+        return ()
 
 
 def read_objects(pieces: Iterable[bytes], framing: Framing) -> Iterator[dict[str, Any]]:
@@ -214,8 +211,7 @@ def read_objects(pieces: Iterable[bytes], framing: Framing) -> Iterator[dict[str
     yield from reader.close()
 
 
-def _object_of_event(data: bytes) -> Iterator[dict[str, Any]]:
+def _object_of_event(data: bytes) -> Sequence[dict[str, Any]]:
     if data.strip() == END_OF_STREAM:
-        yield {"end_of_stream": True}
-    elif data:
-        yield load_json(data)
+        return ({"end_of_stream": True},)
+    return (load_json(data),) if data else ()

@@ -10,12 +10,16 @@ import selectors
 import socket
 import ssl
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 _PIECE_BYTES = 64 * 1024
 _IDLE_S = 5.0
+_MANY = 16
+_NAP_S = 0.002
+"""With many streams, the thread waits for several pieces before it wakes up for them."""
 _NOTHING_YET = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 Take = Callable[[bytes], bool]
@@ -113,6 +117,8 @@ class StreamThread:
                         key.data.ended.set()
                 if is_idle and self._may_end(ready, selector):
                     return
+                if len(selector.get_map()) > _MANY:
+                    time.sleep(_NAP_S)
 
     def _welcome(self, heard: socket.socket, selector: selectors.BaseSelector) -> None:
         with suppress(BlockingIOError):

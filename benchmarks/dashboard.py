@@ -7,6 +7,7 @@ Chromium, each page in a browser context of its own: nothing is in its cache. An
 plain Dash, measured in the same run, is the yardstick; what the libraries of tables and controls
 cost by themselves stands beside it. Before a table is sorted, filtered or searched there is a pause
 as of someone who looks at it; what the step before left to draw is not counted twice.
+At the end each page is opened with an empty and with a filled cache, with its requests and bytes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
+from benchmarks.dashboard_pages import measure_pages, report_pages
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
 from tests.browser.served import TOKEN
@@ -92,6 +94,12 @@ def main() -> None:
             started_browser() as browser,
         ):
             report(measure(browser, address, empty, one_cell), peak_mb(pid))
+            yardsticks = {
+                "empty Dash page": (empty, "#ready"),
+                "the same libraries, one cell": (one_cell, ".ag-row"),
+            }
+            link = f"{address}/?token={TOKEN}"
+            report_pages(measure_pages(browser, address, yardsticks, REPEATS, link))
 
 
 def build_index(folder: Path) -> float:

@@ -33,7 +33,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     import_module("numpy")  # complete before any thread draws: plotly looks at it half-imported
     from dash import html
 
-    from poor_bench.dashboard.pages.registry import PAGES
+    from poor_bench.dashboard.pages.registry import PAGES, page_at
     from poor_bench.dashboard.pages.suites.replay import serve_screenshots
     from poor_bench.dashboard.result_panel.addresses import serve_texts
     from poor_bench.dashboard.result_panel.rating_bar import register_rating_bar
@@ -41,6 +41,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     from poor_bench.dashboard.web.access import Guard
     from poor_bench.dashboard.web.alive import serve_alive
     from poor_bench.dashboard.web.bundle import BundledDash
+    from poor_bench.dashboard.web.first_answers import serve_first_answers
     from poor_bench.dashboard.web.middleware import compress, protect
 
     app = BundledDash(
@@ -65,6 +66,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     serve_texts(app.server, services.panel)
     serve_screenshots(app.server, services.suites)
     serve_alive(app.server)
+    serve_first_answers(app, page_at)
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)
     return app

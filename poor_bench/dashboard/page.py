@@ -66,6 +66,8 @@ class Page:
     """Completes the state of an address with what the page needs; never raises PoorBenchError."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Returns one of each component with an id that callbacks put into the page later."""
+    first: Sequence[str] = ()
+    """Elements whose content comes with the page: of each callback that is quick, the first."""
     register: Callable[[Dash, Services], None]
     """Binds the handlers of the page to an application."""
 

@@ -16,11 +16,12 @@ from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
 from poor_bench.dashboard.pages.model.callbacks import start
+from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
 from poor_bench.dashboard.pages.model.layout import parts
 from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
-from poor_bench.dashboard.pages.overview.layout import OverviewUrl
+from poor_bench.dashboard.pages.overview.layout import OverviewIds, OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
@@ -39,6 +40,14 @@ PAGES: tuple[Page, ...] = (
         title="Overview",
         url=OverviewUrl,
         layout=overview_layout,
+        first=(
+            OverviewIds.NOTE,
+            OverviewIds.EMPTY,
+            OverviewIds.HEAT_MAP,
+            OverviewIds.CHANGES,
+            OverviewIds.CHARTS,
+            OverviewIds.TREND,
+        ),
         register=register_overview,
     ),
     Page(
@@ -49,6 +58,7 @@ PAGES: tuple[Page, ...] = (
         layout=model_layout,
         start=start,
         parts=parts,
+        first=(ModelIds.NOTE, ModelIds.LLM, ModelIds.TILES, ModelIds.CHART, ModelIds.ISSUES),
         register=register_model,
     ),
     Page(

@@ -20,6 +20,8 @@ from urllib.parse import quote
 from dash import Dash
 from flask import Response, request
 
+from poor_bench.dashboard.web.first_answers import write_preload
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -94,16 +96,23 @@ class BundledDash(Dash):
         untyped: Any = super()
         scripts, styles = self.bundles()
         tags = {
-            "css": f'<link rel="stylesheet" href="{styles.address}">',
+            "css": f'<link rel="stylesheet" href="{styles.address}">{self._preload()}',
             "scripts": f'<script src="{scripts.address}" defer></script>',
             "renderer": '<script id="_dash-renderer" type="application/json"></script>',
         }
         return str(untyped.interpolate_index(*parts, **{**named, **tags}))
 
+    def _preload(self) -> str:
+        return write_preload(request.path, f"?{query}" if (query := _query()) else "")
+
     def _answer_bundle(self, name: str) -> Response:
         address = f"{BUNDLE_PATH}{name}"
         found = (bundle.answer() for bundle in self.bundles() if bundle.address == address)
         return next(found, Response(status=HTTPStatus.NOT_FOUND))
+
+
+def _query() -> str:
+    return request.query_string.decode("utf-8", "replace")
 
 
 def join_scripts(sources: list[str], assets: Path) -> bytes:

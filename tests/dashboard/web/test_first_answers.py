@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.page import ShellIds
+from poor_bench.dashboard.pages.registry import PAGES
+from poor_bench.dashboard.web.access import Access
+from poor_bench.dashboard.web.first_answers import find_values, name_outputs, write_key
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import services_with
+
+HOST = {"Host": "127.0.0.1:8050"}
+MOST_REQUESTS = 20
+OF_THE_PAGE = ("page", "script", "styles", "first answers", "icon", "is the server there")
+
+
+@pytest.fixture
+def client(workspace_files: WorkspaceFiles) -> Iterator[FlaskClient]:
+    services = services_with(workspace_files, {"one": [1, 0, 1], "two": [1, 1, 1]})
+    app = create_app(services, Access(host="127.0.0.1", port=8050))
+    with app.server.test_client() as client:
+        yield client
+
+
+def first_answers(client: FlaskClient, address: str) -> dict[str, tuple[int, str]]:
+    page = client.get(address, headers=HOST).get_data(as_text=True)
+    [link] = re.findall(r'<link rel="preload" as="fetch" crossorigin href="([^"]*)">', page)
+    names, *answers = read_lines(client.get(html.unescape(link), headers=HOST))
+    found = {key: (status, text) for key, status, text in answers}
+    assert {orjson.loads(key)[0] if key.startswith("[") else key for key in found} <= set(names)
+    return found
+
+
+def read_lines(response: TestResponse) -> list[Any]:
+    return [orjson.loads(line) for line in response.data.splitlines()]
+
+
+def keys_of(answers: dict[str, Any]) -> list[list[Any]]:
+    return [orjson.loads(key) for key in answers if key.startswith("[")]
+
+
+def test_layout_and_callbacks_come_with_the_page(client: FlaskClient) -> None:
+    answers = first_answers(client, "/")
+    for path in ("/_dash-layout", "/_dash-dependencies"):
+        assert answers[path] == (200, client.get(path, headers=HOST).get_data(as_text=True))
+
+
+def test_the_page_of_the_address_comes_with_it(client: FlaskClient) -> None:
+    answers = first_answers(client, "/compare?llm=one&theme=dark")
+    address = {"path": "/compare", "search": "?llm=one&theme=dark"}
+    [[output, *_]] = [key for key in keys_of(answers) if key[1] == [address]]
+    assert output.startswith(f"..{ShellIds.PAGE}.children")
+
+
+def test_parts_of_the_overview_come_with_it(client: FlaskClient) -> None:
+    answers = first_answers(client, "/")
+    tables = [text for _, text in answers.values() if '"AgGrid"' in text]
+    assert any("two" in text for text in tables)
+    [version] = {key[1][0] for key in keys_of(answers) if key[0].startswith("..overview-note-text")}
+    assert version
+
+
+def test_an_answer_is_the_one_to_the_same_question(client: FlaskClient) -> None:
+    answers = first_answers(client, "/")
+    [key] = [key for key in answers if key.startswith('["..overview-note-text')]
+    output, [version, search], [view] = orjson.loads(key)
+    names = [{"id": element, "property": name} for element, name in name_outputs(output)]
+    body = {
+        "output": output,
+        "outputs": names,
+        "inputs": [
+            {"id": "shell-version-store", "property": "data", "value": version},
+            {"id": "overview-search-store", "property": "data", "value": search},
+        ],
+        "state": [{"id": "overview-view-store", "property": "data", "value": view}],
+        "changedPropIds": ["shell-version-store.data"],
+    }
+    asked = client.post("/_dash-update-component", json=body, headers=HOST)
+    assert orjson.loads(answers[key][1]) == asked.get_json()
+    assert write_key(body) == key
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_a_first_page_makes_few_requests(client: FlaskClient, page: Any) -> None:
+    answers = first_answers(client, page.path)
+    known = find_values([orjson.loads(text) for _, text in answers.values() if text])
+    elements = {element for element, _ in known}
+    callbacks = client.get("/_dash-dependencies", headers=HOST).get_json()
+    opening = [
+        each["output"]
+        for each in callbacks
+        if not each["prevent_initial_call"]
+        and not each["clientside_function"]
+        and {name for name, _ in name_outputs(each["output"])} <= elements
+    ]
+    answered = {key[0] for key in keys_of(answers)}
+    assert (
+        len(OF_THE_PAGE) + len([each for each in opening if each not in answered]) <= MOST_REQUESTS
+    )
+
+
+def test_the_first_answers_need_leave_as_all_others_do(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1, 0, 1]})
+    access = Access(host="127.0.0.1", port=8050, token="t" * 20, session="s" * 20)
+    client = create_app(services, access).server.test_client(use_cookies=False)
+    assert client.get("/_first?path=/", headers=HOST).status_code == 401
+    cookie = HOST | {"Cookie": f"{access.cookie}={access.session}"}
+    _, [path, status, text], *_ = read_lines(client.get("/_first?path=/", headers=cookie))
+    assert (path, status) == ("/_dash-layout", 200)
+    assert ShellIds.PAGE in text
+
+
+def test_an_address_cannot_leave_its_tag(client: FlaskClient) -> None:
+    hostile = '/"><script>alert(1)</script>?x="><b>&path=/run'
+    page = client.get(hostile, headers=HOST).get_data(as_text=True)
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+
+
+def test_values_are_found_at_any_depth() -> None:
+    inner = {"type": "Store", "props": {"id": "inner", "data": 1}}
+    tree = {"type": "Div", "props": {"id": "outer", "children": [None, "text", inner]}}
+    found = find_values([tree])
+    assert found["inner", "data"] == 1
+    assert found["outer", "id"] == "outer"
+
+
+def test_names_of_callbacks_are_split() -> None:
+    assert name_outputs("a.children") == [("a", "children")]
+    assert name_outputs("..a.children...b.data..") == [("a", "children"), ("b", "data")]

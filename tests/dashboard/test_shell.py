@@ -65,7 +65,8 @@ def test_the_base_of_a_comparison_may_be_named_by_an_old_id(
 ) -> None:
     services = services_with(workspace_files, {"one": [1], "two": [0]})
     page, _ = show_page(services, "/compare", "?base=scripted%3Atwo%3Atrue")
-    [search] = [store.data for store in of_type(page, "Store") if "base=" in str(store.data)]
+    stored = [getattr(store, "data", None) for store in of_type(page, "Store")]
+    [search] = [data for data in stored if "base=" in str(data)]
     assert search == "?base=scripted%3Atwo"
 
 

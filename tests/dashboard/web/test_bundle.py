@@ -33,8 +33,8 @@ def bundle(client: FlaskClient, suffix: str) -> str:
 
 
 def test_a_page_loads_one_script_and_one_style_sheet(client: FlaskClient) -> None:
-    kinds = sorted(address.partition("?")[0].rpartition(".")[2] for address in addresses(client))
-    assert kinds == ["css", "ico", "js"]
+    paths = [address.partition("?")[0] for address in addresses(client)]
+    assert sorted(path.rpartition(".")[2] for path in paths) == ["/_first", "css", "ico", "js"]
 
 
 def test_styles_hold_the_icons(client: FlaskClient) -> None:

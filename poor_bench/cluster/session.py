@@ -306,9 +306,7 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
     """
     target = split_address(address)
     distributed = import_extra("distributed", "--cluster needs", REQUIREMENT)
-    for name in [*logging.root.manager.loggerDict]:
-        if name.partition(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # we tell what matters
+    _silence_dask()
     if isinstance(target, int):
         target = distributed.LocalCluster(
             n_workers=target,
@@ -338,6 +336,20 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
             hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
         ) from client
     return client
+
+
+def _silence_dask() -> None:
+    """Keep dask's logs off the screen: the session tells what matters."""
+    for name in [*logging.root.manager.loggerDict]:
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("asyncio").addFilter(_is_not_of_dask)
+
+
+def _is_not_of_dask(record: logging.LogRecord) -> bool:
+    """False for a task that dask dropped when a future was cancelled."""
+    kind = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
+    return kind is None or not kind.__module__.startswith("distributed")
 
 
 def close_client(client: Client) -> None:

@@ -66,13 +66,18 @@ def cancel(
     """
     if bool(references) == all_open:
         raise click.UsageError("name batches, or give --all")
-    from poor_bench.runs.turn import run_alone
+    from poor_bench.errors import RunRefusedError
+    from poor_bench.runs.turn import RunTurn
 
-    runner = _open(app)
-    with run_alone(app.store.paths.history, {}):
+    runner, turn = _open(app), RunTurn(app.store.paths.history)
+    if not turn.take():
+        raise RunRefusedError(f"{turn.other_run()} is active", hint="Cancel when it has ended.")
+    try:
         notes = runner.batches.notes.list_open()
         chosen = notes if all_open else [_find(notes, reference) for reference in references]
         outcomes = [_cancel(runner, note, forget=forget) for note in chosen]
+    finally:
+        turn.give_back()
     if as_json:
         print_json({"batches": outcomes})
     else:

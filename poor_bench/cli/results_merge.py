@@ -120,6 +120,9 @@ def _print(app: AppContext, merged: Merged) -> None:
         click.echo(f"Closed {write_count(merged.n_closed, 'run')} of this workspace.")
     if merged.is_done:
         click.echo(f"Results: {app.store.paths.snapshot}")
+    if app.store.paths.list_sealed():
+        export = next_command("results export")
+        click.echo(f"Not all results are in that file. Write them there: {export}")
 
 
 def _advise(reason: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.results.store import LIMIT_VARIABLE, open_store
 from poor_bench.runs.journal import add_checksum, dump_record
 from tests.conftest import WorkspaceFiles
 from tests.runs.killed import KILLED_CONSOLE
@@ -191,8 +192,6 @@ def test_symbolic_link_is_followed_where_it_is_named(
 
 
 def test_run_that_is_under_way_is_waited_for(folder: Path, call: Callable[..., Any]) -> None:
-    from poor_bench.results.store import open_store
-
     file = run_elsewhere(folder, call)
     journal = open_store(folder).open_run("20260101T000000-a", {})
     error = call(folder, "results", "merge", file, code=2)
@@ -207,6 +206,20 @@ def test_results_of_a_test_are_still_shown_by_its_id(
     call(folder, "run")
     [row] = call(folder, "results", "sum_001", "--json")
     assert row["test_id"] == "sum_001"
+
+
+def test_results_that_are_too_many_for_the_file_are_told_to_be_exported(
+    folder: Path,
+    call: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = run_elsewhere(folder, call)
+    monkeypatch.setenv(LIMIT_VARIABLE, "3")
+    assert main(["--data", str(folder), "results", "merge", str(file)]) == 0
+    assert "results export" in capsys.readouterr().out
+    assert not (folder / "results.json").exists()
+    assert len(call(folder, "results", "--json")) == 6
 
 
 @pytest.mark.slow(reason="starts a process")

@@ -100,6 +100,7 @@ def open_page(page: Page, name: str) -> None:
     expect(page.get_by_text("computing ...")).to_have_count(0, timeout=PATIENCE_MS)
     if name == "model":
         page.get_by_role("gridcell").first.wait_for()
+        page.get_by_role("group", name="Issues").wait_for()
     if name in _RUN_PAGES:
         page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from importlib import import_module
@@ -53,7 +54,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
         on_error=lambda error: _report(services, error),
         add_log_handler=False,
     )
-    app.layout = shell(PAGES)
+    app.layout = shell(PAGES, _name_workspace(services))
     untyped: Any = app
     untyped.validation_layout = html.Div(
         [app.layout, *(html.Div([page.layout(page.url()), *page.parts()]) for page in PAGES)]
@@ -70,6 +71,12 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)
     return app
+
+
+def _name_workspace(services: Services) -> str:
+    """Return a short name of the workspace that does not tell where it is."""
+    folder = str(services.files.config().data_dir.resolve())
+    return hashlib.sha256(folder.encode()).hexdigest()[:12]
 
 
 def _report(services: Services, error: Exception) -> None:

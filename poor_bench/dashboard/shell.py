@@ -34,8 +34,13 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.services import Services
 
 
-def shell(pages: Sequence[Page]) -> Component:
-    """Return the whole application around an empty page."""
+def shell(pages: Sequence[Page], workspace: str = "") -> Component:
+    """Return the whole application around an empty page.
+
+    Args:
+        pages: All pages.
+        workspace: Tells workspaces apart where a browser keeps something for one.
+    """
     provider: Component = dmc.MantineProvider(
         [
             dcc.Store(id=ShellIds.ADDRESS),
@@ -51,7 +56,9 @@ def shell(pages: Sequence[Page]) -> Component:
             _header(pages),
             connection_banner(),
             html.Div(id=ShellIds.PROBLEMS, className="problems"),
-            html.Main(id=ShellIds.PAGE, className="page", tabIndex="-1"),
+            html.Main(
+                id=ShellIds.PAGE, className="page", tabIndex="-1", **data(workspace=workspace)
+            ),
             key_list(ShellIds.KEYS),
         ],
         id=ShellIds.THEME,

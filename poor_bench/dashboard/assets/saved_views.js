@@ -1,4 +1,5 @@
 // Named views of a page, kept in this browser: the content of a view is the query of its address.
+// One address may serve another workspace tomorrow: a view belongs to the one it was saved in.
 (function () {
   "use strict";
   const { createElement: element, useState } = window.React;
@@ -25,7 +26,9 @@
     LEFT_OUT.forEach((name) => query.delete(name));
     return `${query}` ? `?${query}` : "";
   };
-  const isHere = ({ path }) => path === window.location.pathname;
+  const workspaceHere = () => document.querySelector("[data-workspace]").dataset.workspace;
+  const isHere = ({ path, workspace }) =>
+    path === window.location.pathname && (!workspace || workspace === workspaceHere());
 
   const SavedViews = () => {
     const [views, setViews] = useState([]);
@@ -38,7 +41,7 @@
     };
     const save = (event) => {
       event.preventDefault();
-      const view = { path: window.location.pathname, name: name.trim(), search: searchNow() };
+      const view = { path: window.location.pathname, name: name.trim(), search: searchNow(), workspace: workspaceHere() };
       if (view.name) {
         change([...readAll().filter((other) => !isHere(other) || other.name !== view.name), view]);
         setName("");

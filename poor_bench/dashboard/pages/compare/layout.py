@@ -127,6 +127,7 @@ class CompareUrl(ListUrl):
             left=find(self.left),
             right=find(self.right),
             order_of=find(self.order_of),
+            rated=find(self.rated),
         )
 
     def add(self, names: Sequence[str], columns: Sequence[str]) -> Self:

@@ -1,0 +1,226 @@
+"""One state of the page, and what it shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.dashboard.pages.compare.charts import build_charts
+from poor_bench.dashboard.pages.compare.classes import class_map
+from poor_bench.dashboard.pages.compare.layout import (
+    CompareUrl,
+    alike_chips,
+    filter_chips,
+    sort_chips,
+)
+from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
+from poor_bench.dashboard.pages.compare.strip import (
+    StripLine,
+)
+from poor_bench.dashboard.pages.compare.subjects import QuickPicks, build_subjects
+from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list
+from poor_bench.dashboard.services.compare_service import (
+    against_base,
+)
+from poor_bench.dashboard.services.compared_tests import list_line_notes, read_compared_tests
+from poor_bench.metrics.trust import list_model_notes
+from poor_bench.results.grid_filter import Show, of_interest
+from poor_bench.results.grid_order import order_lines
+from poor_bench.statistics.comparison import tie_letters
+from poor_bench.statistics.summary import GroupBy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from dash.development.base_component import Component
+    from numpy.typing import NDArray
+
+    from poor_bench.dashboard.services.compared_tests import LLMLine, TestAnswers
+    from poor_bench.dashboard.services.computations import Computed
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.metrics.trust import TrustNote
+    from poor_bench.results.grid import TrialGrid
+    from poor_bench.statistics.comparison import Comparison
+
+
+class CompareView:
+    """One state of the page over one state of the results."""
+
+    def __init__(self, services: Services, url: CompareUrl) -> None:
+        self._results = services.results
+        self._llm_name = services.llms.name
+        self._compare = services.compare
+        self._tests = services.files.workspace().tests_by_id
+        self.url = url
+        self.columns = url.columns(services.compare.best_first())
+
+    def _name(self, name: str) -> str:
+        """Name a subject for screens."""
+        subject = Subject.parse(name)
+        return subject.label(self._llm_name(subject.llm_id))
+
+    def subjects(self) -> list[Component]:
+        """Return the chosen subjects and what can be added to them."""
+        llm_ids = dict.fromkeys(Subject.parse(name).llm_id for name in self.columns)
+        picks = [self._find_picks(llm_id) for llm_id in llm_ids]
+        return build_subjects(self.columns, picks, self._name, self.url)
+
+    def _find_picks(self, llm_id: str) -> QuickPicks:
+        known = self._compare.subjects
+        is_asked = self.url.prompts_of == llm_id
+        return QuickPicks(
+            llm_id=llm_id,
+            run_ids=[run.run_id for run in known.runs(llm_id)],
+            parameter_sets=list(known.parameter_sets(llm_id).values()),
+            prompts=known.prompt_versions(llm_id) if is_asked else None,
+        )
+
+    def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
+        """Build the lines of the LLMs; `comparison` is None while it is computed."""
+        names = self._name
+        summaries = self._compare.summaries(self.columns)
+        against = against_base(comparison, self.columns[0]) if comparison else {}
+        letters = tie_letters(comparison.groups) if comparison else {}
+        coverage = self._results.ranking().coverage
+        changes = self._compare.changes(self.columns).value or {}
+        return [
+            StripLine(
+                llm_id=llm_id,
+                name=names(llm_id),
+                number=number,
+                summary=summaries.get(llm_id),
+                against=against.get(llm_id),
+                letters=letters.get(llm_id, ""),
+                changed=changes.get(llm_id, ()),
+                notes=list_model_notes(summaries[llm_id], coverage[llm_id])
+                if llm_id in summaries and llm_id in coverage
+                else (),
+            )
+            for number, llm_id in enumerate(self.columns)
+        ]
+
+    def comparison(self) -> Computed[Comparison]:
+        """Compare all pairs of the chosen subjects, as far as that is computed by now."""
+        return self._compare.comparison(self.columns, is_alike=self.url.alike)
+
+    def classes(self) -> Component:
+        """Return the scores by class; their links leave page and open test."""
+        names = [self._name(llm_id) for llm_id in self.columns]
+        scores = self._compare.class_scores(self._grid())
+        places = {name: place for place, name in enumerate(self.columns)}
+        models = [name for name in places if Subject.parse(name).kind is SubjectKind.MODEL]
+        summaries = {
+            (places[row.group.llm_id], row.group.class_id or ""): row
+            for row in self._results.summaries(GroupBy.LLM_CLASS, models)
+        }
+        return class_map(scores, names, self.of_classes(), summaries)
+
+    def of_classes(self) -> CompareUrl:
+        """Return the part of the state that the scores by class depend on."""
+        url = self.url
+        return CompareUrl(
+            llm_ids=self.columns,
+            base=url.base,
+            classes=url.classes,
+            alike=url.alike,
+            page=2,  # no page and no test are in the links: the page drops them
+            test="-",
+        )
+
+    def chips(self) -> list[Component]:
+        """Return the switches above the tests."""
+        grid, lines = self._grid(), self._kept()
+        counts = {show: len(of_interest(grid, lines, show)) for show in Show}
+        alike = alike_chips(self._compare.likeness(self.columns), self.url)
+        rows = filter_chips(counts, self.url)
+        return [*([alike] if alike else []), *rows, sort_chips(self.columns, self._name, self.url)]
+
+    def charts(self) -> Component:
+        """Return the charts that filter the tests."""
+        grid = self._grid()
+        lines = of_interest(grid, self._compare.lines(grid, self.url.text), self.url.show)
+        return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
+
+    def _kept(self) -> NDArray[np.int64]:
+        """Return the lines that search and charts let through, whatever the page shows of them."""
+        grid = self._grid()
+        lines = self._compare.lines(grid, self.url.text)
+        return self._compare.facets(grid).keep(lines, self.url.chosen)
+
+    def tests(self) -> Component:
+        """Return one page of the tests."""
+        lines = self.lines()
+        start = (self.url.page - 1) * PAGE_SIZE
+        rows = self._read(lines[start : start + PAGE_SIZE])
+        find_reason = self._results.check_stale().find_reason
+
+        def list_notes(line: LLMLine) -> Sequence[TrustNote]:
+            return list_line_notes(line, find_reason)
+
+        return build_test_list(rows, self._name, self.url, len(lines), list_notes)
+
+    def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
+        """Return the test that is open, and its answer to be rated; None where there is none."""
+        grid, test_id = self._grid(), self.url.test
+        if test_id not in grid.test_ids:
+            return None, None
+        line = grid.test_ids.index(test_id)
+        [row] = self._read([line])
+        neighbours = self._neighbours(grid, line)
+        rated = (find_rated(each) for each in row.lines if each.llm_id == self.url.rated)
+        drawn = panel(row, self._compare.details, self._name, self.url, neighbours)
+        return drawn, next(rated, None)
+
+    def _read(self, lines: Sequence[int] | NDArray[np.int64]) -> list[TestAnswers]:
+        grid = self._grid()
+        is_unlike = self._compare.alike(grid) < 0
+        return read_compared_tests(grid, lines, self._tests, is_unlike)
+
+    def score_rows(self) -> list[dict[str, Any]]:
+        """Return all tests that the filters find, with the score of every LLM."""
+        grid = self._grid()
+        return [
+            {"test_id": grid.test_ids[line]}
+            | {
+                llm_id: None if math.isnan(score) else score
+                for llm_id, score in zip(grid.llm_ids, grid.scores[line].tolist(), strict=True)
+            }
+            for line in self.lines()
+        ]
+
+    def class_rows(self) -> list[dict[str, Any]]:
+        """Return one row for each class and LLM."""
+        rows = []
+        for class_id, scores in self._compare.class_scores(self._grid()).items():
+            for llm_id, of_class in zip(self.columns, scores, strict=True):
+                row = {"class_id": class_id, "llm_id": llm_id, "score": of_class.score}
+                seen = of_class.against_base
+                if seen is not None:
+                    row |= {"difference": seen.value, "low": seen.low, "high": seen.high}
+                rows.append(row)
+        return rows
+
+    def lines(self) -> NDArray[np.int64]:
+        """Return the lines of the grid that are listed, in their order."""
+        grid = self._grid()
+        shown = of_interest(grid, self._kept(), self.url.show)
+        return order_lines(grid, shown, self._tests, self.url.order, self.url.order_of)
+
+    def _grid(self) -> TrialGrid:
+        return self._compare.grid(self.columns, is_alike=self.url.alike)
+
+    def _neighbours(self, grid: TrialGrid, line: int) -> tuple[str, str]:
+        listed: Sequence[int] = self.lines().tolist()
+        if line not in listed:
+            return "", ""
+        place = listed.index(line)
+        before = grid.test_ids[listed[place - 1]] if place else ""
+        after = grid.test_ids[listed[place + 1]] if place + 1 < len(listed) else ""
+        return before, after
+
+
+def open_view(services: Services, search: str | None) -> CompareView:
+    """Return the state of the page that an address describes."""
+    return CompareView(services, CompareUrl.read(search))

@@ -18,9 +18,9 @@ import pytest
 
 from poor_bench import metrics
 from poor_bench.cli.main import main
-from poor_bench.dashboard.pages.compare.callbacks import CompareView
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.pages.compare.strip import strip, strip_rows
+from poor_bench.dashboard.pages.compare.view import CompareView
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview.callbacks import (
     heat_map_csv,

@@ -27,7 +27,7 @@ class SubjectKind(StrEnum):
     """Those with one set of parameters."""
 
 
-_VERSIONED = re.compile(r"(?P<llm_id>.+)@(?P<kind>run|prompt|parameters):(?P<version>[\w.-]+)")
+_VERSION = re.compile(r"(?P<kind>run|prompt|parameters):(?P<version>[\w.-]{1,300})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +49,11 @@ class Subject:
             >>> Subject.parse("ollama:qwen3@latest").kind.value
             'model'
         """
-        found = _VERSIONED.fullmatch(text)
-        if found is None:
+        llm_id, _, version = text.rpartition("@")
+        found = _VERSION.fullmatch(version)
+        if not llm_id or found is None:
             return cls(llm_id=text)
-        return cls(
-            llm_id=found["llm_id"], kind=SubjectKind(found["kind"]), version=found["version"]
-        )
+        return cls(llm_id=llm_id, kind=SubjectKind(found["kind"]), version=found["version"])
 
     @property
     def text(self) -> str:

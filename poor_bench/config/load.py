@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ class Workspace:
     llms_by_id: Mapping[str, LLM]
     problems: tuple[Problem, ...] = ()
     """Warnings; with an error there is no workspace."""
+    version: int = field(default_factory=itertools.count(1).__next__, compare=False)
+    """Differs between any two that one process has loaded."""
 
     @property
     def enabled_llms(self) -> tuple[LLM, ...]:

@@ -372,4 +372,4 @@ def register_clock(app: Dash, services: Services) -> None:
     )
     def _show(_version: str | None, address: dict[str, str] | None) -> Any:
         shown, page_class = show_problems(services, address["path"] if address else None)
-        return shown, page_class, services.llms.labels()
+        return shown, page_class, services.llms.labels() if shown is None else no_update

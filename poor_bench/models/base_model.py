@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _FILE = re.compile(r"\.(gguf|safetensors|bin)$")
-_SIZE = re.compile(r"(?:\d+x)?[ea]?\d+(?:\.\d+)?[bm]")
+_SIZE = re.compile(r"(?:\d{1,6}x)?[ea]?\d{1,6}(?:\.\d{1,6})?[bm]")
 _DATE = re.compile(r"[-:@](?:20\d\d-\d\d-\d\d|20\d{6})(?=$|[-:@])")
 _QUANTISATION = re.compile(
     r"i?q\d(?:_\w+)*|[fbi](?:loat|p|f)?(?:4|8|16|32)|mxfp4|nvfp4|int[48]|[48]bit|w\d+a\d+"

@@ -19,11 +19,9 @@ _NAMES = (
     tuple(f"x-ratelimit-{part}-requests" for part in ("limit", "remaining", "reset")),
     tuple(f"anthropic-ratelimit-requests-{part}" for part in ("limit", "remaining", "reset")),
 )
-_DURATION = re.compile(
-    r"(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?"
-    r"(?:(\d{1,6}(?:\.\d{1,9})?)s)?(?:(\d{1,6}(?:\.\d{1,9})?)ms)?"
-)
-_UNITS_S = (3600.0, 60.0, 1.0, 0.001)
+_PART = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)(h|ms|m|s)")
+_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_LONGEST = 40
 
 
 def read_allowance(headers: Mapping[str, str]) -> Allowance | None:
@@ -47,10 +45,9 @@ def _count(text: str | None) -> int | None:
 
 def _seconds(text: str, date: str) -> float | None:
     """Return seconds from a duration, or from a moment and the date of the reply."""
-    found = _DURATION.fullmatch(text.strip())
-    if found and text.strip():
-        parts = zip(found.groups(), _UNITS_S, strict=True)
-        return sum(float(number) * unit_s for number, unit_s in parts if number)
+    parts = _PART.findall(text) if len(text) <= _LONGEST else []
+    if parts and "".join(map("".join, parts)) == text.strip():
+        return float(sum(float(number) * _UNITS_S[unit] for number, unit in parts))
     try:
         until = datetime.fromisoformat(text)
         return max(0.0, (until - parsedate_to_datetime(date)).total_seconds())

@@ -53,7 +53,7 @@ class TestFilter:
     conditions: tuple[Condition, ...] = ()
 
 
-_PATTERN = re.compile(r"(?:^|\s)/(?P<pattern>.+)/(?=\s|$)")
+_BEGIN, _END = re.compile(r"(?:^|\s)/"), re.compile(r"/(?=\s|$)")
 _FIELDS = "|".join((*NUMBER_FIELDS, *TEXT_FIELDS))
 _CONDITION = re.compile(
     rf"(?:^|(?<=\s))(?P<field>{_FIELDS})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.IGNORECASE
@@ -71,11 +71,20 @@ def parse_filter(text: str) -> TestFilter:
         >>> found.words, found.pattern, [each.field for each in found.conditions]
         ('red', '\\d+ apples', ['score', 'class'])
     """
-    pattern = _PATTERN.search(text)
-    rest = text[: pattern.start()] + " " + text[pattern.end() :] if pattern else text
+    pattern, rest = _split_pattern(text)
     conditions = tuple(map(_read_condition, _CONDITION.finditer(rest)))
     words = " ".join(_CONDITION.sub("", rest).split())
-    return TestFilter(words, pattern["pattern"] if pattern else "", conditions)
+    return TestFilter(words, pattern, conditions)
+
+
+def _split_pattern(text: str) -> tuple[str, str]:
+    """Take the pattern between slashes out of a search; empty without one."""
+    begun = _BEGIN.search(text)
+    ends = list(_END.finditer(text, begun.end() + 1)) if begun else []
+    if begun is None or not ends:
+        return "", text
+    last = ends[-1].start()
+    return text[begun.end() : last], f"{text[: begun.start()]} {text[last + 1 :]}"
 
 
 _MARK_S = 0.05
@@ -127,7 +136,7 @@ def _read_condition(found: re.Match[str]) -> Condition:
     field, operator = found["field"].lower(), Operator(found["operator"])
     is_number = field in NUMBER_FIELDS
     value = found["value"].removesuffix("s") if field == "latency" else found["value"]
-    if is_number and not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)", value):
+    if is_number and not re.fullmatch(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})", value):
         raise ConfigError(f"`{found[0]}`: {value} is not a number", hint=f"Example: {field}>0.5")
     if not is_number and operator not in {Operator.EQUAL, Operator.HOLDS}:
         raise ConfigError(

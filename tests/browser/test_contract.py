@@ -58,8 +58,8 @@ def _compares_models(page: Page) -> None:
     page.goto("/")
     expect(page.get_by_role("link", name=GOOD).first).to_be_visible()
     assert columns_of(page, "Model comparison")[:7] == [
-        "", "Model", "Total Tests", "Average Score", "Pass Rate (%)", "Average Execution Time (s)",
-        "Size (B)",
+        "Select", "Model", "Total Tests", "Average Score", "Pass Rate (%)",
+        "Average Execution Time (s)", "Size (B)",
     ]  # fmt: skip
     models = page.get_by_role("region", name="Model comparison").locator("[col-id=model] a")
     expect(models).to_have_text([GOOD, WEAK])

@@ -13,9 +13,8 @@ from playwright.sync_api import expect
 
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-from tests.browser.test_judging import store_run
 from tests.browser.watched import heading
-from tests.browser.workspaces import BAD, with_results
+from tests.browser.workspaces import BAD, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, write_results
 from tests.evaluation.builders import make_case
@@ -55,8 +54,8 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
     failed = scored("sum_002", 0.0, "[API ERROR] connection refused")
     right = [scored(f"sum_{number:03}", 1.0) for number in (1, 3, 4)]
     write_results(folder, {"scripted:good": right, BAD: [*right[1:], failed]})
-    store_run(folder, 20, 4.0, 4.2)
-    store_run(folder, 21, 4.1, 4.3)
+    judge_run(folder, 20, 4.0, 4.2)
+    judge_run(folder, 21, 4.1, 4.3)
     case = make_case(id="echo", profile="tests.evaluation.agents:echo")
     for _ in range(2):
         run_suite_now(EvalSuite(name="demo", cases=(case,)), SuiteOptions(data_dir=folder))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.dashboard.pages.compare.callbacks import open_view
 from poor_bench.dashboard.pages.compare.strip import strip
+from poor_bench.dashboard.pages.compare.view import open_view
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview import callbacks
 from poor_bench.results.grid import trial_grid

@@ -23,6 +23,7 @@ OF_USERS = {
     "wanted.pattern",  # evaluators/regex_match.py: searched with a time limit
     "pattern[1:-1]",  # providers/scripted_script.py: from llms.json, on prompts of the workspace
     "step.pattern",  # playbooks: written by the user
+    "'|'.join(parts)",  # results/filter_text.py: typed on a page, searched with a time limit
 }
 """Patterns that do not stand in our code."""
 MADE = {"'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py"}
@@ -119,6 +120,8 @@ def _sources(node: ast.expr, function: ast.AST, module: ModuleType) -> list[str]
     if told in OF_USERS or told in MADE:
         return []
     value = _evaluated(node, module)
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
     if isinstance(value, str):
         return [value]
     assigned = [

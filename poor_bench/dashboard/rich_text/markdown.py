@@ -23,13 +23,16 @@ _MOST_FORMULAS = 300
 """In one answer; further ones stay LaTeX."""
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 _FORMULA = re.compile(
-    r"\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]|\$\$(?P<dollars>.+?)\$\$"
-    r"|\$(?P<dollar>(?![\s\d$])[^$\n]*?[^$\s\\]|\d[\d.,]{0,20}(?=\$)"
-    r"|\d[^$\n]*?[\\^_=+*/<>][^$\n]*?[^$\s\\])\$(?!\d)",
+    r"\\\((?P<round>(?:[^\\]|\\(?![()]))+)\\\)|\\\[(?P<square>(?:[^\\]|\\(?![\[\]]))+)\\\]"
+    r"|\$\$(?P<dollars>[^$]+)\$\$"
+    r"|\$(?P<dollar>(?![\s\d$])[^$\n]{0,500}?[^$\s\\]|\d[\d.,]{0,20}(?=\$)"
+    r"|\d[^$\n]{0,200}?[\\^_=+*/<>][^$\n]{0,200}?[^$\s\\])\$(?!\d)",
     re.DOTALL,
 )
 _BLOCK = re.compile(
-    r"(?:\$\$(?P<dollars>.+?)\$\$|\\\[(?P<square>.+?)\\\])[ \t]*[.,]?[ \t]*(?:\n|\Z)", re.DOTALL
+    r"(?:\$\$(?P<dollars>[^$]+)\$\$|\\\[(?P<square>(?:[^\\]|\\(?![\[\]]))+)\\\])"
+    r"[ \t]{0,20}[.,]?[ \t]{0,20}(?:\n|\Z)",
+    re.DOTALL,
 )
 _SIMPLE: dict[str, Callable[..., Any]] = {
     "strong": html.Strong, "em": html.Em, "s": html.S,

@@ -15,22 +15,25 @@ if TYPE_CHECKING:
 
 MOST_RENDERED = 20_000
 """Characters of an answer that is rendered; a longer one is shown raw only."""
-_ONLY_FENCE = re.compile(
-    r"\s*```(?:json)?[ \t]*\n(?P<body>.*?)\n?```\s*", re.DOTALL | re.IGNORECASE
-)
 _MARKUP = re.compile(
     r"^ {0,3}(?:#{1,6} |[-*+] |\d+[.)] |> |```|~~~|\|.*\|)|\*\*\S|__\S|`[^`\n]+`"
-    r"|!?\[[^\]\n]*\]\(|\\\(|\\\[|\$\$|\$[^\s$][^$\n]*\$",
+    r"|!?\[[^\[\]\n]{0,300}\]\(|\\\(|\\\[|\$\$|\$[^\s$][^$\n]*\$",
     re.MULTILINE,
 )
+
+
+def _strip_fence(text: str) -> str:
+    """Remove the fence of an answer that is one block of code."""
+    first, newline, rest = text.strip().partition("\n")
+    is_fenced = newline and first.rstrip().lower() in {"```", "```json"} and rest.endswith("```")
+    return rest.removesuffix("```") if is_fenced else text
 
 
 def build_rendered(text: str) -> Component | None:
     """Show an answer as JSON or Markdown; None if it is plain text, or too long for that."""
     if len(text) > MOST_RENDERED:
         return None
-    fenced = _ONLY_FENCE.fullmatch(text)
-    tree = build_json_tree(fenced["body"] if fenced else text)
+    tree = build_json_tree(_strip_fence(text))
     if tree is not None:
         return tree
     if not _MARKUP.search(text):

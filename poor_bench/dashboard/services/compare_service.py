@@ -195,7 +195,7 @@ class CompareService:
             is_alike: Keep only tests that all subjects of the base's model were asked alike.
         """
         table, workspace = self.table(llm_ids, is_alike=is_alike), self._files.workspace()
-        key = (table.version, id(workspace), tuple(llm_ids))
+        key = (table.version, workspace.version, tuple(llm_ids))
         return self._keep(
             self._grids, key, lambda: trial_grid(table, workspace.tests_by_id, llm_ids)
         )
@@ -242,7 +242,7 @@ class CompareService:
     def class_scores(self, grid: TrialGrid) -> dict[str, tuple[ClassScore, ...]]:
         """Return the scores by class of a grid."""
         workspace = self._files.workspace()
-        key = (grid.table.version, id(workspace), grid.llm_ids)
+        key = (grid.table.version, workspace.version, grid.llm_ids)
         return self._keep(
             self._class_scores, key, lambda: class_scores(grid, workspace.tests_by_id)
         )
@@ -250,13 +250,13 @@ class CompareService:
     def lines(self, grid: TrialGrid, text: str) -> NDArray[np.int64]:
         """Return the lines of a grid that a search finds."""
         workspace = self._files.workspace()
-        key = (grid.table.version, id(workspace), grid.llm_ids, text)
+        key = (grid.table.version, workspace.version, grid.llm_ids, text)
         return self._keep(self._lines, key, lambda: find_lines(grid, workspace.tests_by_id, text))
 
     def facets(self, grid: TrialGrid) -> GridFacets:
         """Return which lines of a grid have which class, level, cause, latency and difference."""
         workspace = self._files.workspace()
-        key = (grid.table.version, id(workspace), grid.llm_ids)
+        key = (grid.table.version, workspace.version, grid.llm_ids)
         return self._keep(self._facets, key, lambda: find_facets(grid, workspace.tests_by_id))
 
     def _keep(self, known: LRUCache[Hashable, V], key: Hashable, compute: Callable[[], V]) -> V:

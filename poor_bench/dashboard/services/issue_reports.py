@@ -87,7 +87,7 @@ class IssueReports:
         if version is None:
             return ()
         workspace = folder.workspace
-        key = (id(workspace), llm_id, version)
+        key = (workspace.version, llm_id, version)
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
                 results = table.whole(table.find_rows(llm_id))
@@ -151,7 +151,7 @@ class IssueReports:
         """Report the same without what people's ratings show."""
         table, folder = self._results.table(), self._files.config()
         workspace, detectors = folder.workspace, folder.detectors
-        version = (table.version, id(workspace))
+        version = (table.version, workspace.version)
         context = replace(folder.issue_context, people={})
 
         def build() -> IssueReport:

@@ -114,7 +114,7 @@ class LLMService:
             look: Another value asks the endpoints again.
         """
         workspace = self._files.workspace()
-        version = (id(workspace), look)
+        version = (workspace.version, look)
         return self._checks.ask("checks", version, lambda: self._check(workspace.llms))
 
     def discover(self, endpoint: str, look: Hashable) -> Computed[FoundLLMs]:

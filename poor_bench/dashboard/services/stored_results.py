@@ -157,7 +157,7 @@ class StoredResults:
         """Count the stale scores of each LLM, class and level, as far as they are known by now."""
         table, folder = self.table(), self._files.config()
         workspace = folder.workspace
-        version = (table.version, id(workspace))
+        version = (table.version, workspace.version)
         return self._stale.ask("stale", version, lambda: self._count_stale(table, folder))
 
     def _count_stale(self, table: ResultTable, folder: WorkspaceFolder) -> StaleCounts:
@@ -173,7 +173,7 @@ class StoredResults:
         self, table: ResultTable, folder: WorkspaceFolder, llm_ids: Sequence[str]
     ) -> list[_StaleScores]:
         """Find the stale scores of some LLMs; those with new results in one pass."""
-        version = id(folder.workspace)
+        version = folder.workspace.version
         wanted = {llm_id: (table.llm_versions.get(llm_id), version) for llm_id in llm_ids}
         found = {llm_id: self._stale_of.get(llm_id) for llm_id in llm_ids}
         outdated = {

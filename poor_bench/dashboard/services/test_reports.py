@@ -89,7 +89,7 @@ class TestReports:
             ConfigError: If the workspace is not valid.
         """
         config, workspace = self._files.config(), self._files.workspace()
-        version = (id(workspace), read_measuring_time(config.data_dir))
+        version = (workspace.version, read_measuring_time(config.data_dir))
         return self._faults.ask("faults", version, lambda: _find_faults(config, workspace))
 
     def floor(self) -> list[FloorRow]:
@@ -102,7 +102,7 @@ class TestReports:
         measured = read_measuring_time(config.data_dir)
         if measured is None:
             return []
-        scores = self._cheats.ask("cheats", (id(workspace), measured), config.load_cheats).value
+        scores = self._cheats.ask("cheats", (workspace.version, measured), config.load_cheats).value
         return build_floor(scores or (), workspace.tests_by_id)
 
     def items(self) -> Computed[ItemReport]:
@@ -113,7 +113,7 @@ class TestReports:
             StoreError: If the results cannot be read.
         """
         table, workspace = self._stored.table(), self._files.workspace()
-        version = (table.version, id(workspace))
+        version = (table.version, workspace.version)
         return self._items.ask("items", version, lambda: _analyse_items(table, workspace))
 
     def findings(self) -> Computed[FoundFindings]:

@@ -158,7 +158,7 @@ class TrialSearch:
         """Find the results that match a query; kept, as a table asks for them page by page."""
         table, workspace = self._results.read_stored(), self._files.workspace()
         rated = self._ratings.version() if query.rating or query.issue else None
-        key = (table.version, id(workspace), query, rated)
+        key = (table.version, workspace.version, query, rated)
         with self._lock:
             found = self._found.get(key)
         if found is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 6000
 _MOST_WORK = 1_000_000
 """Pairs of equal pieces that are looked at for one comparison: well under a second."""
-_WORDS = re.compile(r"\d+(?:[.,:'\d]*\d)?|[^\W\d]\w*|\s+|[^\w\s]|\w+")
+_WORDS = re.compile(r"\d+(?:[.,:']+\d+)*|[^\W\d]\w*|\s+|[^\w\s]|\w+")
 """A number is one word, with its decimals: half a number means nothing."""
 LEAST_ALIKE = 0.4
 """Similarity from which on a word diff of two texts can be read."""

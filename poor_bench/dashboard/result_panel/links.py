@@ -35,7 +35,7 @@ def build_links(panel: PanelResult) -> Component:
             if is_known
             else None,
             _copy_button("Copy link", copy_link=own),
-            _copy_button("Copy as cURL", copy_from=curl_address(result))
+            _copy_button("Copy as cURL", _CURL, copy_from=curl_address(result))
             if panel.details.prompt and panel.is_http
             else None,
         ],
@@ -44,5 +44,8 @@ def build_links(panel: PanelResult) -> Component:
     )
 
 
-def _copy_button(text: str, **what: str) -> Component:
-    return html.Button(text, type="button", className="quiet-button", **data(**what))
+_CURL = "The stored prompt with the model's present parameters; keys stay $VARIABLES."
+
+
+def _copy_button(text: str, title: str | None = None, **what: str) -> Component:
+    return html.Button(text, type="button", title=title, className="quiet-button", **data(**what))

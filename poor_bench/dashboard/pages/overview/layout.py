@@ -318,7 +318,8 @@ def trend(
     return card(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
-        note=f"Mean over the tests of each run, with 95 % CI. Runs may differ in tests.{more}",
+        note="Mean over the tests of each run, with 95 % CI. Runs may differ in tests. "
+        f"The newest runs up to 24 MB together are read.{more}",
         tools=image_buttons(title),
     )
 

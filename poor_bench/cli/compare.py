@@ -69,7 +69,7 @@ _EPILOG = examples(
 @count_option(
     "--max-calls",
     default=None,
-    help="With --why: most re-runs of a model. Default: a quarter of all combinations.",
+    hint="With --why: most re-runs of a model. Default: a quarter of all combinations.",
 )
 @cost_options
 @sandbox_option

@@ -112,9 +112,9 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
     help="Run trials until --no-regression is decided; looking often adds no false verdicts.",
 )
 @count_option(
-    "--max-trials", default=10, most=1000, help="With --sequential: most trials per test."
+    "--max-trials", default=10, most=1000, hint="With --sequential: most trials per test."
 )
-@count_option("--max-calls", default=None, help="With --sequential: most requests to the models.")
+@count_option("--max-calls", default=None, hint="With --sequential: most requests to the models.")
 @max_cost_option
 @pass_mark_option
 @selection_options

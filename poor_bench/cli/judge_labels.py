@@ -58,7 +58,7 @@ def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
 
 @labels.command("next", epilog=_LABELS_EXAMPLES)
 @click.argument("agent_id", metavar="[AGENT]", required=False)
-@count_option("--count", most=1000, default=10, help="Number of answers.")
+@count_option("--count", most=1000, default=10, hint="Number of answers.")
 @pass_app
 def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
     """Print a sheet of the answers to label next.

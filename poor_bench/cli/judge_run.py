@@ -56,7 +56,7 @@ Exit codes:
 @click.command(epilog=_EPILOG)
 @click.argument("agent_id", metavar="AGENT")
 @judge_options
-@count_option("--repeat", most=100, help="Number of judgements by each judge; measures its noise.")
+@count_option("--repeat", most=100, hint="Number of judgements by each judge; measures its noise.")
 @click.option(
     "--decision",
     type=click.Choice(["mean", "median", "majority"]),

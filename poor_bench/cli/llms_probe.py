@@ -50,7 +50,7 @@ _MOST_AT_ONCE = 256
     help="Probe this setting only; repeatable.",
 )
 @click.option("--load", "with_load", is_flag=True, help="Measure the load curve instead.")
-@count_option("--most", default=8, most=_MOST_AT_ONCE, help="Most requests at once of --load.")
+@count_option("--most", default=8, most=_MOST_AT_ONCE, hint="Most requests at once of --load.")
 @json_option
 @pass_app
 def probe_llm(

@@ -130,9 +130,9 @@ _COLUMN_HELP = (
 @click.option(
     "--class", "class_id", metavar="ID", help="Test class. Default: the name of the format."
 )
-@count_option("--level", default=None, most=1000, help="Level of all tests.")
-@count_option("--limit", default=None, help="Import only the first N rows.")
-@count_option("--sample", default=None, help="Import only N rows, drawn at random.")
+@count_option("--level", default=None, most=1000, hint="Level of all tests.")
+@count_option("--limit", default=None, hint="Import only the first N rows.")
+@count_option("--sample", default=None, hint="Import only N rows, drawn at random.")
 @click.option("--seed", type=int, default=0, help="Random seed of --sample.")
 @click.option("--column", "columns", multiple=True, metavar="PART=COLUMN", help=_COLUMN_HELP)
 @click.option("--evaluator", default="exact_match", help="With --column: evaluator of the tests.")
@@ -230,7 +230,7 @@ _GENERATE_EXAMPLES = examples(
     "n_tests",
     default=25,
     most=10_000,
-    help="Number of tests, spread evenly over the levels.",
+    hint="Number of tests, spread evenly over the levels.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Random seed.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added.")

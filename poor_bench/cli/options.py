@@ -38,10 +38,10 @@ def count_option(
     *names: str,
     default: int | None = 1,
     most: int | None = None,
-    help: str,  # noqa: A002 - the word of click
+    hint: str,
 ) -> Callable[[_Command], _Command]:
-    """Build an option that takes a whole number of at least 1."""
-    return click.option(*names, type=click.IntRange(1, most), default=default, help=help)
+    """Build an option that takes a whole number of at least 1; `hint` stands in `--help`."""
+    return click.option(*names, type=click.IntRange(1, most), default=default, help=hint)
 
 
 class OutputFileType(click.Path):
@@ -80,7 +80,7 @@ html_option = click.option("--html", type=HTML_FILE, help="Write the report to t
 all_problems_option = click.option(
     "--all", "shows_all", is_flag=True, help="Show all problems, not only the first 50."
 )
-trials_option = count_option("--trials", most=1000, help="Trials per test.")
+trials_option = count_option("--trials", most=1000, hint="Trials per test.")
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show the plan and its cost without sending requests."
 )
@@ -146,7 +146,7 @@ def search_options(default_calls: int) -> Callable[[_Command], _Command]:
         cost_options,
         beside_option,
         count_option(
-            "--budget-calls", default=default_calls, help="Stop after this number of requests."
+            "--budget-calls", default=default_calls, hint="Stop after this number of requests."
         ),
         sandbox_option,
         json_option,

@@ -50,8 +50,8 @@ _EPILOG = examples(
     metavar="ID",
     help="Only cases with this id or glob; repeatable.",
 )
-@count_option("--trials", default=None, most=1000, help="Number of trials, for all cases.")
-@count_option("--parallel", most=64, help="Parallel trials, each in a browser of its own.")
+@count_option("--trials", default=None, most=1000, hint="Number of trials, for all cases.")
+@count_option("--parallel", most=64, hint="Parallel trials, each in a browser of its own.")
 @click.option(
     "--llm",
     "llm_id",

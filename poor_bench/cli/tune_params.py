@@ -68,7 +68,7 @@ _EPILOG = examples(
     default="grid",
     help="Try all combinations, or let Optuna choose.",
 )
-@count_option("--trials", default=20, help="Number of variants with optuna.")
+@count_option("--trials", default=20, hint="Number of variants with optuna.")
 @click.option(
     "--keep", is_flag=True, help="Add the best variant to llms.json if its gain is significant."
 )

@@ -70,8 +70,8 @@ _SHARE = click.FloatRange(0.01, 0.98)
     type=click.FloatRange(0, 1),
     help="Stop at this validation score. Default: 1, or the threshold of the agent.",
 )
-@count_option("--patience", default=8, help="Stop after this number of rounds without gain.")
-@count_option("--examples", default=3, help="Training tests shown for each new prompt.")
+@count_option("--patience", default=8, hint="Stop after this number of rounds without gain.")
+@count_option("--examples", default=3, hint="Training tests shown for each new prompt.")
 @resume_option
 @click.option("--yes", "-y", is_flag=True, help="Write the prompt if its gain is significant.")
 @search_options(default_calls=300)

@@ -17,6 +17,8 @@ from poor_bench.models.completion import Allowance
 START_AT_ONCE = 4
 MOST_AT_ONCE = 64
 _START_PACE = 10.0
+_LOWEST_PACE = 0.1
+"""Requests a second; a search that went lower would learn nothing more for minutes."""
 _GROWTH = 1.5
 _CLOSE = 1.04
 """Ratio of the refused pace to the borne one below which the search ends."""
@@ -89,7 +91,7 @@ class AdaptiveLimit:
         self._refused = min(self._refused, self._sent_pace(now))
         if self._borne >= self._refused:
             self._borne = 0.85 * self._refused
-        self._pace = self._borne or self._refused / _GROWTH
+        self._pace = max(_LOWEST_PACE, self._borne or self._refused / _GROWTH)
         asked_s = _PAUSE_S if retry_after_s is None else retry_after_s
         # Longer waits are for the retries of single requests, which give up in time.
         self.paused_until = now + (asked_s if asked_s <= _LONGEST_PAUSE_S else _PAUSE_S)
@@ -101,14 +103,15 @@ class AdaptiveLimit:
             self._told_pace = math.inf
         else:
             used = allowance.limit - allowance.remaining
-            self._told_pace = max(0.1, 0.95 * used / allowance.reset_s)
+            self._told_pace = max(_LOWEST_PACE, 0.95 * used / allowance.reset_s)
 
     def _sent_pace(self, now: float) -> float:
         """Requests a second that were really sent in this round."""
         elapsed_s = now - self._round.started_at
         if elapsed_s < _ROUND_S:
             return self._pace
-        return min(self._pace, self._round.n_sent / elapsed_s)
+        # Nothing may have been sent yet in this round, when what is refused is from the last one.
+        return min(self._pace, max(_LOWEST_PACE, self._round.n_sent / elapsed_s))
 
     def _end_round(self, now: float) -> None:
         sent = self._sent_pace(now)

@@ -152,6 +152,17 @@ def test_refusals_of_requests_from_before_the_pause_count_once() -> None:
     assert limit.pace == pace
 
 
+def test_a_refusal_in_a_round_without_requests_leaves_a_pace() -> None:
+    limit = AdaptiveLimit(0.0)
+    for _ in range(9):
+        limit.note_sent()
+    for _ in range(8):
+        limit.note_success(2.0, 0.1, None)
+    for later in range(1, 50):
+        limit.note_refusal(100.0 * later)
+        assert limit.pace >= 0.1
+
+
 @pytest.mark.parametrize(
     ("remaining", "reset_s", "pace"), [(499, 0.12, 10.0), (50, 900.0, 0.475), (0, 0.0, 10.0)]
 )

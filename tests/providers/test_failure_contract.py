@@ -199,6 +199,19 @@ def test_a_cancelled_call_ends_and_closes_its_connection(name: str, ending: str)
 
 
 @every_provider
+@pytest.mark.parametrize("ending", ["hang", "drip"])
+def test_a_reply_that_closes_its_connection_at_the_end_can_be_cancelled(
+    name: str, ending: str
+) -> None:
+    closes = {"Connection": "close"}
+    answer = Answer(pieces=BEGINNINGS[name].pieces, ending=ending, headers=closes)
+    with serving(in_turn(answer)) as server:
+        control = CallControl(timeouts=Timeouts(), cancelled=server.reached.is_set)
+        with pytest.raises(RunCancelledError):
+            ask(provider_at(name, server), control)
+
+
+@every_provider
 def test_a_call_that_is_cancelled_from_the_start_sends_nothing(name: str) -> None:
     with serving(in_turn(REPLIES[name])) as server:
         control = CallControl(timeouts=Timeouts(), cancelled=lambda: True)

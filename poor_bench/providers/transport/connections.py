@@ -21,6 +21,7 @@ from urllib3.exceptions import (
     NewConnectionError,
     ProxySchemeUnknown,
 )
+from urllib3.response import HTTPResponse
 
 from poor_bench.errors import ConfigError
 from poor_bench.providers.transport.watch import CallWatch, shut_down
@@ -70,6 +71,8 @@ class _WatchedConnection(HTTPConnection):
     watch: CallWatch | None = None
     n_requests = 0
     _held: list[bytes] | None = None
+    _replying: socket.socket | None = None
+    """The reply comes from here; http.client forgets `sock` after `Connection: close`."""
 
     def connect(self) -> None:
         CURRENT_WATCH.get().use(self)
@@ -94,9 +97,14 @@ class _WatchedConnection(HTTPConnection):
         else:
             self._held.append(data)
 
+    def getresponse(self) -> HTTPResponse:
+        self._replying = self.sock
+        return super().getresponse()
+
     def hang_up(self) -> None:
-        if self.sock is not None:
-            shut_down(self.sock)
+        sock = self.sock or self._replying
+        if sock is not None:
+            shut_down(sock)
 
     def _new_conn(self) -> socket.socket:
         """Connect as urllib3 does, but with the socket in sight, so that it can be hung up."""

@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from poor_bench.providers.transport.watch import shut_down
+
 _PIECE_BYTES = 64 * 1024
 _IDLE_S = 5.0
 _MANY = 16
@@ -75,7 +77,12 @@ class StreamThread:
         sock.setblocking(False)
         stream = _Stream(sock, take)
         self._add(stream)
-        stream.ended.wait()
+        try:
+            stream.ended.wait()
+        except BaseException:  # Ctrl+C: the caller is about to close what the thread watches
+            shut_down(sock)
+            stream.ended.wait()
+            raise
         if stream.error is not None:
             raise stream.error
         sock.settimeout(timeout)
@@ -88,15 +95,25 @@ class StreamThread:
 
     def _add(self, stream: _Stream) -> None:
         with self._lock:
-            self._added.append(stream)
             if self._bell is None:
-                self._bell, heard = socket.socketpair()
-                self._bell.setblocking(False)
-                heard.setblocking(False)
-                threading.Thread(
-                    target=self._work, args=(heard,), name="poor-bench-streams", daemon=True
-                ).start()
+                self._bell = self._start()
+            self._added.append(stream)
             self._ring()
+
+    def _start(self) -> socket.socket:
+        """Start the thread; return its bell."""
+        bell, heard = socket.socketpair()
+        try:
+            bell.setblocking(False)
+            heard.setblocking(False)
+            threading.Thread(
+                target=self._work, args=(heard,), name="poor-bench-streams", daemon=True
+            ).start()
+        except BaseException:
+            bell.close()
+            heard.close()
+            raise
+        return bell
 
     def _ring(self) -> None:
         if self._bell is not None:
@@ -125,10 +142,9 @@ class StreamThread:
             heard.recv(_PIECE_BYTES)
         while self._added:
             stream = self._added.popleft()
-            if stream.advance():  # what arrived before it was watched
+            # what arrived before it was watched
+            if stream.advance() or not _watch(stream, selector):
                 stream.ended.set()
-            else:
-                selector.register(stream.sock, selectors.EVENT_READ, stream)
 
     def _may_end(self, ready: Sequence[object], selector: selectors.BaseSelector) -> bool:
         with self._lock:
@@ -138,3 +154,13 @@ class StreamThread:
                 self._bell.close()
             self._bell = None
             return True
+
+
+def _watch(stream: _Stream, selector: selectors.BaseSelector) -> bool:
+    """Watch a stream from now on; False, with its error, if the system refuses."""
+    try:
+        selector.register(stream.sock, selectors.EVENT_READ, stream)
+    except (OSError, ValueError) as error:
+        stream.error = error if isinstance(error, OSError) else OSError(str(error))
+        return False
+    return True

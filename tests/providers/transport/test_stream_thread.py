@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import selectors
+import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,3 +100,71 @@ def test_many_streams_at_once_share_one_thread() -> None:
             ours.close()
             theirs.close()
         assert seen == {"poor-bench-streams"}
+
+
+def test_a_thread_that_cannot_start_is_tried_again_by_the_next_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with stream_thread() as streams, pair() as (first, _), pair() as (second, to_second):
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(RuntimeError, match="new thread"):
+                streams.read(first, lambda _data: True)
+        to_second.sendall(b"x")
+        reader = threading.Thread(target=streams.read, args=(second, lambda _data: True))
+        reader.daemon = True
+        reader.start()
+        wait_for(lambda: not reader.is_alive())
+
+
+def test_a_socket_that_the_system_cannot_watch_ends_its_own_stream_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = selectors.DefaultSelector.register
+
+    def refuse_data(
+        selector: selectors.BaseSelector, sock: object, events: int, data: object = None
+    ) -> object:
+        if getattr(data, "sock", None) is first:
+            raise OSError("no space for another watch")
+        return watch(selector, sock, events, data)
+
+    with stream_thread() as streams, pair() as (first, _), pair() as (second, to_second):
+        monkeypatch.setattr(selectors.DefaultSelector, "register", refuse_data)
+        raised: list[str] = []
+
+        def read_first() -> None:
+            with pytest.raises(OSError, match="no space"):
+                streams.read(first, lambda _data: True)
+            raised.append("first")
+
+        readers = [
+            threading.Thread(target=read_first, daemon=True),
+            threading.Thread(target=streams.read, args=(second, bool), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        wait_for(lambda: bool(raised))
+        to_second.sendall(b"x")
+        wait_for(lambda: not readers[1].is_alive())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be signalled there")
+def test_ctrl_c_ends_the_stream_that_the_main_thread_waits_for() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        ended: list[bytes] = []
+
+        def take(data: bytes) -> bool:
+            if data:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                ended.append(data)
+            return not data
+
+        theirs.sendall(b"x")
+        with pytest.raises(KeyboardInterrupt):
+            streams.read(ours, take)
+        assert ended == [b""]

@@ -21,7 +21,6 @@ from urllib3.exceptions import (
     NewConnectionError,
     ProxySchemeUnknown,
 )
-from urllib3.response import HTTPResponse
 
 from poor_bench.errors import ConfigError
 from poor_bench.providers.transport.watch import CallWatch, shut_down
@@ -88,6 +87,7 @@ class _WatchedConnection(HTTPConnection):
             held, self._held = self._held, None
         if self.sock is None:
             self.connect()
+        self._replying = self.sock
         self.n_requests += 1
         self.send(b"".join(held))
 
@@ -96,10 +96,6 @@ class _WatchedConnection(HTTPConnection):
             super().send(data)
         else:
             self._held.append(data)
-
-    def getresponse(self) -> HTTPResponse:
-        self._replying = self.sock
-        return super().getresponse()
 
     def hang_up(self) -> None:
         sock = self.sock or self._replying

@@ -120,9 +120,9 @@ class ResultIndex:
         self._used: list[ParquetPart] = []
         self._llm_versions: dict[str, int] = {}
         self._n_settled = 0
-        """Rows of the file of settled rows."""
-        self._n_read_settled = 0
-        """Rows of the sources that they were worked out from."""
+        """Rows of the file of settled rows, as it is or was to be written."""
+        self._n_in_settled_parts = 0
+        """Rows of the parts that they were worked out from."""
 
     # ---- sources -----------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class ResultIndex:
         if not self._database.restore(settled):
             return
         self._n_settled = settled.n_rows
-        self._n_read_settled = sum(source.n_rows for source in settled.sources)
+        self._n_in_settled_parts = sum(source.n_rows for source in settled.sources)
         for source in settled.sources:
             self._restore_source(source)
 
@@ -227,12 +227,13 @@ class ResultIndex:
         """True if what has been read is the beginning of what is there now."""
         known = self._sources.get(BASE)
         is_same_base = known is None or (base is not None and base.identity == known.identity)
-        is_longer = all(
-            os.fstat(stream.fileno()).st_size >= self._sources[name].position
+        are_same_runs = all(
+            goes_on_from(stream, self._sources[name].describe())
             for name, stream in runs.items()
             if name in self._sources
         )
-        return is_same_base and is_longer and list(order[: len(self._sources)]) == [*self._sources]
+        is_begun = list(order[: len(self._sources)]) == [*self._sources]
+        return is_same_base and are_same_runs and is_begun
 
     def _take_base(self, snapshot: BinaryIO) -> None:
         assert self._base is not None
@@ -363,16 +364,20 @@ class ResultIndex:
         self._keep_settled()
 
     def _keep_settled(self) -> None:
-        """Write the rows that count to their file, if many are new."""
+        """Write the rows that count to their file, if many are new.
+
+        Rows outside of parts are read again by every process: the file spares no work for them.
+        """
         assert self._database is not None
-        n_read = sum(source.n_rows for source in self._sources.values())
+        sources = [source.describe() for source in self._sources.values()]
+        n_in_parts = sum(source.n_rows for source in sources)
         base = self._sources.get(BASE)
         is_whole = base is None or not base.n_held
-        if is_whole and is_worth_writing(self._n_settled, n_read - self._n_read_settled):
-            sources = [source.describe() for source in self._sources.values()]
+        if is_whole and is_worth_writing(self._n_settled, n_in_parts - self._n_in_settled_parts):
             rows = self._database.keep_settled(sources)
-            if write_settled(self._parts.folder, rows):
-                self._n_settled, self._n_read_settled = rows.n_rows, n_read
+            write_settled(self._parts.folder, rows)
+            # Where it cannot be written, it is not tried again with every new result.
+            self._n_settled, self._n_in_settled_parts = rows.n_rows, n_in_parts
 
     def _start_again(self, database: Database) -> None:
         """Remove an index that turned out to be damaged; it is built again when next needed."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -81,19 +82,16 @@ def is_worth_writing(n_settled: int, n_new: int) -> bool:
     return n_new >= max(FEWEST_NEW_ROWS, n_settled // _NEW_SHARE)
 
 
-def write_settled(folder: Path, rows: SettledRows) -> bool:
-    """Write the file as a whole or not at all; without permission or space, return False."""
-    draft = folder / f".{os.getpid()}.settled"
-    try:
-        with draft.open("wb") as stream:
-            _write(stream, rows)
-        draft.replace(folder / _NAME)
-    except OSError:
-        return False
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-    return True
+def write_settled(folder: Path, rows: SettledRows) -> None:
+    """Write the file as a whole; without permission or space, the one before stays."""
+    draft = folder / f".{os.getpid()}.{time.monotonic_ns()}.settled"
+    with contextlib.suppress(OSError):
+        try:
+            with draft.open("wb") as stream:
+                _write(stream, rows)
+            draft.replace(folder / _NAME)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _write(stream: Any, rows: SettledRows) -> None:

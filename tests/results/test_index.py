@@ -310,6 +310,20 @@ def test_a_run_that_enters_the_file_is_not_read_again(
     assert scores(open_store(store.paths.snapshot.parent).table()) == wanted
 
 
+def test_a_run_that_another_file_replaced_is_read_again(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    store.add([scored(name, 0.5) for name in ("c", "d")], RUN, {})
+    store.table()
+    other = open_store(tmp_path / "other")
+    other.add([scored(name, 1.0) for name in ("a", "b", "c", "d")], RUN, {})
+    [united] = other.paths.list_sealed()
+    [present] = store.paths.list_sealed()
+    united.replace(present)
+    assert scores(store.table()) == dict.fromkeys("abcd", 1.0)
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_parts_are_never_rewritten(store: ResultStore) -> None:
     store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})
@@ -340,6 +354,31 @@ def test_rows_that_were_settled_are_not_read_again(
     )
     table = open_store(store.paths.snapshot.parent).table()
     assert scores(table) == {"a": 0.5, "b": 0.75, "c": 0.5, "d": 1.0}
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_rows_that_every_process_reads_again_are_not_kept_as_settled(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    for number in range(4):
+        store.add([scored(str(number), 1.0)], f"2026010{number + 1}T000000-a", {})
+    monkeypatch.setattr(index, "write_settled", lambda *_args: pytest.fail("written"))
+    assert len(store.table()) == 4
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_a_folder_that_takes_no_settled_rows_is_not_tried_with_every_result(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Path] = []
+    monkeypatch.setattr(index, "write_settled", lambda folder, _rows: tried.append(folder))
+    store.add([scored(str(number), 0.5) for number in range(40)], RUN, {})
+    store.table()
+    for number in range(3):
+        store.add([scored(f"new {number}", 0.5)], f"2026020{number + 1}T000000-a", {})
+        assert len(store.table()) == 41 + number
+    assert len(tried) == 1
 
 
 @pytest.mark.usefixtures("settled_rows")

@@ -53,7 +53,7 @@ def edit_tests(data_dir: Path, edit: TestEdit, test_classes: Mapping[str, TestCl
     path = data_dir / TESTS_FILE
 
     def change(entries: list[Any]) -> None:
-        _require_all(entries, edit.test_ids)
+        require_tests(entries, edit.test_ids)
         if edit.is_deleted:
             entries[:] = [each for each in entries if each["test_id"] not in edit.test_ids]
         for entry in entries:
@@ -67,7 +67,16 @@ def edit_tests(data_dir: Path, edit: TestEdit, test_classes: Mapping[str, TestCl
     return FileChange(path, before, after)
 
 
-def _require_all(entries: Collection[Any], test_ids: Collection[str]) -> None:
+def require_tests(entries: Collection[Any], test_ids: Collection[str]) -> None:
+    """Refuse to change tests that are not in the file any more.
+
+    Args:
+        entries: Those of tests.json, as they are now.
+        test_ids: The tests to change.
+
+    Raises:
+        ConfigError: If one is missing.
+    """
     missing = set(test_ids) - {entry["test_id"] for entry in entries}
     if missing:
         some = ", ".join(f"`{name}`" for name in sorted(missing)[:3])

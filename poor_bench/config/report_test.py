@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from poor_bench.config.edit_json import edit_entries
+from poor_bench.config.edit_tests import require_tests
 from poor_bench.config.load import TESTS_FILE, Workspace, decode_tests_file
 from poor_bench.config.nearest_name import names_hint
 from poor_bench.errors import ConfigError
@@ -23,7 +24,8 @@ def report_test(workspace: Workspace, test_id: str, reason: str) -> None:
         )
 
     def change(entries: list[Any]) -> None:
-        entry = next(each for each in entries if each.get("test_id") == test_id)
+        require_tests(entries, [test_id])
+        entry = next(each for each in entries if each["test_id"] == test_id)
         entry.pop("reported", None)
         if reason.strip():
             entry["reported"] = reason.strip()

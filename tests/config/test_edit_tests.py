@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from poor_bench.config.edit_tests import TestEdit, describe_edit, undo_change
+from poor_bench.config.report_test import report_test
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection, select
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -102,3 +103,13 @@ def test_edits_are_described(folder: WorkspaceFolder) -> None:
         "Moved 2 tests to class `c`",
         "Removed tag `t` from 2 tests",
     ]
+
+
+def test_a_test_that_was_deleted_meanwhile_cannot_be_reported(folder: WorkspaceFolder) -> None:
+    shown = folder.workspace
+    folder.edit_tests(TestEdit(test_ids=frozenset({"sum_004"}), is_deleted=True))
+    with pytest.raises(ConfigError, match="sum_004"):
+        report_test(shown, "sum_004", "wrong key")
+    report_test(shown, "sum_001", "wrong key")
+    entries = json.loads(stored(folder))["tests"]
+    assert [each.get("reported") for each in entries] == ["wrong key", None, None]

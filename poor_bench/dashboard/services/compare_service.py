@@ -157,16 +157,18 @@ class CompareService:
         base, *others = names
         llm_id = Subject.parse(base).llm_id
         alike = [name for name in others if Subject.parse(name).llm_id == llm_id]
-        tests = self._files.workspace().tests_by_id
+        workspace = self._files.workspace()
 
         def find() -> dict[str, tuple[str, ...]]:
             before = self._read_alike(base, llm_id)
             return {
-                name: list_changed_facts(before, self._read_alike(name, llm_id), llm_id, tests)
+                name: list_changed_facts(
+                    before, self._read_alike(name, llm_id), llm_id, workspace.tests_by_id
+                )
                 for name in alike
             }
 
-        version = (id(tests), self.subjects.table(names).version)
+        version = (workspace.version, self.subjects.table(names).version)
         return self._changes.ask((base, *alike), version, find)
 
     def _read_alike(self, name: str, llm_id: str) -> ResultSet:
@@ -177,12 +179,12 @@ class CompareService:
     def comparison(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> Computed[Comparison]:
         """Compare all pairs of some subjects, as far as that is computed by now; see `grid`."""
         table, topic = self.table(llm_ids, is_alike=is_alike), sorted(set(llm_ids))
-        tests = self._files.workspace().tests_by_id
-        version = (id(tests), *(table.llm_versions.get(llm_id) for llm_id in topic))
+        workspace = self._files.workspace()
+        version = (workspace.version, *(table.llm_versions.get(llm_id) for llm_id in topic))
 
         def compare() -> Comparison:
             chosen = table.pick(table.find_entries("llm_id", topic.__contains__))
-            groups = {test_id: test.group for test_id, test in tests.items()}
+            groups = {test_id: test.group for test_id, test in workspace.tests_by_id.items()}
             return compare_llms(chosen, groups=groups)
 
         return self._comparisons.ask((is_alike, *topic), version, compare)

@@ -166,8 +166,8 @@ class ComparedSubjects:
     ) -> NDArray[Any]:
         import numpy as np
 
-        tests = self._files.workspace().tests_by_id
-        key = (table.version, id(tests), llm_id)
+        workspace = self._files.workspace()
+        tests, key = workspace.tests_by_id, (table.version, workspace.version, llm_id)
         hashes = self._prompts.get(key)
         if hashes is None:
             prompts = table.text_columns(rows, _PROMPTS)

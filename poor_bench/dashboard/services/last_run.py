@@ -49,7 +49,7 @@ class LastRunCache:
         self._files.workspace()
         config = self._files.config()
         files = [(path.name, path.stat().st_size) for path in config.store.paths.runs()]
-        key = (id(config), tuple(files))
+        key = (config.workspace.version, tuple(files))
         with self._lock:
             if key != self._key:
                 is_small = sum(size for _, size in files) <= MOST_BYTES

@@ -71,7 +71,7 @@ class RatedAnswers:
 
     def of_answer(self, result: Result) -> AnswerRatings:
         """Look up the current ratings of an answer; there may be none."""
-        return self._load().get(result.answer_id, AnswerRatings(()))
+        return self._load()[1].get(result.answer_id, AnswerRatings(()))
 
     def read_answer(self, llm_id: str, trial: TrialKey) -> Result | None:
         """Read a stored result with its texts; None if it is not stored."""
@@ -81,8 +81,8 @@ class RatedAnswers:
 
     def of_llm(self, llm_id: str) -> dict[int, AnswerRatings]:
         """Find the rows of `StoredResults.read_stored` with a rated answer of an LLM."""
-        table, ratings = self._results.read_stored(), self._load()
-        key = (llm_id, table.version, self.version())
+        table, (version, ratings) = self._results.read_stored(), self._load()
+        key = (llm_id, table.version, version)
         with self._lock:
             known = self._rows.get(key)
         if known is None:
@@ -167,7 +167,7 @@ class RatedAnswers:
             llm_ids: The LLMs.
             detectors: Those of `issues.people`.
         """
-        ratings = self._load()
+        _, ratings = self._load()
         context = IssueContext(people=people_scores(ratings))
         if not context.people:
             return []
@@ -178,13 +178,14 @@ class RatedAnswers:
         ]
         return detect_issues(table.whole(rows, _RATED_TEXTS), context, detectors=detectors)
 
-    def _load(self) -> dict[str, AnswerRatings]:
+    def _load(self) -> tuple[Hashable, dict[str, AnswerRatings]]:
+        """Read the ratings; return them with the version that they belong to."""
         version = self.version()
         with self._lock:
             if self._kept is None or self._kept[0] != version:
                 ratings = group_ratings(read_labels(self._files.config().data_dir))
                 self._kept = version, ratings
-            return self._kept[1]
+            return self._kept
 
 
 def _find_rated(

@@ -51,7 +51,8 @@ class ScoreTrends:
         self._files.workspace()
         config = self._files.config()
         files = tuple((path.name, path.stat().st_size) for path in config.store.paths.runs())
-        return self._computations.ask("trends", (id(config), files), lambda: _score_runs(config))
+        version = (config.workspace.version, files)
+        return self._computations.ask("trends", version, lambda: _score_runs(config))
 
 
 def _score_runs(config: WorkspaceFolder) -> Trends:

@@ -69,6 +69,9 @@ class _Asking:
         untyped: Any = app
         self._callbacks: Sequence[Mapping[str, Any]] = untyped._callback_list
         self._client = app.server.test_client(use_cookies=False)
+        self._client.environ_base["REMOTE_ADDR"] = (
+            request.remote_addr or ""
+        )  # passwords count there
         self._headers = {name: value for name, value in request.headers if name in _HANDED_ON}
         self._address = address
         self._values: Values = {}

@@ -119,6 +119,20 @@ def test_the_first_answers_need_leave_as_all_others_do(workspace_files: Workspac
     assert ShellIds.PAGE in text
 
 
+def test_who_guesses_passwords_here_does_not_keep_others_from_first_answers(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1, 0, 1]})
+    access = Access(host="0.0.0.0", port=8050, password="p" * 20)
+    client = create_app(services, access).server.test_client(use_cookies=False)
+    for _ in range(6):
+        client.get("/_first?path=/", auth=("", "wrong"))
+    elsewhere = {"REMOTE_ADDR": "10.0.0.5"}
+    first = client.get("/_first?path=/", auth=("", "p" * 20), environ_base=elsewhere)
+    _, [path, status, _], *_ = read_lines(first)
+    assert (path, status) == ("/_dash-layout", 200)
+
+
 def test_an_address_cannot_leave_its_tag(client: FlaskClient) -> None:
     hostile = '/"><script>alert(1)</script>?x="><b>&path=/run'
     page = client.get(hostile, headers=HOST).get_data(as_text=True)

@@ -10,6 +10,7 @@ from poor_bench.config.edit_tests import TestEdit
 from poor_bench.dashboard.page import ShellIds, leave_unchanged, on_click, on_data
 from poor_bench.dashboard.pages.tests.find import choose_tests
 from poor_bench.dashboard.pages.tests.layout import TestsIds, TestUrl
+from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Severity
@@ -106,8 +107,7 @@ def _tell(error: PoorBenchError) -> str:
     problems = error.problems if isinstance(error, ConfigError) else ()
     worst = next((each for each in problems if each.severity is Severity.ERROR), None)
     first = f": {worst.message}" if worst else ""
-    hint = f" {error.hint}" if getattr(error, "hint", "") else ""
-    return f"Not changed: {error}{first}.{hint}".replace("..", ".")
+    return sentences(f"Not changed: {error}{first}", error.hint)
 
 
 def register_bulk(app: Dash, services: Services, find: FindTests) -> None:

@@ -39,6 +39,16 @@ class Condition:
         """The value as a number; seconds of a latency."""
         return float(self.value)
 
+    def is_met_by(self, text: str) -> bool:
+        """True if a text equals the value or, by `:`, holds it; in any case.
+
+        Example:
+            >>> [Condition("class", each, "Sum").is_met_by("sums") for each in (":", "=")]
+            [True, False]
+        """
+        value, known = self.value.casefold(), text.casefold()
+        return value == known if self.operator == Operator.EQUAL else value in known
+
 
 @dataclass(frozen=True, slots=True)
 class TestFilter:

@@ -59,12 +59,13 @@ class TrialGrid:
         return marked
 
     def mean_seconds(self) -> NDArray[np.float64]:
-        """Compute the mean execution time of every cell; NaN where it is not known."""
+        """Compute the mean execution time of the scored trials of every cell; NaN without any."""
         import numpy as np
 
         cells = self._cells()
-        times = self.table.columns["execution_time_ms"][self._rows]
-        is_known = ~np.isnan(times)
+        columns = self.table.columns
+        times = columns["execution_time_ms"][self._rows]
+        is_known = ~np.isnan(times) & ~np.isnan(columns["score"][self._rows])
         counts = np.bincount(cells[is_known], minlength=self.scores.size)
         means = _means(cells[is_known], times[is_known], counts) / 1000
         return means.reshape(self.scores.shape)

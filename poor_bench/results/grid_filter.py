@@ -81,13 +81,12 @@ def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> 
     known = [tests.get(test_id) for test_id in grid.test_ids]
     match condition.field:
         case "class":
-            value = condition.value.casefold()
-            return np.array([value in (test.class_id.casefold() if test else "") for test in known])
+            classes = (test.class_id if test else "" for test in known)
+            return np.array([condition.is_met_by(class_id) for class_id in classes], dtype=np.bool_)
         case "cause":
-            value = condition.value.casefold()
             has_cause = np.zeros(len(known), dtype=np.bool_)
             for cause, marks in grid.mark_causes().items():
-                has_cause |= marks & (value in cause.casefold())
+                has_cause |= marks & condition.is_met_by(cause)
             return has_cause
         case "level":
             values = np.array([[test.level if test else np.nan] for test in known], dtype=float)

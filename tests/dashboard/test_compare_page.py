@@ -68,6 +68,8 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
         ("?order=nonsense", ["sum_001", "sum_002", "sum_003", "sum_004"]),
         ("?text=class:sum", ["sum_001", "sum_002", "sum_003", "sum_004"]),
         ("?text=class:product", []),
+        ("?text=class=SUMS", ["sum_001", "sum_002", "sum_003", "sum_004"]),
+        ("?text=class=su", []),
         ("?class=none", []),
         ("?text=/^i+SAY+%5Cd/", ["sum_002"]),
         ("?text=score<0.5", ["sum_002"]),
@@ -107,6 +109,16 @@ def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: Workspac
     *_, tests = callbacks.show_tests(services, search)
     assert "failed to run" in text_of(tests)
     assert "server is gone" in text_of(tests)
+
+
+def test_the_time_of_a_failed_trial_is_no_latency_of_the_model(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    failed = scored("sum_001", 0.0, "[API ERROR] gone", execution_time_ms=60_000.0)
+    write_results(folder, {"a:b": [failed, scored("sum_001", 1.0, trial=2)]})
+    assert listed(services_of(folder), "?text=latency>5") == []
 
 
 def test_the_panel_compares_json_field_by_field(workspace_files: WorkspaceFiles) -> None:

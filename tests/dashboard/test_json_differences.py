@@ -45,3 +45,9 @@ def test_long_answers_are_not_searched_and_long_fields_are_cut() -> None:
     assert all(len(field.first or "") < 2_100 for field in found.differences)
     assert compare_json("[" * 150_000 + "]" * 150_000, '{"a": 1}') is None
     assert compare_json(json.dumps({"a": "x" * 300_000}), '{"a": 1}') is None
+
+
+def test_a_name_with_a_dot_is_not_taken_for_two_steps() -> None:
+    found = compare_json('{"a.b": 1, "a": {"b": 2}}', '{"c": 3}')
+    assert found is not None
+    assert {field.path for field in found.differences} == {'["a.b"]', "a.b", "c"}

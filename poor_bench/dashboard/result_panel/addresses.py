@@ -13,7 +13,7 @@ from poor_bench.models.result import Result
 from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flask import Flask, Response
 
@@ -72,10 +72,9 @@ def _read_name(query: Mapping[str, str]) -> tuple[str, TrialKey]:
     return query["llm"], key
 
 
-def _answer(read: object) -> Response:
+def _answer(read: Callable[[], str]) -> Response:
     from flask import Response
 
-    assert callable(read)
     try:
         text, status = read(), 200
     except PoorBenchError as error:

@@ -230,7 +230,8 @@ class CompareService:
             found[:, others] = 1
             return found
 
-        return self._keep(self._alike, (grid.table.version, grid.llm_ids), find)
+        key = (grid.table.version, self._files.workspace().version, grid.llm_ids)
+        return self._keep(self._alike, key, find)
 
     def likeness(self, names: Sequence[str]) -> Likeness | None:
         """Count the tests that were asked alike; None if no two subjects are of one model."""

@@ -58,7 +58,8 @@ class ComparedSubjects:
         if all(each.kind is SubjectKind.MODEL for each in subjects):
             return present
         with self._lock:
-            key = (present.version, tuple(run.run_id for run in self._stored()), tuple(names))
+            run_ids = tuple(run.run_id for run in self._stored())
+            key = (present.version, self._files.workspace().version, run_ids, tuple(names))
             table = self._joined.get(key)
             if table is None:
                 table = join_tables([part for each in subjects for part in self._select(each)])
@@ -67,9 +68,12 @@ class ComparedSubjects:
 
     def runs(self, llm_id: str) -> list[StoredRun]:
         """List the newest runs with results of a model, the newest first."""
+        return self._runs_of(llm_id)[: -MOST_RUNS - 1 : -1]
+
+    def _runs_of(self, llm_id: str) -> list[StoredRun]:
+        """List the runs with results of a model, oldest first."""
         with self._lock:
-            found = [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
-        return found[: -MOST_RUNS - 1 : -1]
+            return [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
 
     def parameter_sets(self, llm_id: str) -> dict[str, Mapping[str, Any]]:
         """Find the sets of parameters that a model ran with, the newest first, by their hash."""
@@ -129,13 +133,18 @@ class ComparedSubjects:
         elif subject.kind is SubjectKind.PROMPT:
             yield from self._tables(subject.llm_id)
         else:
-            for run in reversed(self.runs(subject.llm_id)):
-                if self._belongs(run, subject):
-                    yield self._open(run.run_id)
+            for run in self._select_runs(subject):
+                yield self._open(run.run_id)
 
-    def _belongs(self, run: StoredRun, subject: Subject) -> bool:
+    def _select_runs(self, subject: Subject) -> list[StoredRun]:
+        """List the runs of a subject, oldest first: a run that an address names may be any."""
         if subject.kind is SubjectKind.RUN:
-            return run.run_id == subject.version
+            runs = self._runs_of(subject.llm_id)
+            return [run for run in runs if run.run_id == subject.version]
+        return [run for run in reversed(self.runs(subject.llm_id)) if self._has_set(run, subject)]
+
+    def _has_set(self, run: StoredRun, subject: Subject) -> bool:
+        """True if a run asked the model with the set of parameters of a subject."""
         parameters = read_run_facts(run.header).parameters.get(subject.llm_id)
         return parameters is not None and hash_parameters(parameters) == subject.version
 
@@ -150,7 +159,7 @@ class ComparedSubjects:
         key = (store.paths, run_id)
         if key not in self._indexes:
             self._indexes[key] = store.run_index(run_id)
-        tests = self._files.workspace().tests_by_id
+        tests = self._results.enabled_tests()
         return without_removed(self._indexes[key].table(), tests, generation=0)
 
     def _matching(self, table: ResultTable, subject: Subject) -> NDArray[np.int64]:

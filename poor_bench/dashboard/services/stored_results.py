@@ -99,7 +99,7 @@ class StoredResults:
 
     def table(self) -> ResultTable:
         """Results of the enabled tests in the workspace: those that count."""
-        stored, tests = self.read_stored(), self._enabled_tests()
+        stored, tests = self.read_stored(), self.enabled_tests()
         with self._lock:
             self._note(tests)
             if self._counted is None or self._counted[0] != stored.version:
@@ -107,7 +107,7 @@ class StoredResults:
                 self._counted = stored.version, counted
             return self._counted[1]
 
-    def _enabled_tests(self) -> Mapping[str, Test]:
+    def enabled_tests(self) -> Mapping[str, Test]:
         """Tests by id, the same mapping until the files change."""
         workspace = self._files.workspace()
         with self._lock:
@@ -135,7 +135,7 @@ class StoredResults:
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
-        table, tests = self.table(), self._enabled_tests()
+        table, tests = self.table(), self.enabled_tests()
         stale = self.stale()
         with self._lock:
             self._note(tests)

@@ -144,6 +144,7 @@ _MOST_FIELDS = 2000
 _MOST_JSON = 200_000
 _LONGEST_VALUE = 2000
 _MISSING = object()
+_PLAIN_NAME = re.compile(r"[^.\[\]\"]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class FieldDifference:
     """One field that does not stand alike in both values."""
 
     path: str
-    """Such as `items[2].name`; empty for the whole value."""
+    """Such as `items[2].name` or `["a.b"]`; empty for the whole value."""
     first: str | None
     """As JSON; None where the field is missing."""
     second: str | None
@@ -213,12 +214,17 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield every value that holds no others with the way to it."""
     if isinstance(value, dict) and value:
         for name, member in value.items():
-            yield from _fields(member, f"{path}.{name}" if path else str(name))
+            yield from _fields(member, f"{path}{_step(name)}" if path else _step(name).lstrip("."))
     elif isinstance(value, list) and value:
         for place, member in enumerate(value):
             yield from _fields(member, f"{path}[{place}]")
     else:
         yield path, value
+
+
+def _step(name: str) -> str:
+    """Write the step to a member; quoted where its name could be read as several steps."""
+    return f".{name}" if _PLAIN_NAME.fullmatch(name) else f"[{json.dumps(name)}]"
 
 
 def _is_alike(first: Any, second: Any) -> bool:

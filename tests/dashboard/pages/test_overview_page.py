@@ -98,6 +98,13 @@ def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
     assert of_type(by_time, "Graph")
 
 
+def test_charts_count_others_that_are_not_comparable(workspace_files: WorkspaceFiles) -> None:
+    full = {f"m{number:02}": [1, 1, 1] for number in range(10)}
+    services = services_with(workspace_files, full | {"x": [0], "y": [0]})
+    _, by_time = callbacks.charts(services, "?top=10")
+    assert "2 models excluded: not comparable." in text_of(by_time)
+
+
 def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
     point = FrontierPoint(
         llm_id="a:b", name="a:b", x=2.0, score=Estimate(value=0.5, low=0.4, high=0.6, n=9)

@@ -7,6 +7,7 @@ import pytest
 from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.services import compared_subjects
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -54,6 +55,23 @@ def of_run(run_id: str) -> str:
 def test_a_run_is_compared_though_later_results_replaced_it(services: Services) -> None:
     grid = services.compare.grid([LLM, of_run(OLD), of_run(NEW)])
     assert grid.scores.tolist() == [[1.0, 0.0, 1.0]] * 2
+
+
+def test_a_run_behind_the_offered_ones_is_compared_where_an_address_names_it(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compared_subjects, "MOST_RUNS", 1)
+    grid = services.compare.grid([of_run(NEW), of_run(OLD)])
+    assert grid.scores.tolist() == [[1.0, 0.0]] * 2
+
+
+def test_disabled_tests_count_in_no_run(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", ["4"])
+    workspace_files.tests[1]["enabled"] = False
+    folder = workspace_files.write()
+    add_run(folder, OLD, "Do {}", 0.0, 0.5)
+    assert services_of(folder).compare.grid([of_run(OLD)]).scores.tolist() == [[0.5]]
 
 
 def test_answers_of_a_run_are_its_own(services: Services) -> None:

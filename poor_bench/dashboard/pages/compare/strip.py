@@ -152,10 +152,6 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
     )
 
 
-def _link_model(name: str) -> str:
-    return model_link(Subject.parse(name).llm_id)
-
-
 def _score(score: Estimate | None) -> Component:
     if score is None:
         return html.Span("not scored", className="quiet")

@@ -129,7 +129,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
 
 
 def _describe_repeats(meaning: str, estimate: Estimate) -> str:
-    return f"{meaning}; {estimate.basis}, {_interval_text(estimate, 100)}"
+    return f"{meaning}; {estimate.basis}, {_interval_text(estimate)}"
 
 
 def _failure_note(summary: Summary) -> str:
@@ -159,13 +159,10 @@ def _over(note: str, metric: metrics.Metric, summary: Summary) -> str:
     return f"{note}, {metric.show_n(summary)}"
 
 
-def _percent(estimate: Estimate | None) -> str:
-    return f"{estimate.value * 100:.1f} %" if estimate else "-"
+def _percent(estimate: Estimate) -> str:
+    return f"{estimate.value * 100:.1f} %"
 
 
-def _interval_text(estimate: Estimate | None, scale: float) -> str:
-    if estimate is None:
-        return ""
-    digits = 2 if scale == 1 else 0
-    low, high = estimate.low * scale, estimate.high * scale
-    return f"95 % CI {low:.{digits}f} to {high:.{digits}f}"
+def _interval_text(estimate: Estimate) -> str:
+    """Write the confidence interval of a share in percent."""
+    return f"95 % CI {estimate.low * 100:.0f} to {estimate.high * 100:.0f}"

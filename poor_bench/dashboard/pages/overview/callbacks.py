@@ -142,9 +142,10 @@ def charts(services: Services, search: str | None = "") -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
     models = shown_models(services, OverviewUrl.read(search))
     coverage = services.results.ranking().coverage
+    llm_ids = [*models.llm_ids, *models.others]
     by_size: list[FrontierPoint] = []
     by_time: list[FrontierPoint] = []
-    for summary in services.results.summaries(GroupBy.LLM, [*models.llm_ids, *models.others]):
+    for summary in services.results.summaries(GroupBy.LLM, llm_ids):
         llm_id = summary.group.llm_id
         if summary.score is None or not coverage[llm_id].is_comparable:
             continue
@@ -155,7 +156,7 @@ def charts(services: Services, search: str | None = "") -> list[Component]:
                 name = services.llms.name(llm_id)
                 point = FrontierPoint(llm_id=llm_id, name=name, x=x, score=summary.score)
                 points.append(replace(point, is_minor=llm_id in models.others))
-    n_apart = sum(not coverage[llm_id].is_comparable for llm_id in models.llm_ids)
+    n_apart = sum(not coverage[llm_id].is_comparable for llm_id in llm_ids)
     return layout.charts(by_size, by_time, n_apart)
 
 

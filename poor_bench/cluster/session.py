@@ -212,18 +212,19 @@ class ClusterSession:
         self.table.add(member)
 
     def _examine(self, member: Member) -> None:
-        found: work.Identity = self._run(member, work.identify)
+        found: work.Identity = self.run(member, work.identify)
         member.host = found.host
         member.refusal = find_refusal(found, work.identify())
         if member.refusal:
             return
-        is_known = self._run(member, work.has_definitions, self.content_hash)
+        is_known = self.run(member, work.has_definitions, self.content_hash)
         sent = None if is_known else self._definitions
-        ready, error = self._run(member, work.prepare, self.content_hash, sent, self.lowest)
+        ready, error = self.run(member, work.prepare, self.content_hash, sent, self.lowest)
         member.readiness = ready
         member.refusal = str(error) if error else ""
 
-    def _run(self, member: Member, do: Callable[..., Value], *arguments: Any) -> Value:
+    def run(self, member: Member, do: Callable[..., Value], *arguments: Any) -> Value:
+        """Do something on one worker, whatever it can or cannot be used for."""
         key = f"{do.__name__}-{uuid.uuid4().hex}"
         value: Value = self._submit(member, do, *arguments, key=key).fetch(_EXAMINE_S)
         return value
@@ -332,10 +333,17 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
         client = TimeoutError(f"nothing was said within {2 * connect_s:g} s")
     if isinstance(client, Exception):
         raise ConfigError(
-            f"the cluster at {address} does not answer: {_first_line(client)}",
+            f"the cluster at {address} does not answer: {_describe_silence(client)}",
             hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
         ) from client
     return client
+
+
+def _describe_silence(error: Exception) -> str:
+    """Say why no scheduler answers; dask takes the first bytes of any server for a length."""
+    if isinstance(error, MemoryError):
+        return "what is there is no dask scheduler"
+    return _first_line(error)
 
 
 def _silence_dask() -> None:

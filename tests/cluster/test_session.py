@@ -6,6 +6,7 @@ import pickle
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def test_scheduler_that_does_not_answer_is_one_clear_message() -> None:
             open_client(address, connect_s=0.2)
     assert raised.value.exit_code == 2
     assert "dask scheduler" in raised.value.hint
+
+
+def test_a_server_that_is_no_scheduler_is_named_as_such() -> None:
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            connection.recv(1)
+            connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ConfigError, match="no dask scheduler"):
+            open_client(address, connect_s=5)
 
 
 def test_missing_extra_says_what_to_install(

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import CallLimitError, ConfigError, CostLimitError
 from poor_bench.models.completion import Completion, Message
+from poor_bench.models.cost import cost_usd, estimate_cost_usd
 from poor_bench.models.llm import LLM
-from poor_bench.scoring.cost import estimate_cost_usd
 
 
 class _HasCost(Protocol):
@@ -173,7 +172,7 @@ class Budget:
         with self.hold(estimate, f"the next request to {llm.id}") as settle:
 
             def pay(completion: Completion) -> None:
-                settle(reply_cost_usd(completion.usage, llm.prices))
+                settle(cost_usd(completion.usage, llm.prices))
                 self._learn(llm, completion)
 
             yield pay

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.normalise import fold_text
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.evidence import JudgedCase, Turn
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
 from poor_bench.models.completion import Completion, Message
+from poor_bench.models.cost import cost_usd
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 
@@ -230,7 +230,7 @@ class _Conversing:
             broken_rules=rules if failure is None else (),
             prompt_tokens=_sum(usage.prompt_tokens for usage in usages),
             completion_tokens=_sum(usage.completion_tokens for usage in usages),
-            cost_usd=_sum(reply_cost_usd(made.usage, llm.prices) for llm, made in self.completions),
+            cost_usd=_sum(cost_usd(made.usage, llm.prices) for llm, made in self.completions),
             time_ms=round(sum(_time_ms(completion) for _, completion in self.completions), 3),
             timestamp=self.driver.now_iso(),
             failure=failure,

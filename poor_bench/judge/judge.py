@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import RecordedError
 from poor_bench.judge.evidence import JudgeEvidence, nonce_for
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
@@ -18,7 +17,6 @@ from poor_bench.judge.parts import (
     reply_limit,
     split_evidence,
     split_in_halves,
-    sum_cost,
     sum_usage,
 )
 from poor_bench.judge.prompt import (
@@ -32,6 +30,7 @@ from poor_bench.judge.reply import Reading, UnusableReplyError, find_verdict, re
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, FinishReason, Message
+from poor_bench.models.cost import cost_usd, sum_whole
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
 
@@ -296,9 +295,7 @@ class JudgeSession:
             self._blank,
             attempts=self._n_requests,
             usage=sum_usage([completion.usage for completion in completions]),
-            cost_usd=sum_cost(
-                [reply_cost_usd(completion.usage, prices) for completion in completions]
-            ),
+            cost_usd=sum_whole([cost_usd(completion.usage, prices) for completion in completions]),
             time_ms=sum(completion.timing.total_ms for completion in completions),
             reply=completions[-1].text,
             repairs=completions[-1].notes,

@@ -13,6 +13,7 @@ from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
 from poor_bench.judge.panel import Panel, PanelDecision, combine_judgements, noise_floor
 from poor_bench.labels.label import OVERALL
+from poor_bench.models.cost import sum_known
 from poor_bench.pool.events import ModelLoading
 
 
@@ -86,8 +87,7 @@ class JudgeRun:
     @property
     def cost_usd(self) -> float | None:
         """Of conversations and judgements by LLMs with prices; None where there are none."""
-        known = [cost for cost in self._costs if cost is not None]
-        return sum(known) if known else None
+        return sum_known(self._costs)
 
     @property
     def is_cost_whole(self) -> bool:

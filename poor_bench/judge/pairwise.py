@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
@@ -18,6 +17,7 @@ from poor_bench.judge.prompt import repair_message
 from poor_bench.judge.reply import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Message
+from poor_bench.models.cost import cost_usd
 
 _SYSTEM = """\
 You are a strict, fair examiner. Two AI agents had to deal with the same person. You say which one \
@@ -215,7 +215,7 @@ class PairwiseJudge:
     def _complete(self, messages: tuple[Message, ...], nonce: str, asked: _Asked) -> str:
         schema = winner_schema(nonce, is_bounded=self.judge.is_bounded)
         completion = self.judge.complete(messages, schema, self.cancelled)
-        cost = reply_cost_usd(completion.usage, self.judge.llm.prices)
+        cost = cost_usd(completion.usage, self.judge.llm.prices)
         unknown = asked.cost_usd is None or cost is None
         asked.cost_usd = None if unknown else (asked.cost_usd or 0.0) + (cost or 0.0)
         return completion.text

@@ -18,7 +18,7 @@ from poor_bench.judge.prompt import ADVICE
 from poor_bench.judge.reply import compute_weighted_mean
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Usage
-from poor_bench.scoring.cost import estimate_tokens
+from poor_bench.models.cost import estimate_tokens, sum_whole
 
 DEFAULT_MAX_TOKENS = 4000
 
@@ -123,7 +123,7 @@ def add_costs(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
     return replace(
         whole,
         usage=sum_usage([part.usage for part in answered]),
-        cost_usd=sum_cost([part.cost_usd for part in answered]),
+        cost_usd=sum_whole([part.cost_usd for part in answered]),
         attempts=sum(part.attempts for part in parts),
         time_ms=math.fsum(part.time_ms or 0.0 for part in parts),
     )
@@ -137,12 +137,6 @@ def sum_usage(usages: Sequence[Usage]) -> Usage:
         return None if None in counts else sum(counts)
 
     return Usage(**{item.name: total(item.name) for item in fields(Usage)})
-
-
-def sum_cost(costs: Sequence[float | None]) -> float | None:
-    """Add up the costs of several requests; None if one of them is unknown."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
 
 
 def _group_cases(cases: Iterable[JudgedCase], most: int, room: float) -> Iterator[list[JudgedCase]]:

@@ -21,11 +21,11 @@ from poor_bench.judge.judgement import JudgeError, Judgement
 from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages
 from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rubric
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.cost import estimate_cost_usd, sum_whole
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.prompts.fingerprint import llm_fingerprint
 from poor_bench.safe_files import path_within
-from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
 RESPONSE_RUBRIC = Rubric(
@@ -219,11 +219,9 @@ class JudgeClient:
         """Build the record stored beside the score; None without judgements."""
         if not self._judgements:
             return None
-        costs = [judgement.cost_usd for judgement in self._judgements]
-        known = [cost for cost in costs if cost is not None]
         return {
             "judge": self._judgements[0].judge,
-            "cost_usd": sum(known) if len(known) == len(costs) else None,
+            "cost_usd": sum_whole([judgement.cost_usd for judgement in self._judgements]),
             "samples": [judgement.as_dict() for judgement in self._judgements],
         }
 

@@ -20,8 +20,8 @@ from poor_bench.judge.parts import context_limit, reply_limit, split_evidence
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.agent import Agent, AgentCase
 from poor_bench.models.completion import Usage
+from poor_bench.models.cost import cost_usd
 from poor_bench.models.llm import LLM, base_llm_id
-from poor_bench.scoring.cost import cost_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ _NOW = {
     "poor_bench.scoring.answer_format": "poor_bench.scoring.verdict",
     "poor_bench.scoring.context": "poor_bench.scoring.judging",
     "poor_bench.scoring.format_rule": "poor_bench.scoring.verdict",
+    "poor_bench.scoring.cost": "poor_bench.models.cost",
     "poor_bench.scoring.no_answer": "poor_bench.scoring.verdict",
     "poor_bench.scoring.parts": "poor_bench.scoring.judging",
     "poor_bench.wording": "poor_bench.messages",
@@ -39,7 +40,7 @@ _FUNCTIONS_NOW = {
         "span": "quote_span",
         "with_output": "append_output",
     },
-    "poor_bench.scoring.cost": {
+    "poor_bench.models.cost": {
         "estimated_cost_usd": "estimate_cost_usd",
         "estimated_tokens": "estimate_tokens",
     },

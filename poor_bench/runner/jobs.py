@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.config.load import Workspace
 from poor_bench.errors import PluginError, PoorBenchError, RecordedError, RunCancelledError
 from poor_bench.judge.judgement import JudgeError
@@ -16,6 +15,7 @@ from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import cut_text
 from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.cost import cost_usd, estimate_cost_usd
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.result import Result
@@ -25,7 +25,6 @@ from poor_bench.prompts.fingerprint import request_fingerprint
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
-from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
 _LONGEST_MESSAGE = 4000
@@ -140,7 +139,7 @@ def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
         "completion_tokens": usage.completion_tokens,
         "thinking_tokens": usage.thinking_tokens,
         "cached_tokens": usage.cached_tokens,
-        "cost_usd": reply_cost_usd(usage, prices if is_live else prices.for_batch()),
+        "cost_usd": cost_usd(usage, prices if is_live else prices.for_batch()),
         "model_digest": completion.model_digest,
         "machine": completion.machine,
         "memory_bytes": completion.memory_bytes,

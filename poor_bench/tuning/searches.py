@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
+from poor_bench.models.cost import sum_known
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 
@@ -138,13 +139,7 @@ def open_budget(
 
 def result_cost_usd(result: Result) -> float | None:
     """Cost of answer and judge in US dollars; None if neither has a price."""
-    return add_known((result.cost_usd, result.judge_cost_usd))
-
-
-def add_known(costs: Iterable[float | None]) -> float | None:
-    """Add the costs that are known; None if none is."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    return sum_known((result.cost_usd, result.judge_cost_usd))
 
 
 def count_calls(result: Result) -> int:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poor_bench.models.completion import ChatRequest, Message, Usage
+from poor_bench.models.cost import cost_usd
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.prompts.fingerprint import (
@@ -10,7 +11,6 @@ from poor_bench.prompts.fingerprint import (
     llm_fingerprint,
     request_fingerprint,
 )
-from poor_bench.scoring.cost import cost_usd
 
 LLM_A = LLM(id="p:m", provider="p", name="m", parameters={"temperature": 0, "stop": ["x"]})
 PROMPT = (Message("user", "hello \ud800"),)

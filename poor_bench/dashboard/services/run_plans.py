@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.models.completion import Usage
+from poor_bench.models.cost import cost_usd, sum_known, sum_whole
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans
 from poor_bench.runner.plan import WorkItem
 from poor_bench.runner.trial_states import TrialState
-from poor_bench.scoring.cost import cost_usd
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def preview_run(
     shown = tuple(llm for llm in llms if llm.n_items or llm.n_rescored)
     seconds = {llm.llm_id: llm.seconds for llm in shown}
     queues = [
-        _known_sum([seconds[work.llm.id] for work in queue])
+        sum_known([seconds[work.llm.id] for work in queue])
         for queue in group_by_endpoint(plan.works, manager)
     ]
-    cost = _known_sum([llm.cost_usd for llm in shown])
+    cost = sum_known([llm.cost_usd for llm in shown]) if shown else 0.0
     is_known = cost or None not in [llm.cost_usd for llm in shown]
     return RunPreview(
         llms=shown,
@@ -174,14 +174,14 @@ def _llm_preview(
     for item in work.items() if work else ():
         by_class[item.test.class_id].append(item)
     per_class = [(items, means.of(llm.id, class_id)) for class_id, items in by_class.items()]
-    busy_s = _sum([_seconds(len(items), mean) for items, mean in per_class])
+    busy_s = sum_whole([_seconds(len(items), mean) for items, mean in per_class])
     return LLMPreview(
         llm_id=llm.id,
         n_items=len(work) if work else 0,
         n_failed=counts[TrialState.FAILED] if work else 0,
         n_rescored=counts[TrialState.STALE_SCORE] if plan.rescore else 0,
         seconds=None if busy_s is None else busy_s / _concurrency(manager, llm),
-        cost_usd=_sum(
+        cost_usd=sum_whole(
             [preview_cost(items, mean, costs_of, manager.is_local) for items, mean in per_class]
         ),
     )
@@ -196,18 +196,6 @@ def _concurrency(manager: LLMManager, llm: LLM) -> int:
         return manager.concurrency(llm)
     except PoorBenchError:
         return 1
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    """Return the sum, or None where one of the values is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-def _known_sum(values: Sequence[float | None]) -> float | None:
-    """Return the sum of the values that are known, or None where there are some but none is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known or not values else None
 
 
 CostsOf = Callable[[WorkItem], Iterable[tuple[LLM, float | None]]]
@@ -232,8 +220,8 @@ def preview_cost(
         for item in sample
         for llm, estimate in costs_of(item)
     ]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) * len(items) / len(sample) if len(known) == len(costs) else None
+    total = sum_whole(costs)
+    return None if total is None else total * len(items) / len(sample)
 
 
 def _by_experience(llm: LLM, item: WorkItem, means: Means, estimate: float | None) -> float | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Message
+from poor_bench.models.cost import sum_known
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import BatchApi
@@ -83,8 +84,7 @@ class Chunk:
     @property
     def cost_usd(self) -> float | None:
         """Estimated cost; None without prices."""
-        known = [each.batch_usd for each in self.items if each.batch_usd is not None]
-        return sum(known) if known else None
+        return sum_known(each.batch_usd for each in self.items)
 
 
 def split(

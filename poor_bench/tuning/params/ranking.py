@@ -15,6 +15,7 @@ from statistics import median
 from typing import Any
 
 from poor_bench.messages import write_count
+from poor_bench.models.cost import sum_known
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
@@ -23,7 +24,7 @@ from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.significance import holm, sign_flip_p_values
-from poor_bench.tuning.searches import KeptSearch, StopReason, add_known, result_cost_usd
+from poor_bench.tuning.searches import KeptSearch, StopReason, result_cost_usd
 
 Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""
@@ -170,7 +171,7 @@ def rank_variants(
             n_failed=sum(item.failure is not None for item in own),
             median_ms=_median([item.execution_time_ms for item in own if item.failure is None]),
             median_tokens=_median([item.completion_tokens for item in own]),
-            cost_usd=add_known(map(result_cost_usd, own)),
+            cost_usd=sum_known(map(result_cost_usd, own)),
             is_complete=variant_id in complete,
             is_on_frontier=variant_id in frontier,
         )

@@ -11,6 +11,7 @@ from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import ConfigError, RunCancelledError
 from poor_bench.extras import import_extra
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.cost import sum_known
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
@@ -31,7 +32,6 @@ from poor_bench.tuning.searches import (
     SearchTools,
     StopReason,
     TuningFile,
-    add_known,
     count_calls,
     find_reason,
     open_budget,
@@ -268,7 +268,7 @@ def _count_spent(search: KeptSearch, config: WorkspaceFolder) -> dict[str, Any]:
     results = [result for result in config.store.results() if result.run_id in run_ids]
     return {
         "n_calls": sum(map(count_calls, results)),
-        "spent_usd": add_known(map(result_cost_usd, results)) or 0.0,
+        "spent_usd": sum_known(map(result_cost_usd, results)) or 0.0,
     }
 
 

@@ -21,6 +21,7 @@ from poor_bench.judge.run_plan import choose_judges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message
+from poor_bench.models.cost import estimate_cost_usd, sum_known
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
@@ -30,10 +31,9 @@ from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
 from poor_bench.prompts.render import list_placeholders
 from poor_bench.prompts.request import template_for
 from poor_bench.runner.scorer import resolve_spec
-from poor_bench.scoring.cost import estimate_cost_usd
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject
-from poor_bench.tuning.searches import add_known, result_cost_usd
+from poor_bench.tuning.searches import result_cost_usd
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -291,7 +291,7 @@ class AgentPromptSubject:
             given="\n".join(turn.text for turn in conversation.turns if turn.speaker == "user"),
             answer="\n".join(agent_texts(conversation.turns)),
             feedback=_describe_judgement(conversation, judgement),
-            cost_usd=add_known((conversation.cost_usd, judgement.cost_usd)),
+            cost_usd=sum_known((conversation.cost_usd, judgement.cost_usd)),
             time_ms=conversation.time_ms,
             n_calls=len(asked) + judgement.attempts,
         )

@@ -9,12 +9,12 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from poor_bench.calls.reply_cost import reply_cost_usd
 from poor_bench.errors import ProviderError
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.models.completion import Message
+from poor_bench.models.cost import cost_usd
 from poor_bench.models.llm import LLM
 from poor_bench.prompts.fingerprint import hash_text
 from poor_bench.prompts.render import list_placeholders, with_only_placeholders
@@ -255,7 +255,7 @@ class PromptWriter:
         except ProviderError as error:
             message = f"{self._llm.id} could not write a prompt: {error}"
             raise SearchStoppedError(StopReason.LLM_FAILED, message) from error
-        cost = reply_cost_usd(completion.usage, self._llm.prices)
+        cost = cost_usd(completion.usage, self._llm.prices)
         tools.budget.count_calls(1)
         tools.file.append("reflection", {"key": key, "reply": completion.text, "cost_usd": cost})
         return completion.text

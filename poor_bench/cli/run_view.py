@@ -76,9 +76,9 @@ class RunView:
                 self._tell_unavailable(event)
             case LLMFinished(llm_id=llm_id):
                 self.finish(llm_id)
-            case LimitChanged(llm_id=llm_id, at_once=at_once, per_second=per_second):
+            case LimitChanged(llm_id=llm_id):
                 if tally := self.tallies.get(llm_id):
-                    tally.limits = (at_once, per_second)
+                    tally.limits = str(event)
             case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
 
@@ -262,7 +262,7 @@ class LLMTally:
     score_sum: float = 0.0
     tokens: int = 0
     busy_ms: float = 0.0
-    limits: tuple[int, float] | None = None
+    limits: str = ""
     """Requests at once and a second, where the run searches them."""
     first_at: float | None = None
     """When the first trial ended, on any clock in seconds."""
@@ -301,8 +301,7 @@ class LLMTally:
         if self.tokens and self.busy_ms:
             parts.append(f"{self.tokens / (self.busy_ms / 1000):.0f} tokens/s")
         if self.limits:
-            at_once, per_second = self.limits
-            parts.append(f"up to {at_once} at once, {per_second:.0f} requests/s")
+            parts.append(self.limits)
         if self.n_failed:
             parts.append(f"{self.n_failed} failed")
         if n_waiting := max(0, self.n_answered - self.n_done):

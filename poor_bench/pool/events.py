@@ -57,6 +57,9 @@ class LimitChanged:
     at_once: int
     per_second: float
 
+    def __str__(self) -> str:
+        return f"up to {self.at_once} at once, {self.per_second:.0f} requests/s"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMUnavailable:

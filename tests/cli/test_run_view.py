@@ -8,6 +8,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.cli.run_view import LinesView, LLMTally
 from poor_bench.models.result import Result
+from poor_bench.pool.events import LimitChanged
 from poor_bench.runner.events import RunStarted, TrialFinished
 from tests.conftest import WorkspaceFiles
 
@@ -47,5 +48,5 @@ def test_only_a_model_that_loads_is_told_to_load(
 
 
 def test_the_limits_that_a_run_searches_are_shown() -> None:
-    tally = LLMTally(10, limits=(8, 21.4))
+    tally = LLMTally(10, limits=str(LimitChanged(llm_id="a", at_once=8, per_second=21.4)))
     assert tally.figures() == "up to 8 at once, 21 requests/s"

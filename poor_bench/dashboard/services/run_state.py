@@ -61,6 +61,8 @@ class LLMProgress:
     """Time that the tokens took."""
     active_s: float = 0.0
     """Seconds since its first trial was asked."""
+    limits: str = ""
+    """Requests at once and a second, where the run searches them."""
 
     @property
     def n_done(self) -> int:

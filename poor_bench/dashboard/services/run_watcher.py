@@ -17,6 +17,7 @@ from poor_bench.dashboard.services.run_state import (
 )
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.pool.events import (
+    LimitChanged,
     LLMFinished,
     LLMUnavailable,
     ModelLoaded,
@@ -109,6 +110,8 @@ class RunWatcher:
                 self._note_error(llm_id, "", failure, n_times=event.n_skipped)
             case LLMFinished(llm_id=llm_id):
                 self._finish(llm_id)
+            case LimitChanged(llm_id=llm_id) if llm_id in self._llms:
+                self._change(llm_id, limits=str(event))
             case TrialAnswered() | JudgingStarted() | JudgeUnavailable():
                 self._take_of_judge(event)
             case RunFinished(run_id=run_id, n_not_rescored=n_not_rescored):

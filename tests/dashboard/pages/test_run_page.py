@@ -327,6 +327,17 @@ def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
     assert text_of(shown).strip() == "running 3 / 1,200"
 
 
+@pytest.mark.parametrize(
+    ("phase", "is_shown"), [(RunPhase.RUNNING, True), (RunPhase.FINISHED, False)]
+)
+def test_limits_that_a_run_searches_are_shown_while_it_goes_on(
+    phase: RunPhase, is_shown: bool
+) -> None:
+    llms = (LLMProgress(llm_id="a", n_items=1200, limits="up to 8 at once, 20 requests/s"),)
+    shown = text_of(run_body(RunState(phase=phase, llms=llms), str.upper))
+    assert ("up to 8 at once, 20 requests/s" in shown) is is_shown
+
+
 def test_buttons_steer_the_run(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(3)
     workspace_files.add_llm("one", "4", parameters={"latency_ms": 200})

@@ -4,7 +4,13 @@ from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase
 from poor_bench.dashboard.services.run_watcher import RunWatcher
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.pool.events import LLMFinished, LLMUnavailable, ModelLoaded, ModelLoading
+from poor_bench.pool.events import (
+    LimitChanged,
+    LLMFinished,
+    LLMUnavailable,
+    ModelLoaded,
+    ModelLoading,
+)
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -69,6 +75,13 @@ def test_the_time_left_follows_from_the_pace() -> None:
     assert state.llms[0].seconds_left == 2.0
     assert state.elapsed_s == 2.0
     assert state.seconds_left == 3.0
+
+
+def test_the_limits_that_a_run_searches_are_those_of_the_newest_change() -> None:
+    watcher = started(Clock())
+    for llm_id, at_once in (("a", 4), ("a", 8), ("a judge", 2)):
+        watcher(LimitChanged(llm_id=llm_id, at_once=at_once, per_second=20.0))
+    assert [llm.limits for llm in watcher.state().llms] == ["up to 8 at once, 20 requests/s", ""]
 
 
 def test_phases_follow_the_events() -> None:

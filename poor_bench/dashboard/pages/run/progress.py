@@ -164,7 +164,10 @@ def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
             dcc.Link(name, href=model_link(llm.llm_id)),
             html.Span(llm.phase.value, className=f"phase phase-{llm.phase.value}"),
         ],
-        dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}")),
+        [
+            dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}")),
+            html.Span(llm.limits if is_active else "", className="quiet"),
+        ],
         f"{llm.n_done:,} / {llm.n_items:,}",
         "-" if llm.score is None else metrics.score_text(llm.score),
         "-" if llm.tokens_per_s is None else f"{llm.tokens_per_s:,.0f}",

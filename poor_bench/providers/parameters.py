@@ -11,6 +11,7 @@
 | keep_alive | how long the model stays in memory (Ollama): "10m", seconds, -1 |
 | response_format | "json", {"type": "json_schema", "schema": {...}}, or "class": see formats.md |
 | repeat_penalty, presence_penalty, frequency_penalty | against repetition |
+| prompt_cache | true has Anthropic cache the fixed start of a prompt; others do so by themselves |
 | stream | false asks for the reply in one piece; the time to the first token is then unknown |
 | extra_body | a mapping merged into the request as it stands |
 """
@@ -28,7 +29,10 @@ _PENALTIES = frozenset({"repeat_penalty", "presence_penalty", "frequency_penalty
 _HTTP = frozenset({"stream", "extra_body"})
 _DIFFERING = frozenset({"top_k", "min_p", "repeat_penalty", "think"})
 COMMON = (
-    _SAMPLING | _PENALTIES | _HTTP | {"min_p", "think", "num_ctx", "keep_alive", "response_format"}
+    _SAMPLING
+    | _PENALTIES
+    | _HTTP
+    | {"min_p", "think", "num_ctx", "keep_alive", "response_format", "prompt_cache"}
 )
 OLLAMA_OPTIONS = frozenset(
     {
@@ -48,10 +52,12 @@ OLLAMA_OPTIONS = frozenset(
     }
 )
 _TAKEN: Mapping[WireFormat, frozenset[str]] = {
-    WireFormat.OLLAMA: COMMON | OLLAMA_OPTIONS,
-    WireFormat.OPENAI: COMMON - {"num_ctx", "keep_alive"},
-    WireFormat.ANTHROPIC: (_SAMPLING - {"seed"}) | _HTTP | {"think", "response_format"},
-    WireFormat.EMBEDDED: (COMMON - {"keep_alive", "stream"}) | {"model_path"},
+    WireFormat.OLLAMA: (COMMON - {"prompt_cache"}) | OLLAMA_OPTIONS,
+    WireFormat.OPENAI: COMMON - {"num_ctx", "keep_alive", "prompt_cache"},
+    WireFormat.ANTHROPIC: (_SAMPLING - {"seed"})
+    | _HTTP
+    | {"think", "response_format", "prompt_cache"},
+    WireFormat.EMBEDDED: (COMMON - {"keep_alive", "stream", "prompt_cache"}) | {"model_path"},
     WireFormat.SCRIPTED: frozenset(
         {"script", "responses", "default", "failures", "latency_ms", "load_ms"}
     ),

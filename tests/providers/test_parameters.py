@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from poor_bench.config.file_models import ParametersEntry
 from poor_bench.providers.catalog import provider_names
 from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
@@ -14,6 +15,10 @@ def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
 @pytest.mark.parametrize("provider", [*provider_names(), "my-gateway"])
 def test_what_is_common_is_known_everywhere(provider: str) -> None:
     assert unknown_parameters(provider, dict.fromkeys(COMMON)) == []
+
+
+def test_every_parameter_that_the_file_format_names_is_known() -> None:
+    assert {*ParametersEntry.model_fields} == {*COMMON}
 
 
 def test_options_of_ollama_are_known_there_only() -> None:

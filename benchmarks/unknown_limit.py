@@ -1,11 +1,12 @@
 """How soon a run finds the limit of a hosted endpoint: `main.py run` against a local server.
 
-    python benchmarks/unknown_limit.py [PER_SECOND] [TESTS]
+    python benchmarks/unknown_limit.py [PER_SECOND] [TESTS] [OPTION OF run]...
 
 The server takes 50 requests in any second by default, answers after 100 ms, and refuses the rest
 with a bare 429. llms.json names no limit, and the address is that of a host (reached through a
 proxy, which the server plays), so the run has to find it. Prints requests taken and refused in each
-second, the share of the limit that is used after 10 s, and the share of requests refused.
+second, the share of the limit that is used after 10 s, and the share of requests refused. Options
+such as `--cluster local:2` are handed to `run`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LATENCY_MS = 100
 SETTLED_S = 10
 
 
-def run(per_second: int, n_tests: int) -> list[tuple[int, int]]:
+def run(per_second: int, n_tests: int, options: list[str]) -> list[tuple[int, int]]:
     """Return what the server took and refused in each second of a run."""
     script = str(ROOT / "benchmarks" / "chat_server.py")
     server = subprocess.Popen(
@@ -38,7 +39,7 @@ def run(per_second: int, n_tests: int) -> list[tuple[int, int]]:
         llm = {"provider": "openai", "name": "m", "endpoint": "http://bench.example.com/v1"}
         (Path(name) / "llms.json").write_text(json.dumps({"llms": [llm]}))
         proxies = {"http_proxy": f"http://127.0.0.1:{port}", "no_proxy": ""}
-        command = [sys.executable, "main.py", "--data", name, "run", "--json"]
+        command = [sys.executable, "main.py", "--data", name, "run", "--json", *options]
         environ = {**os.environ, **proxies, "OPENAI_API_KEY": "sk-none"}
         subprocess.run(command, cwd=ROOT, env=environ, stdout=subprocess.DEVNULL, check=True)
     server.kill()
@@ -49,7 +50,7 @@ def run(per_second: int, n_tests: int) -> list[tuple[int, int]]:
 def main() -> None:
     per_second = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     n_tests = int(sys.argv[2]) if len(sys.argv) > 2 else 1500
-    seconds = run(per_second, n_tests)
+    seconds = run(per_second, n_tests, sys.argv[3:])
     busy = [number for number, counts in enumerate(seconds) if any(counts)]
     seconds = seconds[busy[0] : busy[-1]]
     print("taken and refused in each second:", *(f"{taken}/{lost}" for taken, lost in seconds))

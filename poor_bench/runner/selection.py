@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -56,20 +56,20 @@ class Selection:
         return replace(plan, choice=self.to_json(), shard=self.shard, rescore=rescores)
 
     def to_json(self) -> dict[str, Any]:
-        """Write the selection for the file of a run; empty where it names single trials.
+        """Write the selection for the file of a run.
 
         Example:
             >>> Selection(llms=("a:b",), levels=frozenset({2}), trials=3).to_json()
             {'llms': ['a:b'], 'levels': [2], 'trials': 3, 'force': False}
         """
-        if self.only is not None:
-            return {}
         lists = {name: list(getattr(self, name)) for name in _NAME_FILTERS}
         lists["levels"] = sorted(self.levels)
         lists["among"] = sorted(int(state) for state in self.among)
         chosen: dict[str, Any] = {name: values for name, values in lists.items() if values}
         if self.shard is not None:
             chosen["shard"] = str(self.shard)
+        if self.only is not None:
+            chosen["only"] = _group_trials(self.only)
         return chosen | {"trials": self.trials, "force": self.force}
 
     @classmethod
@@ -91,9 +91,27 @@ class Selection:
                 trials=max(1, int(data["trials"])),
                 force=bool(data["force"]),
                 shard=Shard.parse(str(data["shard"])) if "shard" in data else None,
+                only=_read_trials(data["only"]) if "only" in data else None,
             )
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             return None
+
+
+def _group_trials(trials: Collection[TrialName]) -> dict[str, dict[str, list[str]]]:
+    """Write trials short: tests by LLM and number of the trial."""
+    grouped: dict[str, dict[str, list[str]]] = {}
+    for llm_id, test_id, number in sorted(trials):
+        grouped.setdefault(llm_id, {}).setdefault(str(number), []).append(test_id)
+    return grouped
+
+
+def _read_trials(grouped: Mapping[str, Mapping[str, list[str]]]) -> frozenset[TrialName]:
+    return frozenset(
+        TrialName(llm_id, str(test_id), int(number))
+        for llm_id, by_number in grouped.items()
+        for number, test_ids in by_number.items()
+        for test_id in test_ids
+    )
 
 
 class Selected(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
-from poor_bench.dashboard.services.unfinished_run import select_rest
+from poor_bench.dashboard.services.unfinished_run import LastRun, select_rest
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.pool.control import RunControl
@@ -53,6 +53,7 @@ class RunService:
         self._open_store = open_store
         self._clock = clock
         self._foreign_runs = ForeignRuns()
+        self._last_run = LastRun()
         self._own_run = OwnRun(starting)
         self._watcher: RunWatcher | None = None
         self._control = RunControl()
@@ -102,7 +103,7 @@ class RunService:
     def state(self) -> RunState:
         """Describe the progress of our run, else of another process's, else of our last one.
 
-        Before our first run, the newest one whose process was killed counts as the last one.
+        Before our first run, the newest stored one counts as the last one if it is not complete.
         """
         watcher = self._watcher
         own = watcher.state() if watcher is not None else RunState()
@@ -114,7 +115,7 @@ class RunService:
             return own
         other = self._foreign_run()
         if other is None and own.phase is RunPhase.IDLE:
-            other = self._find_interrupted_run()
+            other = self._find_unfinished()
         return other or own
 
     def wait(self, timeout_s: float | None = None) -> None:
@@ -174,9 +175,9 @@ class RunService:
         except PoorBenchError:
             return None
 
-    def _find_interrupted_run(self) -> RunState | None:
+    def _find_unfinished(self) -> RunState | None:
         try:
-            return self._foreign_runs.find_interrupted(self._open_store().paths)
+            return self._last_run.find_unfinished(self._open_store())
         except (PoorBenchError, OSError):
             return None
 

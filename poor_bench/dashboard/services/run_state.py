@@ -15,7 +15,7 @@ class RunPhase(StrEnum):
     """How far a run is."""
 
     IDLE = "idle"
-    """There was none since the dashboard started."""
+    """There was none since the dashboard started, and the one before is complete."""
     STARTING = "starting"
     RUNNING = "running"
     PAUSED = "paused"
@@ -25,7 +25,7 @@ class RunPhase(StrEnum):
     BROKEN = "broken"
     """It could not start or had to stop; the message says why."""
     INTERRUPTED = "interrupted"
-    """Its process was killed; what it stored is kept."""
+    """Another process ran it, and it stopped before its end; what it stored is kept."""
 
 
 class LLMPhase(StrEnum):

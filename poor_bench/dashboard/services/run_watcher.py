@@ -36,14 +36,14 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
-from poor_bench.runner.selection import Selection
-from poor_bench.runs.journal import JournalFollower, list_left_over, read_header
+from poor_bench.runs.journal import JournalFollower, read_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from poor_bench.models.failure import Failure
     from poor_bench.models.result import Result
+    from poor_bench.runner.selection import Selection
 
 
 _KEPT_ERRORS = 100
@@ -212,7 +212,6 @@ class ForeignRuns:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._followed: _Followed | None = None
-        self._killed: _Followed | None = None
 
     def state(self, paths: StorePaths) -> RunState | None:
         """Describe the newest run that some process is writing; None if there is none.
@@ -227,25 +226,6 @@ class ForeignRuns:
             if self._followed is None or self._followed.path != run.path:
                 self._followed = _Followed(run.path)
             return self._followed.state()
-
-    def find_interrupted(self, paths: StorePaths) -> RunState | None:
-        """Return the newest run whose process was killed, until its results are merged."""
-        left = list_left_over(paths.journals())
-        runs = [path for path in left if isinstance(read_header(path).get("llms"), dict)]
-        if not runs:
-            return None
-        with self._lock:
-            if self._killed is None or self._killed.path != runs[-1]:
-                self._killed = _Followed(runs[-1])
-            return _as_interrupted(self._killed.state())
-
-
-def _as_interrupted(state: RunState) -> RunState:
-    llms = tuple(
-        llm if llm.phase is LLMPhase.FINISHED else replace(llm, phase=LLMPhase.INTERRUPTED)
-        for llm in state.llms
-    )
-    return replace(state, phase=RunPhase.INTERRUPTED, is_foreign=False, llms=llms)
 
 
 class _Followed:
@@ -266,7 +246,6 @@ class _Followed:
         return RunState(
             phase=RunPhase.RUNNING,
             run_id=self._run_id,
-            selection=Selection.from_json(self._header.get("choice")),
             is_foreign=True,
             elapsed_s=_seconds_since(self._header.get("started")),
             llms=tuple(

@@ -27,6 +27,7 @@ from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
+from poor_bench.runner.trial_states import TrialName
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
@@ -192,9 +193,15 @@ def cancel_after(services: Services, n_trials: int, selection: Selection) -> Run
     return services.runs.state()
 
 
-@pytest.mark.parametrize("force", [False, True])
+SOME = [TrialName("scripted:one", f"sum_00{n}", trial) for n in (1, 2, 3, 4) for trial in (1, 2)]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"force": True}, {"only": frozenset(SOME)}], ids=["pending", "all", "some"]
+)
 def test_a_cancelled_run_is_continued_as_it_was(
-    workspace_files: WorkspaceFiles, *, force: bool
+    workspace_files: WorkspaceFiles, options: dict[str, Any], *, is_restarted: bool
 ) -> None:
     workspace_files.add_tests(6)
     slow = {"text": "4", "latency_ms": 600_000}
@@ -202,14 +209,33 @@ def test_a_cancelled_run_is_continued_as_it_was(
     workspace_files.add_llm("two", "4")
     folder = workspace_files.write()
     services = services_of(folder)
-    chosen_tests = Selection(llms=("scripted:one",), tests=("sum_00[1-4]",), trials=2, force=force)
+    chosen_tests = Selection(llms=("scripted:one",), tests=("sum_00[1-4]",), trials=2, **options)
     state = cancel_after(services, 2, chosen_tests)
-    assert (state.phase, state.can_continue, state.n_done) == (RunPhase.CANCELLED, True, 2)
-    assert {llm.phase for llm in state.llms} == {LLMPhase.CANCELLED}
+    if is_restarted:
+        services = services_of(folder)
+        state = services.runs.state()
+    stopped = (
+        (RunPhase.INTERRUPTED, LLMPhase.INTERRUPTED)
+        if is_restarted
+        else (RunPhase.CANCELLED, LLMPhase.CANCELLED)
+    )
+    assert (state.phase, *(llm.phase for llm in state.llms)) == stopped
+    assert (state.n_items, state.n_done, state.selection) == (8, 2, chosen_tests)
     assert "can-resume" in offered(state)
     rest = services.runs.find_rest()
     assert services.plans.preview(rest).n_items == 6
     assert services.plans.preview(rest).llms[0].llm_id == "scripted:one"
+
+
+def test_after_a_restart_a_complete_run_is_not_shown(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", ["4", {"failure": "timeout", "times": 9}])
+    folder = workspace_files.write()
+    services = services_of(folder)
+    services.runs.start(Selection())
+    services.runs.wait(PATIENCE_S)
+    assert services.runs.state().n_failed == 1
+    assert services_of(folder).runs.state().phase is RunPhase.IDLE
 
 
 def test_the_run_of_a_killed_process_keeps_its_selection(workspace_files: WorkspaceFiles) -> None:

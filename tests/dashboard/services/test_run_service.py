@@ -142,7 +142,11 @@ def test_after_a_broken_run_another_one_can_start(folder: Path) -> None:
 
 def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder: Path) -> None:
     store = WorkspaceFolder(folder).store
-    header = {"llms": {"scripted:one": 3}, "started": "2026-01-01T00:00:00+00:00"}
+    header = {
+        "llms": {"scripted:one": 3},
+        "started": "2026-01-01T00:00:00+00:00",
+        "choice": Selection().to_json(),
+    }
     journal = store.open_run("20260101T000000-a", header)
     journal.append(Result(llm_id="scripted:one", test_id="sum_001", score=1.0))
     older = {"run_id": "20251231T000000-a", "score": 0.5}
@@ -154,7 +158,7 @@ def test_a_run_of_another_process_is_watched_and_keeps_ours_from_starting(folder
     with pytest.raises(RunRefusedError, match="20260101T000000-a"):
         service.start(Selection())
     journal.close()
-    assert service.state().phase is RunPhase.INTERRUPTED  # nobody has merged it
+    assert service.state().phase is RunPhase.INTERRUPTED
 
 
 def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:

@@ -33,7 +33,7 @@ _TITLES = {
     RunPhase.FINISHED: "Finished",
     RunPhase.CANCELLED: "Cancelled; results so far are stored",
     RunPhase.BROKEN: "The run failed",
-    RunPhase.INTERRUPTED: "Interrupted; results so far are stored",
+    RunPhase.INTERRUPTED: "Stopped early; results so far are stored",
 }
 _STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 
@@ -113,7 +113,7 @@ def _note(state: RunState) -> str:
     if state.is_foreign:
         parts.append("stop it where it was started")
     if state.phase is RunPhase.INTERRUPTED:
-        parts.append("resume it" if state.can_continue else "start a run to continue")
+        parts.append("resume it to run the rest")
     return " · ".join(part for part in parts if part)
 
 

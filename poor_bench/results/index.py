@@ -31,8 +31,10 @@ from poor_bench.results.parts import (
 )
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.settled import (
+    SettledBasis,
     SettledSource,
     is_worth_writing,
+    name_basis,
     read_settled,
     write_settled,
 )
@@ -123,6 +125,7 @@ class ResultIndex:
         """Rows of the file of settled rows, as it is or was to be written."""
         self._n_in_settled_parts = 0
         """Rows of the parts that they were worked out from."""
+        self._basis: SettledBasis | None = None
 
     # ---- sources -----------------------------------------------------------------------------
 
@@ -196,6 +199,7 @@ class ResultIndex:
             return
         if not self._database.restore(settled):
             return
+        self._basis = name_basis(self._parts.folder, settled, self._resolve)
         self._n_settled = settled.n_rows
         self._n_in_settled_parts = sum(source.n_rows for source in settled.sources)
         for source in settled.sources:
@@ -353,6 +357,7 @@ class ResultIndex:
         columns, values, latest = self._database.newest()
         new = {*changed, *(set(values["llm_id"]) - self._llm_versions.keys())}
         self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in new}
+        self._basis = self._basis and self._basis.change(changed)
         self._table = ResultTable(
             version=next(_VERSIONS),
             llm_versions=dict(self._llm_versions),
@@ -360,6 +365,7 @@ class ResultIndex:
             columns=columns,
             values=values,
             texts=self._database.texts,
+            basis=self._basis,
         )
         self._keep_settled()
 

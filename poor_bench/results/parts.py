@@ -5,6 +5,7 @@ index/<columns>/base.json          what results.json consists of
 index/<columns>/*.numbers.parquet  figures and short texts of one part
 index/<columns>/*.texts.parquet    its long texts
 index/<columns>/settled.bin        rows that count (`settled.py`)
+index/<columns>/figures.*.json     their figures (`kept_figures.py`)
 ```
 
 A part covers a stretch of one source: bytes of a journal, or rows of `results.json`. Its name tells

@@ -12,14 +12,15 @@ same however many there are. It may be deleted at any time.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import mmap
 import os
 import time
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
@@ -65,11 +66,41 @@ class SettledRows:
     codes: Mapping[str, Mapping[str, int]]
     """For each coded field: text to code."""
     columns: Mapping[str, NDArray[Any]]
+    digest: str = ""
+    """Of the file's header, which has a checksum of each column; empty before it is written."""
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.columns["place"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledBasis:
+    """The file of settled rows that a table rests on."""
+
+    folder: Path
+    """Where the file is."""
+    identity: str
+    """Differs for other rows, and for other names of their models."""
+    changed: frozenset[str] = frozenset()
+    """Models with rows that came later; all rows of the others are in the file."""
+
+    def change(self, llm_ids: Iterable[str]) -> SettledBasis:
+        """Note models with later rows."""
+        return replace(self, changed=self.changed.union(llm_ids))
+
+
+def name_basis(folder: Path, rows: SettledRows, resolve: Callable[[str], str]) -> SettledBasis:
+    """Name what a table rests on that starts with the rows of the file.
+
+    Args:
+        folder: Where the file is.
+        rows: What was read from it.
+        resolve: Maps an LLM id of the file to the one in use.
+    """
+    names = {llm_id: resolve(llm_id) for llm_id in rows.codes["llm_id"]}
+    return SettledBasis(folder=folder, identity=f"{rows.digest} {orjson.dumps(names).decode()}")
 
 
 def is_worth_writing(n_settled: int, n_new: int) -> bool:
@@ -84,12 +115,17 @@ def is_worth_writing(n_settled: int, n_new: int) -> bool:
 
 def write_settled(folder: Path, rows: SettledRows) -> None:
     """Write the file as a whole; without permission or space, the one before stays."""
-    draft = folder / f".{os.getpid()}.{time.monotonic_ns()}.settled"
+    write_beside(folder / _NAME, lambda stream: _write(stream, rows))
+
+
+def write_beside(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file of the index as a whole; without permission or space, the one before stays."""
+    draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
     with contextlib.suppress(OSError):
         try:
             with draft.open("wb") as stream:
-                _write(stream, rows)
-            draft.replace(folder / _NAME)
+                write(stream)
+            draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -169,6 +205,7 @@ def _read(mapped: mmap.mmap, stream: Any) -> SettledRows | None:
         latest=stored["latest"],
         codes={field: dict(known) for field, known in stored["codes"].items()},
         columns=columns,
+        digest=hashlib.sha256(header).hexdigest(),
     )
 
 

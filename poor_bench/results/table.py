@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from poor_bench.results.settled import SettledBasis
+
 
 _ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
 _IN_MEMORY = (*CODES, *NUMBERS, "trial")
@@ -72,6 +74,8 @@ class ResultTable(TrialColumns):
     """The newest timestamp; empty if no result has one."""
     texts: Texts
     """Of the rows; `columns` has their place, too, and a code for each of `CODES`."""
+    basis: SettledBasis | None = None
+    """None where no file was there to start from, and for a selection of rows."""
 
     @property
     def llm_ids(self) -> tuple[str, ...]:
@@ -116,6 +120,7 @@ class ResultTable(TrialColumns):
         """Keep some rows only; versions become others by `offset`."""
         return replace(
             self,
+            basis=None,
             version=self.version + offset,
             llm_versions={llm_id: each + offset for llm_id, each in self.llm_versions.items()},
             columns=self.columns

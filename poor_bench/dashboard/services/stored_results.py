@@ -17,10 +17,10 @@ from poor_bench.results.figures import (
     rank_results,
     without_removed,
 )
+from poor_bench.results.kept_figures import summarise_models
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.runner.trial_states import TrialName
 from poor_bench.statistics.coverage import add_coverage, count_tests, find_scored_tests
-from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
     Group,
     GroupBy,
@@ -254,10 +254,7 @@ class StoredResults:
             if self._summaries.get((llm_id, by), (None,))[0] != table.llm_versions[llm_id]
         }
         if outdated:
-            new: dict[str, list[Summary]] = {llm_id: [] for llm_id in outdated}
-            trials = table.pick(table.find_entries("llm_id", outdated.__contains__))
-            for summary in summarise(trials, tests=tests, by=by):
-                new[summary.group.llm_id].append(summary)
-            for llm_id, summaries in new.items():
+            found = summarise_models(table, outdated, tests=tests, by=by)
+            for llm_id, summaries in found.items():
                 self._summaries[llm_id, by] = table.llm_versions[llm_id], summaries
         return [summary for llm_id in llm_ids for summary in self._summaries[llm_id, by][1]]

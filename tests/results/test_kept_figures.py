@@ -1,0 +1,193 @@
+"""Figures that are kept beside the settled rows: the same as computed ones, and computed once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.results import index, kept_figures, settled
+from poor_bench.results.figures import without_removed
+from poor_bench.results.kept_figures import Figures, summarise_models
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
+from poor_bench.results.table import ResultTable
+from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summary import GroupBy
+
+TESTS = {
+    name: Test(test_id=name, class_id=f"class {number % 2}", level=1 + number % 3, text=name)
+    for number, name in enumerate("abcdef")
+}
+LLMS = ("one", "two", "three")
+FAILURE = Failure(kind=FailureKind.TIMEOUT, message="too slow", attempts=2)
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_PART_ROWS", 2)
+    monkeypatch.setattr(settled, "FEWEST_NEW_ROWS", 2)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """List the models whose figures are computed."""
+    llm_ids: list[str] = []
+
+    def note(table: ResultTable, **how: object) -> object:
+        llm_ids.extend(table.find_values("llm_id"))
+        return summarise(table, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kept_figures, "summarise", note)
+    return llm_ids
+
+
+def open_table(folder: Path, tests: Mapping[str, Test] = TESTS) -> ResultTable:
+    """Read the results as a new process does."""
+    stored = ResultStore(StorePaths(folder / "results.json"), lambda name: name).table()
+    return without_removed(stored, tests, generation=1)
+
+
+def add(folder: Path, results: list[Result], run_id: str) -> None:
+    store = ResultStore(StorePaths(folder / "results.json"), lambda name: name)
+    store.add(results, run_id, {})
+    store.table()
+
+
+def look(folder: Path, tests: Mapping[str, Test] = TESTS, by: GroupBy = GroupBy.LLM) -> Figures:
+    table = open_table(folder, tests)
+    return summarise_models(table, table.llm_ids, tests=tests, by=by)
+
+
+def compute(folder: Path, tests: Mapping[str, Test] = TESTS, by: GroupBy = GroupBy.LLM) -> Figures:
+    table = open_table(folder, tests)
+    found: Figures = {llm_id: [] for llm_id in table.llm_ids}
+    for row in summarise(table, tests=tests, by=by):
+        found[row.group.llm_id].append(row)
+    return found
+
+
+def fill(folder: Path) -> None:
+    """Store results of all kinds: repeated, failed, with and without times."""
+    rows = [
+        Result(
+            llm_id=llm_id,
+            test_id=test_id,
+            score=(number + place) % 3 / 2,
+            strict_score=(number + place) % 2 / 2,
+            execution_time_ms=100.0 / (1 + place + number),
+            completion_tokens=7 * place,
+            cost_usd=0.1 / (1 + number),
+            marks=("truncated",) if place else (),
+        )
+        for number, llm_id in enumerate(LLMS)
+        for place, test_id in enumerate(TESTS)
+    ]
+    failed = replace(rows[0], score=None, failure=FAILURE, trial=2)
+    add(folder, [*rows, failed], "20260101T000000-a")
+
+
+@pytest.mark.parametrize("by", GroupBy)
+def test_another_process_finds_the_same_figures_without_computing_them(
+    tmp_path: Path, computed: list[str], by: GroupBy
+) -> None:
+    fill(tmp_path)
+    first = look(tmp_path, by=by)
+    assert set(computed) == set(LLMS)
+    computed.clear()
+    assert look(tmp_path, by=by) == first == compute(tmp_path, by=by)
+    assert not computed
+
+
+def test_models_with_later_rows_are_computed_alone(tmp_path: Path, computed: list[str]) -> None:
+    fill(tmp_path)
+    look(tmp_path)
+    computed.clear()
+    add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], "20260102T000000-b")
+    assert look(tmp_path) == compute(tmp_path)
+    assert computed == ["two"]
+
+
+def test_other_tests_make_other_figures(tmp_path: Path, computed: list[str]) -> None:
+    fill(tmp_path)
+    look(tmp_path, by=GroupBy.LLM_CLASS)
+    moved = TESTS | {"a": replace(TESTS["a"], class_id="class 1")}
+    fewer = {name: test for name, test in TESTS.items() if name != "a"}
+    for tests in (moved, fewer):
+        computed.clear()
+        found = look(tmp_path, tests, GroupBy.LLM_CLASS)
+        assert found == compute(tmp_path, tests, GroupBy.LLM_CLASS)
+        assert set(computed) == set(LLMS)
+
+
+def test_other_definitions_make_other_figures(
+    tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path)
+    look(tmp_path)
+    computed.clear()
+    monkeypatch.setattr(kept_figures, "_digest_definitions", lambda: "another")
+    look(tmp_path)
+    assert set(computed) == set(LLMS)
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[]\n[]", b"\xff" * 9])
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: bytes) -> None:
+    fill(tmp_path)
+    first = look(tmp_path)
+    [path] = tmp_path.rglob("figures.llm.json")
+    whole = path.read_bytes()
+    path.write_bytes(damage)
+    assert look(tmp_path) == first
+    assert path.read_bytes() == whole
+
+
+def test_a_figure_that_was_changed_by_hand_is_not_believed(tmp_path: Path) -> None:
+    fill(tmp_path)
+    first = look(tmp_path)
+    [path] = tmp_path.rglob("figures.llm.json")
+    path.write_bytes(path.read_bytes().replace(b'"n_scored":6', b'"n_scored":9'))
+    assert look(tmp_path) == first
+
+
+def test_nothing_is_kept_of_a_selection_of_rows(tmp_path: Path) -> None:
+    fill(tmp_path)
+    table = open_table(tmp_path)
+    some = table.select(table.find_entries("test_id", {"a", "b"}.__contains__), offset=1)
+    found = summarise_models(some, ["one"], tests=TESTS, by=GroupBy.LLM)
+    assert found["one"][0].n_tests == 2
+    assert not [*tmp_path.rglob("figures.*")]
+
+
+_ROWS = st.lists(
+    st.builds(
+        Result,
+        llm_id=st.sampled_from(LLMS),
+        test_id=st.sampled_from(sorted(TESTS)),
+        trial=st.integers(1, 2),
+        score=st.sampled_from([0.0, 0.1, 1.0]),
+        execution_time_ms=st.none() | st.floats(0.1, 1e6),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.slow(reason="each example reads stores in many steps")
+@settings(deadline=None, max_examples=20)
+@given(histories=st.lists(_ROWS, min_size=1, max_size=4))
+def test_kept_figures_are_those_that_would_be_computed(histories: list[list[Result]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number, rows in enumerate(histories):
+            add(folder, rows, f"2026010{number + 1}T000000-a")
+            for by in (GroupBy.LLM, GroupBy.LLM_CLASS):
+                assert look(folder, by=by) == compute(folder, by=by)

@@ -170,10 +170,12 @@ def show(app: AppContext, /, reference: str, turns: bool, as_json: bool) -> int:
 
     RUN is `last`, an agent, or the start of a run's id.
     """
+    from poor_bench.judge.storage import JudgementStore
+
     summary = find_summary(app, reference)
     if turns and not as_json:
         _print_turns(summary)
-    show_summary(summary, as_json=as_json, html=None)
+    show_summary(summary, JudgementStore(app.data_dir).history, as_json=as_json, html=None)
     return 0
 
 

@@ -78,7 +78,8 @@ def pairwise(
     if not references and not resume:
         return list_pairwise(app.data_dir, as_json=as_json)
     if len(references) == 1:
-        return show_pairwise(app.data_dir, references[0], as_json=as_json)
+        show_pairwise(app.data_dir, references[0], as_json=as_json)
+        return 0
     if len(references) > _MOST_RUNS:
         raise click.UsageError("give two runs, A and B")
     judges = tuple(filter(None, (judge, *panel)))
@@ -99,7 +100,8 @@ def _compare(
     from contextlib import closing
 
     as_json = options["as_json"]
-    from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
+    from poor_bench.cli.screen import open_job_view
+    from poor_bench.judge.pairwise_results import PairOutcome
     from poor_bench.judge.pairwise_run import PairwiseRunner
     from poor_bench.runs.turn import run_alone
 
@@ -115,19 +117,18 @@ def _compare(
         runner.limit_cost(run, max_cost)
         if not as_json and (most_usd := run.estimate_cost_usd()):
             click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
-        comparisons = list(run.made)
-        with run_alone(runner.store.history, run.header, beside=beside):
+        alone = run_alone(runner.store.history, run.header, beside=beside)
+        with alone, open_job_view("Pairs", run.n_left, quiet=as_json) as view:
             for made in runner.run(run):
-                comparisons.append(made)
-                if not as_json:
-                    say(f"{made.judge}, {made.case_id}: {made.outcome}", err=True)
-    show_comparisons(combine_judges(comparisons), (run.a, run.b), as_json=as_json)
+                view.tell(f"{made.judge}, {made.case_id}: {made.outcome}")
+                view.move(f"{made.judge}, {made.case_id}", advance=1)
+    stored = show_pairwise(app.data_dir, run.run_id, as_json=as_json)
     if run.budget.n_refused:
         from poor_bench.metrics import cost_text
 
         text = f"{write_count(run.budget.n_refused, 'pair')} might have exceeded --max-cost"
         click.echo(f"{text} {cost_text(max_cost)} and were skipped.", err=True)
-    has_failed = any(made.outcome is PairOutcome.FAILED for made in comparisons)
+    has_failed = any(made.outcome is PairOutcome.FAILED for made in stored.comparisons)
     return 3 if run.budget.n_refused or has_failed else 0
 
 
@@ -135,7 +136,12 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     n_comparisons, judges = len(run.pairs), [judge.llm.id for judge in run.judges]
     most_usd = run.estimate_cost_usd()
     if as_json:
-        print_json({"duels": n_comparisons, "judges": judges, "most_usd": most_usd})
+        from poor_bench.judge.storage import PAIRWISE_RUNS
+        from poor_bench.runs.run_json import plan_to_json
+
+        shared = plan_to_json(PAIRWISE_RUNS, run.header, n_planned=run.n_left, cost_usd=most_usd)
+        counts = {"duels": n_comparisons, "judges": judges, "most_usd": most_usd}
+        print_json({"plan": shared, **counts})
         return 0
     n_pairs = write_count(n_comparisons, "pair")
     twice = min(run.n_again, n_comparisons)
@@ -145,16 +151,9 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     return 0
 
 
-def show_comparisons(
-    decisions: PanelPreferences, runs: tuple[JudgeRun, JudgeRun], *, as_json: bool
-) -> None:
-    """Print the winners by case and in total."""
+def _print_decisions(decisions: PanelPreferences, a: JudgeRun, b: JudgeRun) -> None:
     from poor_bench.judge.report_text import panel_text, tally_text
 
-    a, b = runs
-    if as_json:
-        print_json(decisions_to_json(decisions, a.run_id, b.run_id))
-        return
     for judge, comparisons in decisions.by_judge.items():
         if decisions.is_panel:
             say(judge)
@@ -170,8 +169,8 @@ def show_comparisons(
         say(f"{side}: {header.run_id}, {header.agent_id}, {header.llm_id}")
 
 
-def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
-    """Print a stored comparison.
+def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> StoredPairwise:
+    """Print a stored comparison: the winners by case and in total.
 
     Raises:
         ConfigError: If there is none, or its runs are gone.
@@ -179,14 +178,22 @@ def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> int:
     from poor_bench.judge.pairwise_results import combine_judges
     from poor_bench.judge.storage import JudgementStore, PairwiseStore
 
-    pairwise = PairwiseStore(data_dir).find(reference)
-    store = JudgementStore(data_dir)
-    runs = store.find(pairwise.a_run_id), store.find(pairwise.b_run_id)
-    show_comparisons(combine_judges(pairwise.comparisons), runs, as_json=as_json)
-    if pairwise.n_planned > len(pairwise.comparisons) and not as_json:
+    kept, store = PairwiseStore(data_dir), JudgementStore(data_dir)
+    pairwise = kept.find(reference)
+    a, b = store.find(pairwise.a_run_id), store.find(pairwise.b_run_id)
+    decisions = combine_judges(pairwise.comparisons)
+    if as_json:
+        from poor_bench.runs.run_json import run_to_json
+
+        n_failed, cost_usd = pairwise.n_failed, pairwise.cost_usd
+        run = run_to_json(kept.history, pairwise.run_id, n_failed=n_failed, cost_usd=cost_usd)
+        print_json({"run": run, **decisions_to_json(decisions, a.run_id, b.run_id)})
+        return pairwise
+    _print_decisions(decisions, a, b)
+    if pairwise.n_planned > len(pairwise.comparisons):
         go_on = next_command(f"judge pairwise --resume {pairwise.run_id}")
         click.echo(f"Incomplete: {_describe_share(pairwise)}. Resume: {go_on}")
-    return 0
+    return pairwise
 
 
 def list_pairwise(data_dir: Path, *, as_json: bool) -> int:
@@ -272,11 +279,6 @@ def _list_comparison(pairwise: StoredPairwise) -> dict[str, str]:
     decisions = combine_judges(pairwise.comparisons)
     said = list(decisions.by_case.values())
     is_whole = pairwise.n_planned <= len(pairwise.comparisons)
-    known = [
-        comparison.cost_usd
-        for comparison in pairwise.comparisons
-        if comparison.cost_usd is not None
-    ]
     return {
         "Comparison": pairwise.run_id,
         "A": pairwise.a_run_id,
@@ -285,5 +287,5 @@ def _list_comparison(pairwise: StoredPairwise) -> dict[str, str]:
         ">Cases": str(len(said)) if is_whole else f"{len(said)}, incomplete",
         ">A better": str(said.count(PairOutcome.A)),
         ">B better": str(said.count(PairOutcome.B)),
-        ">Cost": cost_text(sum(known)) if known else "",
+        ">Cost": cost_text(pairwise.cost_usd) or "",
     }

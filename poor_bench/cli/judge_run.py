@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.judged_run import AgentEvent, CaseSummary, RunSummary
     from poor_bench.judge.run_plan import JudgePlan, JudgeRequest
     from poor_bench.judge.storage import JudgementStore
+    from poor_bench.runs.history import RunHistory
 
 
 _EPILOG = examples(
@@ -116,7 +117,7 @@ def run(
         turn = run_alone(runner.store.history, {"agent_id": plan.agent.id}, beside=beside)
         with turn, show_judge_progress(plan, quiet=as_json) as listener:
             summary = summarise_run(runner.run(plan, listener))
-    show_summary(summary, as_json=as_json, html=html)
+    show_summary(summary, runner.store.history, as_json=as_json, html=html)
     if runner.budget.n_refused:
         from poor_bench.metrics import cost_text
 
@@ -149,18 +150,26 @@ def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]
 def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     from poor_bench.judge.run_plan import plan_usd
 
+    most_usd = plan_usd(plan)
     planned: dict[str, Any] = {
         "conversations": plan.n_conversations,
         "judgements": plan.n_judgements,
         "judges": [judge.id for judge in plan.judges],
-        "most_usd": plan_usd(plan),
+        "most_usd": most_usd,
     }
     if as_json:
-        print_json(planned)
+        from poor_bench.judge.storage import JUDGED_RUNS
+        from poor_bench.runs.run_json import plan_to_json
+
+        n_planned = plan.n_conversations + plan.n_judgements
+        shared = plan_to_json(
+            JUDGED_RUNS, {"agent_id": plan.agent.id}, n_planned=n_planned, cost_usd=most_usd
+        )
+        print_json({"plan": shared, **planned})
         return 0
     click.echo(f"{write_count(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
     click.echo(f"{write_count(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")
-    click.echo(format_highest_cost(planned["most_usd"]))
+    click.echo(format_highest_cost(most_usd))
     return 0
 
 
@@ -197,8 +206,16 @@ def show_judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Callable[[A
 _MOST_TEXTS = 5
 
 
-def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> None:
+def show_summary(
+    summary: RunSummary, history: RunHistory, *, as_json: bool, html: Path | None
+) -> None:
     """Print a run, and write its report if a file is given.
+
+    Args:
+        summary: The run.
+        history: Where it is stored.
+        as_json: True to print JSON.
+        html: File of the report.
 
     Raises:
         ConfigError: If the file cannot be written.
@@ -207,8 +224,11 @@ def show_summary(summary: RunSummary, *, as_json: bool, html: Path | None) -> No
         write_html([summary], html)
     if as_json:
         from poor_bench.judge.report_html import run_to_json
+        from poor_bench.runs.run_json import run_to_json as describe_run
 
-        print_json(run_to_json(summary, with_parts=True))
+        run = summary.run
+        shared = describe_run(history, run.run_id, n_failed=run.n_failed, cost_usd=run.cost_usd)
+        print_json({"run": shared, **run_to_json(summary, with_parts=True)})
         return
     print_summary(summary)
     if html is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from poor_bench.cli.output import json_option
+from poor_bench.cli.output import json_option, print_json
 from poor_bench.cli.sandbox import sandbox_option
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from poor_bench.runner.selection import Selection
     from poor_bench.runner.shard import Shard
     from poor_bench.statistics.purchase import Unit
+    from poor_bench.tuning.params.ranking import ParamsReport
+    from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.searches import StopReason
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -275,6 +277,17 @@ def search_exit_code(reason: StopReason) -> int:
     from poor_bench.tuning.searches import StopReason
 
     return {StopReason.LLM_FAILED: 3, StopReason.CANCELLED: 130}.get(reason, 0)
+
+
+def print_search_json(report: ParamsReport | PromptReport, data_dir: Path) -> None:
+    """Print what a search came to as JSON."""
+    from poor_bench.runs.history import RunHistory
+    from poor_bench.runs.run_json import run_to_json
+    from poor_bench.tuning.searches import SEARCHES
+
+    history, n_failed = RunHistory(data_dir, SEARCHES), report.n_failed
+    run = run_to_json(history, report.run_id, n_failed=n_failed, cost_usd=report.cost_usd)
+    print_json({"run": run, **report.as_json()})
 
 
 def limit_cost(manager: LLMManager, estimate: CostEstimate, max_cost_usd: float) -> None:

@@ -266,12 +266,19 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     by_llm = {work.llm.id: len(work) for work in plan.works}
     cost, batch = runner.estimate_cost(plan), runner.batches.estimate(plan)
     if as_json:
+        from poor_bench.results.paths import TEST_RUNS
+        from poor_bench.runs.run_json import plan_to_json
+
         pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
         pending["n_disabled_tests"] = plan.states.n_disabled
         pending["shard"] = write_shard(plan)
         in_batch = cost.usd - batch.live_usd + batch.batch_usd if batch.live_usd else None
         costs = {"estimated_cost_usd": cost.usd, "estimated_batch_cost_usd": in_batch}
-        print_json(pending | costs | {"n_in_batch": plan.states.n_in_batch})
+        shared = plan_to_json(
+            TEST_RUNS, {"llms": by_llm}, n_planned=plan.n_items, cost_usd=cost.usd
+        )
+        in_all = {"plan": shared, "n_in_batch": plan.states.n_in_batch}
+        print_json(pending | costs | in_all)
         return 0
     for llm_id, n_items in by_llm.items():
         click.echo(f"{write_count(n_items, 'request')} to {llm_id}")

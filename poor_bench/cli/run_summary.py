@@ -84,6 +84,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
     summaries = _summarise_results(runner, plan)
     finished = ended.finished if ended else None
     return {
+        "run": _describe_run(runner, ended),
         "run_id": finished.run_id if finished else None,
         "n_scored": finished.n_scored if finished else 0,
         "n_failed": ended.n_failed if ended else 0,
@@ -101,6 +102,16 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
         "run_file": _find_run_file(runner, finished),
         "llms": [summary_to_json(summary) for summary in summaries],
     }
+
+
+def _describe_run(runner: WorkspaceRunner, ended: EndedRun | None) -> dict[str, Any] | None:
+    from poor_bench.runs.run_json import run_to_json as describe_run
+
+    if ended is None:
+        return None
+    run_id, cost_usd = ended.finished.run_id, ended.finished.cost_usd
+    history = runner.config.store.paths.history
+    return describe_run(history, run_id, n_failed=ended.n_failed, cost_usd=cost_usd)
 
 
 def write_shard(plan: Plan) -> str | None:

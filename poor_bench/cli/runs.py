@@ -12,7 +12,7 @@ from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
-    from poor_bench.runs.history import RunHistory, RunProgress, StoredRun
+    from poor_bench.runs.history import RunProgress
 
 _EPILOG = examples(
     """
@@ -37,11 +37,12 @@ def command(ctx: click.Context, only_running: bool, as_json: bool) -> int:
     if ctx.invoked_subcommand is not None:
         return 0
     from poor_bench.run_kinds import open_histories
+    from poor_bench.runs.run_json import run_to_row
 
     app = ctx.ensure_object(AppContext)
     runs = [(history, run) for history in open_histories(app.data_dir) for run in history.runs()]
     runs.sort(key=lambda pair: pair[1].age)
-    rows = [_row(history, run) for history, run in runs]
+    rows = [run_to_row(history.kind, run) for history, run in runs]
     rows = [row for row in rows if row["is_running"] or not only_running]
     if as_json:
         print_json({"runs": rows})
@@ -105,22 +106,6 @@ def delete(app: AppContext, /, references: tuple[str, ...], yes: bool) -> int:
         history.delete(run)
         say(f"Deleted {name}")
     return 0
-
-
-def _row(history: RunHistory, run: StoredRun) -> dict[str, Any]:
-    from poor_bench.runs.history import RunFollower
-
-    row = {
-        "run_id": run.run_id,
-        "kind": history.kind.name,
-        "what": history.kind.describe(run.header),
-        "started": run.started,
-        "is_running": run.is_running,
-    }
-    if row["is_running"]:  # the others need not be read as a whole
-        progress = RunFollower(history.kind, run).progress()
-        row |= {"n_done": progress.n_done, "n_planned": progress.n_planned}
-    return row
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:

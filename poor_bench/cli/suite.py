@@ -211,8 +211,13 @@ def report(app: AppContext, /, run: str, as_json: bool, **files: Path | None) ->
     Stored trials are judged by the cases of their run. Running and interrupted runs are shown as
     far as they are stored. A report from `--output` does not contain steps or screenshots.
     """
+    from poor_bench.evaluation.stored_run import SUITE_RUNS
+    from poor_bench.runs.history import RunHistory
+
     stored, result = _open(app, Path(run), run)
-    show_report(result, as_json=as_json)
+    history = RunHistory(app.data_dir, SUITE_RUNS)
+    is_here = stored is not None and stored.folder.resolve().parent == history.folder.resolve()
+    show_report(result, history if is_here else None, as_json=as_json)
     write_report_files(result, stored, files)
     return 0
 

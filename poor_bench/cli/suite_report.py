@@ -15,6 +15,7 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTagResult
     from poor_bench.evaluation.stored_run import SuiteRun
+    from poor_bench.runs.history import RunHistory
 
 
 report_file_options = combine(
@@ -45,12 +46,24 @@ def write_report_files(
             click.echo(f"Wrote {path}", err=True)
 
 
-def show_report(report: EvalSuiteResult, *, as_json: bool) -> None:
-    """Print a report as JSON, or as a table followed by failures and results by tag."""
+def show_report(report: EvalSuiteResult, history: RunHistory | None, *, as_json: bool) -> None:
+    """Print a report as JSON, or as a table followed by failures and results by tag.
+
+    Args:
+        report: Of a run.
+        history: Where the run is stored; None for the report of a file.
+        as_json: True to print JSON.
+    """
     if as_json:
         from poor_bench.evaluation.reports import report_to_json
+        from poor_bench.runs.run_json import run_to_json
 
-        print_json(report_to_json(report))
+        shared = {}
+        if history is not None:
+            n_failed, cost_usd = report.n_failed, report.cost_usd
+            run = run_to_json(history, report.run_id, n_failed=n_failed, cost_usd=cost_usd)
+            shared["run"] = run
+        print_json(shared | report_to_json(report))
         return
     print_table(map(_build_row, report.case_results))
     for case in report.case_results:

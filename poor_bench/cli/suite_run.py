@@ -106,7 +106,7 @@ def run(
     history = RunHistory(app.data_dir, SUITE_RUNS)
     with run_alone(history, {"suite": suite.name}, beside=options["beside"]):
         report = _run(suite, settings, quiet=as_json)
-    show_report(report, as_json=as_json)
+    show_report(report, history, as_json=as_json)
     write_report_files(report, find_suite_run(app.data_dir, report.run_id), options)
     if llm_id and not report.llms:
         say(_describe_unused(llm_id), err=True)
@@ -120,7 +120,13 @@ def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> i
     by_case = Counter(plan.case.id for plan in plans)
     llms = sorted({plan.llm.id for plan in plans if plan.llm})
     if as_json:
-        print_json({"trials": dict(by_case), "llms": llms})
+        from poor_bench.evaluation.stored_run import SUITE_RUNS
+        from poor_bench.runs.run_json import plan_to_json
+
+        shared = plan_to_json(
+            SUITE_RUNS, {"suite": suite.name}, n_planned=len(plans), cost_usd=None
+        )
+        print_json({"plan": shared, "trials": dict(by_case), "llms": llms})
         return 0
     print_table({"Case": case_id, ">Trials": str(n)} for case_id, n in by_case.items())
     models = f" with {', '.join(llms)}" if llms else ""
@@ -234,5 +240,5 @@ def _replay(app: AppContext, suite: EvalSuite) -> int:
     from poor_bench.evaluation.runner import SuiteOptions
 
     report = _run(suite, SuiteOptions(data_dir=app.data_dir), quiet=True)
-    show_report(report, as_json=False)
+    show_report(report, None, as_json=False)
     return exit_code(report)

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.options import print_search_json
 from poor_bench.cli.output import json_option, print_columns, print_json
 from poor_bench.cli.tune_params import tune_params
 from poor_bench.cli.tune_prompt import tune_prompt
 from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
+    from poor_bench.tuning.params.ranking import ParamsReport
+    from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.searches import KeptSearch
 
 
@@ -67,7 +70,7 @@ def show(app: AppContext, /, run: str, as_json: bool) -> int:
 
     search = find_search(app.data_dir, run)
     if as_json:
-        print_json(search_to_json(search))
+        print_search_json(read_search_report(search), app.data_dir)
     else:
         print_search(search)
     return 0
@@ -77,22 +80,21 @@ def print_search(search: KeptSearch) -> None:
     """Print the result of a search."""
     from poor_bench.cli.tune_params import print_sweep_report
     from poor_bench.cli.tune_prompt import print_prompt_report
-    from poor_bench.tuning.params.ranking import read_sweep
-    from poor_bench.tuning.prompt.report import read_report
+    from poor_bench.tuning.params.ranking import ParamsReport
 
-    if search.kind == "params":
-        print_sweep_report(read_sweep(search))
+    report = read_search_report(search)
+    if isinstance(report, ParamsReport):
+        print_sweep_report(report)
     else:
-        print_prompt_report(read_report(search))
+        print_prompt_report(report)
 
 
-def search_to_json(search: KeptSearch) -> dict[str, Any]:
-    """Build the JSON output of a search."""
+def read_search_report(search: KeptSearch) -> ParamsReport | PromptReport:
+    """Read what a search came to."""
     from poor_bench.tuning.params.ranking import read_sweep
     from poor_bench.tuning.prompt.report import read_report
 
-    report = read_sweep(search) if search.kind == "params" else read_report(search)
-    return report.as_json()
+    return read_sweep(search) if search.kind == "params" else read_report(search)
 
 
 def _build_row(search: KeptSearch) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     HTML_FILE,
     count_option,
+    print_search_json,
     read_key_values,
     read_value,
     resume_option,
@@ -113,7 +114,7 @@ def tune_params(
     if html is not None:
         html.write_text(render_sweep(app.config, report), encoding="utf-8")
     if as_json:
-        print_json(report.as_json())
+        print_search_json(report, app.data_dir)
     else:
         print_sweep_report(report)
     return search_exit_code(report.reason)
@@ -182,8 +183,13 @@ def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     with closing(LLMManager(app.data_dir)) as manager:
         cost_usd = estimate_cost_usd(task, app.config, manager)
     if as_json:
+        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.tuning.searches import SEARCHES
+
+        about = {"kind": "params", "name": task.name}
         print_json(
             {
+                "plan": plan_to_json(SEARCHES, about, n_planned=None, cost_usd=cost_usd),
                 "tests": len(task.tests),
                 "axes": [axis.name for axis in task.axes],
                 "budget_calls": task.limits.n_calls,

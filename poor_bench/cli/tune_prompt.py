@@ -11,6 +11,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import (
     count_option,
+    print_search_json,
     resume_option,
     search_exit_code,
     search_options,
@@ -111,7 +112,7 @@ def tune_prompt(
 
         report = accept_prompt(app.config, report.run_id)
     if as_json:
-        print_json(report.as_json())
+        print_search_json(report, app.data_dir)
     else:
         print_prompt_report(report)
     return search_exit_code(report.end.reason)
@@ -204,8 +205,13 @@ def _print_plan(task: PromptTask, *, as_json: bool) -> int:
 
     split = split_task(task)
     if as_json:
+        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.tuning.searches import SEARCHES
+
+        cost_usd, about = _estimate_cost_usd(task), {"kind": "prompt", "name": task.subject.name}
         print_json(
             {
+                "plan": plan_to_json(SEARCHES, about, n_planned=None, cost_usd=cost_usd),
                 "train": len(split.train),
                 "validation": len(split.validation),
                 "held_out": len(split.held_out),
@@ -306,10 +312,14 @@ def _describe_writer(task: PromptTask) -> str:
     }[task.ideas]
 
 
+def _estimate_cost_usd(task: PromptTask) -> float:
+    """Estimate what all calls of the budget cost."""
+    n_attempts = (task.limits.n_calls or 0) / task.subject.n_calls_per_case
+    return n_attempts * task.subject.estimate_cost_usd()
+
+
 def _describe_cost(task: PromptTask) -> str:
-    subject = task.subject
-    n_attempts = (task.limits.n_calls or 0) / subject.n_calls_per_case
-    cost_usd = n_attempts * subject.estimate_cost_usd()
+    cost_usd = _estimate_cost_usd(task)
     return f" (about{_format_cost(cost_usd).removeprefix(',')})" if cost_usd else ""
 
 

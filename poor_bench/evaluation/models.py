@@ -30,6 +30,7 @@ from pydantic import (
 )
 
 from poor_bench.config.file_models import FileModel, Name, Tags
+from poor_bench.models.cost import sum_known
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 
@@ -339,10 +340,24 @@ class EvalSuiteResult(_ResultModel):
     cancelled: bool = False
 
     @property
+    def trials(self) -> list[EvalTrialResult]:
+        """All trials that ended."""
+        return [trial for case in self.case_results for trial in case.trial_results]
+
+    @property
+    def n_failed(self) -> int:
+        """Number of trials that could not be run."""
+        return sum(trial.failure is not None for trial in self.trials)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of trials whose cost is known; None if none is."""
+        return sum_known(trial.estimated_cost_usd for trial in self.trials)
+
+    @property
     def models(self) -> str:
         """Ids of the LLMs that acted; why there are none, in words; empty where nothing ran."""
-        ran = [trial for case in self.case_results for trial in case.trial_results]
-        modes = {trial.mode for trial in ran if trial.failure is None}
+        modes = {trial.mode for trial in self.trials if trial.failure is None}
         if self.llms or not modes:
             return ", ".join(self.llms)
         return "none (playbooks only)" if modes == {"playbook"} else "not reported"

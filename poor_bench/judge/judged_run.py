@@ -85,6 +85,12 @@ class JudgeRun:
         return tuple(item for item in self.judgements if not item.is_fallback)
 
     @property
+    def n_failed(self) -> int:
+        """Number of conversations and judgements that failed to run."""
+        talks = sum(talk.failure is not None for talk in self.conversations)
+        return talks + len(self.judgements) - len(self.usable_judgements)
+
+    @property
     def cost_usd(self) -> float | None:
         """Of conversations and judgements by LLMs with prices; None where there are none."""
         return sum_known(self._costs)

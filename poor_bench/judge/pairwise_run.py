@@ -42,7 +42,7 @@ class PairwiseRun:
         manager: Asks them, one LLM after the other.
         budget: What may be spent; a comparison that might exceed it is not begun.
         made: Comparisons of an interrupted run; they are not made again.
-        run_id: Id of that run; empty for a new one.
+        run_id: Where they are stored; empty before a new run.
         n_again: Pairs that each judge is asked about twice in each order; all if there are fewer.
     """
 
@@ -97,6 +97,11 @@ class PairwiseRun:
             for judge in self.judges
             for pair in self._pairs_left(judge)
         )
+
+    @property
+    def n_left(self) -> int:
+        """Number of comparisons that are not made yet."""
+        return sum(len(self._pairs_left(judge)) for judge in self.judges)
 
     def _pairs_left(self, judge: Judge) -> list[Pair]:
         made = {item.case_id for item in self.made if item.judge == judge.llm.id}
@@ -224,8 +229,9 @@ class PairwiseRunner:
             ConfigError: If the settings of a judge's LLM cannot be used.
             StoreError: If one could not be stored.
         """
-        run_id = run.run_id or new_run_id(self._manager.clock.now_iso())
-        with self.store.writing(run_id, None if run.run_id else run.header) as store:
+        header = None if run.run_id else run.header
+        run.run_id = run.run_id or new_run_id(self._manager.clock.now_iso())
+        with self.store.writing(run.run_id, header) as store:
             for comparison in run.compare():
                 store(comparison)
                 yield comparison

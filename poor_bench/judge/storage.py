@@ -29,6 +29,7 @@ from poor_bench.judge.judged_run import (
 )
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
+from poor_bench.models.cost import sum_known
 from poor_bench.runs.history import LAST, RunHistory, RunKind, StoredRun
 from poor_bench.runs.journal import JournalWriter
 
@@ -190,6 +191,16 @@ class StoredPairwise:
     """LLM ids; those of the comparisons in files of older versions."""
     n_again: int = 0
     """Pairs to be asked about twice in each order."""
+
+    @property
+    def n_failed(self) -> int:
+        """Number of comparisons without a result."""
+        return len(self.comparisons) - len(self.judged)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of comparisons whose cost is known; None if none is."""
+        return sum_known(comparison.cost_usd for comparison in self.comparisons)
 
     @property
     def judged(self) -> tuple[PairComparison, ...]:

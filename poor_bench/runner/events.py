@@ -77,6 +77,8 @@ class RunFinished:
     """Stored responses that have a new score, since their evaluator changed."""
     n_not_rescored: int = 0
     """Stored responses whose evaluator or judge failed; they keep their earlier scores."""
+    cost_usd: float | None = None
+    """Of requests to models and judges whose cost is known; None if none is."""
 
 
 RunEvent = (

@@ -15,6 +15,7 @@ from typing import Any
 from poor_bench import __version__
 from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.models.cost import sum_known
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -187,6 +188,7 @@ class Run:
         with closing(pool.run(works, ask)) as events:
             for event in events:
                 if isinstance(event, JobDone):
+                    progress.add_costs(event.value.cost_usd, event.value.judge_cost_usd)
                     progress.store(event.value)
                 else:
                     progress.tell(event)
@@ -206,6 +208,7 @@ class Run:
         with closing(pool.run([work.for_pool() for work in works], judge)) as events:
             for event in events:
                 if isinstance(event, JobDone):
+                    progress.add_costs(event.value.judge_cost_usd)
                     progress.store(event.value)
                 elif isinstance(event, LLMUnavailable):
                     progress.tell(_tell_of_judge(event))
@@ -231,6 +234,7 @@ class Progress:
         self._earlier = earlier
         self._n_scored = 0
         self._n_failed = 0
+        self._cost_usd: float | None = None
         self._renewed: set[_Key] = set()
         self._not_renewed: set[_Key] = set()
         self._waiting: list[Result] = []
@@ -246,6 +250,10 @@ class Progress:
         known = self._stale.get(result.key)
         if known is None or known.timestamp <= result.timestamp:
             self._stale[result.key] = result
+
+    def add_costs(self, *usd: float | None) -> None:
+        """Add what requests cost; None where that is unknown."""
+        self._cost_usd = sum_known((self._cost_usd, *usd))
 
     def store(self, result: Result) -> None:
         """Store a result that was just made, then tell of it, once it has been judged.
@@ -292,6 +300,7 @@ class Progress:
             cancelled=cancelled,
             n_rescored=len(self._renewed),
             n_not_rescored=len(not_rescored),
+            cost_usd=self._cost_usd,
         )
 
 

@@ -173,6 +173,17 @@ class RunHistory:
         """
         return read_stored_runs(self.files(), in_folders=bool(self.kind.file))
 
+    def read(self, run_id: str) -> StoredRun:
+        """Read the header of one run, wherever its file stands now.
+
+        Raises:
+            StoreError: If the run does not exist, or cannot be read.
+        """
+        names = [self.path(run_id).relative_to(self.folder)]
+        paths = [folder / name for folder in self._folders for name in names]
+        files = [path for path in paths if path.exists()] or paths[-1:]
+        return read_stored_runs(files[:1], in_folders=bool(self.kind.file))[0]
+
     def find(
         self, reference: str, matches: Callable[[StoredRun], bool] = lambda _run: True
     ) -> StoredRun:

@@ -64,6 +64,12 @@ def test_run_beside_warns_where_another_process_runs_already(
 def test_dry_run_asks_nobody(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(folder, "run", "--dry-run", "--json") == 0
     assert json_of(capsys) == {
+        "plan": {
+            "kind": "run",
+            "what": "scripted:a, scripted:b",
+            "n_planned": 8,
+            "estimated_cost_usd": 0,
+        },
         "pending": {"scripted:a": 4, "scripted:b": 4},
         "rescore": 0,
         "n_disabled_tests": 0,

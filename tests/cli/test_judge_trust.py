@@ -252,7 +252,9 @@ def test_pairwise_tells_its_cost_before_and_keeps_to_the_limit(
     pair = ("pairwise", two_runs(folder), "last", "--judge", "scripted:costly")
     capsys.readouterr()
     assert call(folder, *pair, "--dry-run", "--json") == 0
-    assert printed_json(capsys) == {
+    planned = printed_json(capsys)
+    assert planned.pop("plan")["estimated_cost_usd"] == 16.0
+    assert planned == {
         "duels": 2,
         "judges": ["scripted:costly"],
         "most_usd": 16.0,

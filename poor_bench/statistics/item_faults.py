@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from poor_bench.models.test import Test
 from poor_bench.statistics.answer_space import count_declared_answers, estimate_n_answers
 from poor_bench.statistics.item_causes import weigh_causes
+from poor_bench.statistics.log_chances import add_log_chances
 from poor_bench.statistics.outcomes import PASSED, Outcomes, Way
 from poor_bench.statistics.significance import benjamini_hochberg
 from poor_bench.statistics.sound_tests import (
@@ -239,7 +240,6 @@ def _weigh(
         that it rests on; 0 where there is none.
     """
     import numpy as np
-    from scipy.special import logsumexp
 
     is_pass, wrong = trials == PASSED, trials > 0
     fails = (trials != PASSED) & (trials != MISSING)
@@ -271,7 +271,7 @@ def _weigh(
             _integrate_double(with_both, sound, space.n_answers) + left + none
         )
     best_place = {fault: np.argmax(values, axis=0) for fault, values in by_place.items()}
-    scores |= {fault: logsumexp(values, axis=0) for fault, values in by_place.items()}
+    scores |= {fault: add_log_chances(values, axis=0) for fault, values in by_place.items()}
     weighted = np.stack([scores[fault] + math.log(weight) for fault, weight in _WEIGHTS.items()])
     names = [list(_WEIGHTS)[index] for index in np.argmax(weighted, axis=0)]
     code = np.array(
@@ -280,13 +280,12 @@ def _weigh(
             for row, name in enumerate(names)
         ]
     )
-    return logsumexp(weighted, axis=0) - as_sound, names, code
+    return add_log_chances(weighted, axis=0) - as_sound, names, code
 
 
 def _integrate_double(patterns: Sequence[Pattern], sound: SoundTests, n_answers: int) -> Array:
     """Integrate over how right trials divide between two right answers and other outcomes."""
     import numpy as np
-    from scipy.special import logsumexp
 
     guessed = sound.failing - math.log(n_answers)
     parts = []
@@ -295,7 +294,7 @@ def _integrate_double(patterns: Sequence[Pattern], sound: SoundTests, n_answers:
         other = np.logaddexp(sound.passing + math.log(1 - share), guessed)
         chances = np.stack([key, other, sound.failing])
         parts.append(integrate_chance(patterns, chances, sound) - math.log(len(_SHARES)))
-    mean: Array = logsumexp(parts, axis=0)
+    mean: Array = add_log_chances(parts, axis=0)
     return mean
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from poor_bench.statistics.log_chances import add_log_chances
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED
 from poor_bench.statistics.votes import MISSING
 
@@ -232,7 +233,6 @@ def integrate_chance(patterns: Sequence[Pattern], chances: Array, sound: SoundTe
         sound: Weights of the nodes, and how sticky trials are.
     """
     import numpy as np
-    from scipy.special import logsumexp
 
     total = 0.0
     for times, has in patterns:
@@ -243,7 +243,7 @@ def integrate_chance(patterns: Sequence[Pattern], chances: Array, sound: SoundTe
                 once = chances[int(np.argmax(times))] + np.log(sound.sticky)
                 each = np.logaddexp(each, once)
         total = total + has @ each
-    mean: Array = logsumexp(total + sound.weights, axis=1)
+    mean: Array = add_log_chances(total + sound.weights, axis=1)
     return mean
 
 

@@ -141,7 +141,7 @@ class ResultStore:
             StoreError: If the snapshot is damaged or cannot be read.
         """
         snapshot = self.paths.snapshot
-        with os_errors_told(snapshot), self._view() as view, _without_collector():
+        with os_errors_told(snapshot), self._view() as view, without_collector():
             for row in view.rows():
                 try:
                     yield record_to_result(self._resolve(row.llm_id), row.record)
@@ -319,7 +319,7 @@ class ResultStore:
         runs = sorted(runs, key=lambda path: path.stem)
         parts = PartFolder(self.paths.snapshot.parent)
         before = parts.known_sources(self.paths.snapshot)
-        with self._view() as view, _without_collector():
+        with self._view() as view, without_collector():
             rows = sort_rows(view.rows(), self.paths.journal_dir) if is_sorted else view.rows()
             n_rows = write_snapshot(self.paths.snapshot, view.extras(), rows)
         if not is_sorted:
@@ -391,7 +391,7 @@ def _move(runs: Iterable[Path], folder: Path) -> None:
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Keep the cyclic garbage collector out of big loads, where it costs over half of the time."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import hmac
 import logging
 import os
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
@@ -29,7 +30,6 @@ PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password
 TOKEN_VARIABLE = "POOR_BENCH_TOKEN"  # noqa: S105 - a name, not a token
 _SHORTEST_SECRET = 12
 _UNNOTICED_S, _PATIENCE_S = 1.0, 20.0
-_PAUSE_S, _BREATH_S = 3.0, 0.05
 _M_ARENA_MAX = -8
 """Parameter of `mallopt` in malloc.h of glibc."""
 _SWITCH_INTERVAL_S = 0.0005
@@ -62,6 +62,24 @@ def serve(
     access = access_rules(
         host, port, os.environ.get(PASSWORD_VARIABLE), os.environ.get(TOKEN_VARIABLE)
     )
+    from poor_bench.results.store import without_collector
+
+    with without_collector():
+        server, services = _open(data_dir, access)
+        tell_interrupted(services, say)
+        _read_ahead(services, say)
+    gc.freeze()  # what is there by now stays: it need not be looked through again and again
+    _start(_prepare_for_later, services)
+    _greet(access, data_dir, say)
+    _quieten_waitress()
+    if open_link is not None:
+        open_link(build_link(access))
+    server.run()
+    return 0
+
+
+def _open(data_dir: Path, access: Access) -> tuple[Any, Services]:
+    """Put the application together and bind its address; scripts and styles follow in a thread."""
     from poor_bench.dashboard.app import create_app
     from poor_bench.dashboard.services.services import Services
     from poor_bench.dashboard.web.connections import open_server
@@ -74,19 +92,12 @@ def serve(
         server = open_server(app.server, guard)
     except OSError as error:
         raise ConfigError(
-            f"{host}:{port} cannot be used: {error.strerror}", hint="Choose another one by --port."
+            f"{access.host}:{access.port} cannot be used: {error.strerror}",
+            hint="Choose another one by --port.",
         ) from error
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    tell_interrupted(services, say)
     threading.Thread(target=app.prepare, daemon=True).start()
-    _read_ahead(services, say)
-    _start(_prepare_for_later, services)
-    _greet(access, data_dir, say)
-    _quieten_waitress()
-    if open_link is not None:
-        open_link(build_link(access))
-    server.run()
-    return 0
+    return server, services
 
 
 def access_rules(host: str, port: int, password: str | None, token: str | None = None) -> Access:

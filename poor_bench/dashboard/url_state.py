@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlencode
 
 from poor_bench.dashboard.packed_values import pack_values, unpack_values
+from poor_bench.dashboard.table_view import TableView
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -152,7 +153,31 @@ class GridUrl(UrlState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListUrl(UrlState):
+class TablesUrl(UrlState):
+    """The state of a page with tables of `components/sheets.py`."""
+
+    tables: tuple[str, ...] = query_field("table", ())
+    """Name, order and columns of each table whose view the reader changed, as `cases~-score~case`.
+    """
+
+    def view_of(self, name: str) -> TableView:
+        """Read what the reader chose of a table.
+
+        Example:
+            >>> TablesUrl(tables=("cases~-score~case.score",)).view_of("cases")
+            TableView(name='cases', sort='-score', columns=('case', 'score'))
+        """
+        texts = (text for text in self.tables if text.split("~")[0] == name)
+        return TableView.read(next(texts, name))
+
+    def with_view(self, view: TableView) -> Self:
+        """Copy the state with another view of a table; lists stay on their page."""
+        others = [text for text in self.tables if text.split("~")[0] != view.name]
+        return replace(self, tables=tuple(sorted(filter(None, [*others, view.text]))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListUrl(TablesUrl):
     """The state of a page with a list of tests and a panel beside it."""
 
     STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "test"})

@@ -191,7 +191,7 @@ def agreement_figures(agreement: Agreement) -> dict[str, str]:
         "Labelled": str(agreement.n),
         "Agrees with people": estimate_text(agreement.with_people),
         "People among themselves": estimate_text(agreement.among_people),
-        "May replace": _annotator_text(agreement),
+        "May replace": write_replaced(agreement),
         "Weighted kappa": figure_text(agreement.weighted_kappa),
         "Alpha of people": figure_text(agreement.human_alpha),
         "Cohen's kappa": figure_text(agreement.kappa),
@@ -214,7 +214,8 @@ def corrected_figures(score: CorrectedScore) -> dict[str, str]:
     }
 
 
-def _annotator_text(agreement: Agreement) -> str:
+def write_replaced(agreement: Agreement) -> str:
+    """Write how many people the judge may replace; a dash where too few scored the same items."""
     test = agreement.annotator_test
     if test is None:
         return "-"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.pages.compare import callbacks
+from poor_bench.dashboard.pages.compare import callbacks, files
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
@@ -24,7 +24,7 @@ def three_llms(files: WorkspaceFiles) -> Services:
 
 def listed(services: Services, search: str) -> list[str]:
     view = callbacks.open_view(services, search)
-    return [row["test_id"] for row in view.score_rows()]
+    return [row.test_id for part in view.all_tests() for row in part]
 
 
 def test_without_a_choice_the_best_are_compared_with_the_very_best(
@@ -175,7 +175,7 @@ def test_bars_of_charts_filter_the_tests_and_the_other_charts(
     ]
     assert "facet-row" in loss.className
     charts, _, tests = callbacks.show_tests(services, loss.href)
-    assert [test.children for test in of_type(tests, "A")] == ["sum_002"]
+    assert [test.children for test in of_type(of_type(tests, "Ol"), "A")] == ["sum_002"]
     bars = [link for link in of_type(charts, "A") if "facet-row" in link.className]
     by_name = {text_of(bar): dict(bar.to_plotly_json()["props"]) for bar in bars}
     assert by_name[f"{CHANGES[0]} 1"]["aria-current"] == "true"
@@ -263,9 +263,35 @@ def test_without_results_the_page_leads_to_the_first_run(workspace_files: Worksp
 def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     wait_for(lambda: callbacks.show_strip(services, "")[2])
-    assert f"{GOOD},1.0" in callbacks.strip_csv(services, "").csv
-    tests = callbacks.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
-    assert tests.csv.splitlines() == [f"test_id,{GOOD},{FAIR}", "sum_002,1.0,0.0"]
+    strip = files.strip_csv(services, "")
+    assert strip is not None
+    assert strip.rows[0] == strip.rows[0] | {"Model": GOOD, "Score": 1.0, "Tests": 4}
+    assert strip.rows[1]["Common tests"] == 4
+    tests = files.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
+    assert tests is not None
+    [row] = tests.rows
+    assert row == row | {
+        "Test ID": "sum_002", "Test class": "sums", "Level": 3, f"{GOOD}: score": 1.0,
+        f"{FAIR}: score": 0.0, f"{FAIR}: trials": 1, f"{FAIR}: difference": -1.0,
+        f"{FAIR}: answers": "I say 5", f"{GOOD}: latency (s)": 1.2,
+    }  # fmt: skip
+    classes = files.classes_csv(services, f"?llm={GOOD}&llm={FAIR}")
+    assert classes is not None
+    assert [(row["score"], row["n"]) for row in classes.rows] == [(1.0, 4), (0.75, 4)]
+
+
+def test_the_reader_chooses_what_the_list_and_its_file_hold(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    search = f"?llm={GOOD}&llm={FAIR}&text=sum_002&table=tests~~test.score"
+    *_, tests = callbacks.show_tests(services, search)
+    assert "I say 5" not in text_of(tests)
+    file = files.tests_csv(services, search)
+    assert file is not None
+    assert [heading for _, heading in file.columns] == [
+        "Test ID", f"{GOOD}: score", f"{GOOD}: trials", f"{FAIR}: score", f"{FAIR}: trials",
+    ]  # fmt: skip
 
 
 def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:

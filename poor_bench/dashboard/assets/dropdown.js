@@ -1,35 +1,35 @@
 // A button that opens a list: native `details`, closed by Escape and by leaving it.
 (function () {
   "use strict";
-  const { createElement: element, useEffect, useRef } = window.React;
-  const Dropdown = ({ title, onOpen, children }) => {
-    const box = useRef(null);
-    const close = () => {
-      box.current.open = false;
-    };
-    useEffect(() => {
-      const leave = (event) => box.current.contains(event.target) || close();
-      document.addEventListener("pointerdown", leave);
-      return () => document.removeEventListener("pointerdown", leave);
-    }, []);
-    return element(
+  const element = window.React.createElement;
+  const around = (node) => node instanceof Element && node.closest("details.dropdown[open]");
+  const closeOthers = (kept) =>
+    document.querySelectorAll("details.dropdown[open]").forEach((box) => {
+      box.open = box === kept;
+    });
+  document.addEventListener("pointerdown", (event) => closeOthers(around(event.target)));
+  document.addEventListener("focusout", (event) => {
+    const box = around(event.target);
+    if (box && !box.contains(event.relatedTarget)) {
+      box.open = false;
+    }
+  });
+  const closeByKey = (event) => {
+    const box = event.key === "Escape" && around(event.target);
+    if (box) {
+      event.stopPropagation(); // no key of the page
+      box.open = false;
+      box.querySelector("summary").focus();
+    }
+  };
+  document.addEventListener("keydown", closeByKey, true);
+
+  const Dropdown = ({ title, onOpen, children }) =>
+    element(
       "details",
-      {
-        className: "dropdown",
-        ref: box,
-        onToggle: (event) => event.target.open && onOpen(),
-        onBlur: (event) => event.currentTarget.contains(event.relatedTarget) || close(),
-        onKeyDown: (event) => {
-          if (event.key === "Escape" && box.current.open) {
-            event.nativeEvent.stopPropagation();
-            close();
-            box.current.querySelector("summary").focus();
-          }
-        },
-      },
+      { className: "dropdown", onToggle: (event) => event.target.open && onOpen() },
       element("summary", { className: "choose-button" }, title),
       element("div", { className: "dropdown-list", tabIndex: -1 }, children)
     );
-  };
   window.poor_bench = Object.assign(window.poor_bench || {}, { Dropdown });
 })();

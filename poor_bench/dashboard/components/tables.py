@@ -149,9 +149,21 @@ def row(head: Any, *cells: Any, is_open: bool = False, class_name: str = "") -> 
     return html.Tr([first, *others], className=classes or None)
 
 
-def number(text: str) -> Component:
-    """Build a cell with a figure."""
-    return html.Td(text, className="number")
+def number(text: str, class_name: str = "", *, n: int | None = None) -> Component:
+    """Build a cell with a figure.
+
+    Args:
+        text: The figure.
+        class_name: Further CSS class.
+        n: Over how many trials or tests it is; None for a figure that is no mean or share.
+    """
+    content: list[Any] = [text] if n is None else [f"{text} ", write_n(n)]
+    return html.Td(content, className=f"number {class_name}".strip())
+
+
+def write_n(n: int) -> Component:
+    """Write beside a mean over how many trials or tests it is."""
+    return html.Span(f"n={n:,}", className="figure-n")
 
 
 def quiet(content: Any, class_name: str = "") -> Component:

@@ -58,6 +58,8 @@ class ClassScore:
 
     score: float | None
     """None where nothing was scored."""
+    n: int
+    """Tests that it is over."""
     against_base: Estimate | None
     """Mean paired difference to the base; None for the base and without common tests."""
 
@@ -95,6 +97,7 @@ def _class_score(
     changes, changed = [pair[0] for pair in common], [pair[1] for pair in common]
     return ClassScore(
         score=sum(known) / len(known) if known else None,
+        n=len(known),
         against_base=estimate_paired_difference(changes, changed) if changes else None,
     )
 

@@ -56,6 +56,11 @@ class LLMLine:
     is_unlike: bool = False
     """True if it was asked or scored otherwise than the base of the same model."""
 
+    @property
+    def n_scored(self) -> int:
+        """Trials that the score is over."""
+        return sum(answer.n_trials for answer in self.answers if answer.score is not None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestAnswers:

@@ -264,15 +264,15 @@ def test_all_tables_are_files(services: Services) -> None:
     judged(services, "21", 4.4, 4.6)
     label(services)
     scores = lines(files.scores_csv(services, ""))
-    assert [(each["dimension"], each["score"]) for each in scores] == [
+    assert [(each["Dimension"], each["Score"]) for each in scores] == [
         ("tone", "4.5"),
         ("facts", "4.5"),
         ("rules", "4.5"),
     ]
     changes = lines(files.scores_csv(services, "?run=21&base=20"))
-    assert {"before", "after", "noise"} <= changes[0].keys()
+    assert {"Before", "After", "Noise"} <= changes[0].keys()
     cases = lines(files.cases_csv(services, "?run=20"))
-    assert [(case["case"], case["judgements"]) for case in cases] == [("hello", "2"), ("bye", "2")]
-    assert [each["run"] for each in lines(files.runs_csv(services, ""))] == ["20", "21"]
+    assert [(case["Case"], case["Judgements"]) for case in cases] == [("hello", "2"), ("bye", "2")]
+    assert [each["Run ID"] for each in lines(files.runs_csv(services, ""))] == ["21", "20"]
     [trust] = lines(files.trust_csv(services, ""))
-    assert trust["n"] == "1"
+    assert trust["Labelled"] == "1"

@@ -19,19 +19,16 @@ from poor_bench.dashboard.page import (
     bind_view,
     on_data,
 )
+from poor_bench.dashboard.pages.compare.files import classes_csv, strip_csv, tests_csv
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import (
     CompareUrl,
     nothing_yet,
 )
-from poor_bench.dashboard.pages.compare.strip import (
-    STRIP_COLUMNS,
-    strip,
-    strip_rows,
-)
+from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.compare.view import open_view
 from poor_bench.dashboard.result_panel.rating_bar import RatingIds
-from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
+from poor_bench.dashboard.table_files import bind_files
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
@@ -62,7 +59,6 @@ def show_subjects(services: Services, search: str | None) -> Any:
     return view.subjects() if view.columns else None
 
 
-_CLASS_COLUMNS = ("class_id", "llm_id", "score", "difference", "low", "high")
 _OFFERED_RUNS = 5
 
 
@@ -102,33 +98,6 @@ def show_panel(services: Services, search: str | None) -> tuple[Any, list[Any] |
         return view.panel() if view.columns and view.url.test else (None, None)
     except ConfigError:
         return None, None  # the list says what is wrong
-
-
-def strip_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return the comparison of the LLMs as a file."""
-    view = open_view(services, search)
-    if not view.columns:
-        return None
-    lines = view.strip_lines(view.comparison().value)
-    return table_file("comparison", strip_rows(lines), STRIP_COLUMNS)
-
-
-def classes_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return the scores by class as a file."""
-    view = open_view(services, search)
-    if not view.columns:
-        return None
-    columns = [(name, name) for name in _CLASS_COLUMNS]
-    return table_file("compared_classes", view.class_rows(), columns)
-
-
-def tests_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return the scores of all tests that the filters find as a file."""
-    view = open_view(services, search)
-    if not view.columns:
-        return None
-    columns = [(name, name) for name in ("test_id", *view.columns)]
-    return table_file("compared_tests", view.score_rows(), columns)
 
 
 def register(app: Dash, services: Services) -> None:

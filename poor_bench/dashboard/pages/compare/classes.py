@@ -13,6 +13,7 @@ from poor_bench.dashboard.components.controls import class_link
 from poor_bench.dashboard.components.heat_cells import add_notes
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
+from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def _cell(
                 html.Span(f"{against.value:+.2f}", className=_change_class(against))
                 if against is not None
                 else None,
+                html.Span(write_count(score.n, "test"), className="heat-cell-n"),
             ],
             url.toggle("classes", class_id).change(test="").search,
             className="heat-cell",
@@ -84,12 +86,13 @@ def _class_name(class_id: str) -> str:
 
 
 def _describe_score(score: ClassScore) -> str:
-    told = f"score {score.score:.3f}"
+    told = f"score {score.score:.3f}, {write_count(score.n, 'test')}"
     seen = score.against_base
     if seen is None:
         return told
     return (
-        f"{told}, {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f})"
+        f"{told}; {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f}, "
+        f"{seen.basis} in common)"
     )
 
 

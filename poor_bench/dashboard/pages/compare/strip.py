@@ -17,38 +17,28 @@ from poor_bench.dashboard.components.badges import (
     trust_badges,
 )
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.tables import quiet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from dash.development.base_component import Component
 
+    from poor_bench.metrics import Metric
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.statistics.comparison import PairedDifference
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.summary import Summary
 
 
-_FIGURES = (
-    metrics.FORMAT_TAX, metrics.MEAN_TIME, metrics.THROUGHPUT, metrics.GENERATION_SPEED,
-)  # fmt: skip
-_HEADINGS = (
-    ("Model", ""),
-    (metrics.SCORE.label, metrics.SCORE.meaning),
-    ("Difference", "Mean difference from the baseline on common tests, with its 95 % CI"),
-    ("Changed", "What else differs from the baseline of the same model"),
-    ("Won, tied, lost", "Tests scored higher, equal and lower than the baseline"),
-    ("Tie group", "Models that share a letter do not differ significantly"),
-    *((metric.label, metric.meaning) for metric in _FIGURES),
-    ("Status", "Missing, stale, pending, failed, truncated and empty results"),
-)
+NO_CHOICE = CompareUrl()
+_LOW, _HIGH = "95 % CI low", "95 % CI high"
+_FIGURES = (metrics.THROUGHPUT, metrics.GENERATION_SPEED)
 _SHOWN_CHANGES = 3
-_OPTIONAL = (*(metric.label for metric in _FIGURES if metric.is_optional), "Changed", "Status")
-"""Columns that are hidden if no model has a value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,40 +68,117 @@ def strip(lines: Sequence[StripLine], url: CompareUrl, *, is_ready: bool) -> Com
         url: State of the page, for links to other states.
         is_ready: True once the differences are computed.
     """
-    scale = _scale([line.against.difference for line in lines if line.against])
-    slowest = max((metrics.MEAN_TIME.value(line.summary) or 0.0 for line in lines), default=0.0)
-    cells = [_cells(line, scale, slowest, is_ready=is_ready) for line in lines]
-    shown = [
-        (text, title)
-        for text, title in _HEADINGS
-        if text not in _OPTIONAL or any(each[text] is not None for each in cells)
-    ]
-    rows = [
-        row(_name(line, url), *(_or_dash(each[text]) for text, _ in shown[1:]))
-        for line, each in zip(lines, cells, strict=True)
-    ]
-    table = sheet(shown, rows, label="Compared models", kind="sheet strip")
+    table = define_strip(lines, url, is_ready=is_ready).draw(lines, LINKS, url, kind="sheet strip")
     has_split = any(line.summary is not None and line.summary.parts for line in lines)
     return html.Div([table, latency_key()]) if has_split else table
 
 
-def _cells(
-    line: StripLine, scale: float, slowest: float, *, is_ready: bool
-) -> dict[str, Component | str | None]:
-    """Return the cells of a line by the heading of their column; None stands for nothing to say."""
-    summary = line.summary
-    difference, record = _against(line, scale, is_ready=is_ready)
-    return {
-        metrics.SCORE.label: _score(summary.score if summary else None),
-        "Difference": difference,
-        "Changed": _changed(line.changed),
-        "Won, tied, lost": record,
-        "Tie group": html.Span(line.letters or "-", className="tie-letters"),
-        **{metric.label: metric.show(summary) or None for metric in _FIGURES},
-        metrics.FORMAT_TAX.label: _format_gap(summary),
-        metrics.MEAN_TIME.label: _time(summary, slowest),
-        "Status": _status(line),
-    }
+def define_strip(
+    lines: Sequence[StripLine] = (), url: CompareUrl = NO_CHOICE, *, is_ready: bool = True
+) -> SheetTable[StripLine]:
+    """Define the table; see `strip`."""
+    scale = _scale([line.against.difference for line in lines if line.against])
+    slowest = max((metrics.MEAN_TIME.value(line.summary) or 0.0 for line in lines), default=0.0)
+    return SheetTable(
+        name="overall",
+        label="Compared models",
+        kept=[("Subject", lambda line: line.llm_id)],
+        columns=[
+            SheetColumn(field="model", heading="Model", value=lambda line: line.name,
+                        cell=lambda line: _name(line, url)),
+            SheetColumn(field="score", heading=metrics.SCORE.label, hint=metrics.SCORE.meaning,
+                        value=lambda line: metrics.SCORE.value(line.summary), cell=_score,
+                        further=[(f"Score {_LOW}", lambda line: _limit(line, "low")),
+                                 (f"Score {_HIGH}", lambda line: _limit(line, "high")),
+                                 _count(metrics.N_TESTS)]),
+            *_against_columns(scale, is_ready=is_ready),
+            SheetColumn(field="format-tax", heading=metrics.FORMAT_TAX.label, is_optional=True,
+                        hint=metrics.FORMAT_TAX.meaning, cell=_format_gap,
+                        value=lambda line: metrics.FORMAT_TAX.value(line.summary),
+                        further=[_count(metrics.STRICT_SCORE)]),
+            SheetColumn(field="time", heading=metrics.MEAN_TIME.label, cell=_time_cell(slowest),
+                        hint=metrics.MEAN_TIME.meaning,
+                        file_heading=metrics.MEAN_TIME.file_heading,
+                        value=lambda line: _scaled(metrics.MEAN_TIME, line)),
+            *map(_figure, _FIGURES),
+            _figure(metrics.COST, is_hidden=True),
+            SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
+                        is_optional=True, hint="Missing, stale, pending, failed, truncated and "
+                        "empty results",
+                        further=[_count(metrics.N_FAILED), _count(metrics.N_STALE)]),
+        ],
+    )  # fmt: skip
+
+
+def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripLine]]:
+    """Define the columns of what differs from the baseline."""
+
+    def read(name: str) -> Callable[[StripLine], Any]:
+        return lambda line: getattr(line.against.difference, name) if line.against else None
+
+    return [
+        SheetColumn(field="difference", heading="Difference", value=read("value"),
+                    cell=lambda line: _difference(line, scale, is_ready=is_ready),
+                    hint="Mean difference from the baseline on common tests, with its 95 % CI",
+                    further=[(f"Difference {_LOW}", read("low")),
+                             (f"Difference {_HIGH}", read("high")),
+                             ("Common tests", lambda line: _of(line, lambda it: it.n_tests)),
+                             ("Corrected p", lambda line: _of(line, lambda it: it.p_adjusted)),
+                             ("Significant", lambda line: _of(line, lambda it: it.is_real()))]),
+        SheetColumn(field="changed", heading="Changed", is_optional=True,
+                    value=lambda line: "; ".join(line.changed) or None,
+                    cell=lambda line: _changed(line.changed),
+                    hint="What else differs from the baseline of the same model"),
+        SheetColumn(field="record", heading="Won, tied, lost", file_heading="Won",
+                    value=lambda line: _of(line, lambda it: it.n_better), cell=_record,
+                    hint="Tests scored higher, equal and lower than the baseline",
+                    further=[("Tied", lambda line: _of(line, count_tied)),
+                             ("Lost", lambda line: _of(line, lambda it: it.n_worse))]),
+        SheetColumn(field="tie-group", heading="Tie group", value=lambda line: line.letters or None,
+                    cell=lambda line: html.Span(line.letters or "-", className="tie-letters"),
+                    hint="Models that share a letter do not differ significantly"),
+    ]  # fmt: skip
+
+
+def _of(line: StripLine, read: Callable[[PairedDifference], Any]) -> Any:
+    """Read a figure of the difference from the baseline; None where there is none."""
+    return None if line.against is None else read(line.against)
+
+
+def count_tied(against: PairedDifference) -> int:
+    """Count the common tests with equal scores."""
+    return against.n_tests - against.n_better - against.n_worse
+
+
+def _limit(line: StripLine, name: str) -> float | None:
+    score = line.summary.score if line.summary else None
+    return None if score is None else getattr(score, name)
+
+
+def _count(metric: Metric) -> tuple[str, Callable[[StripLine], Any]]:
+    """Heading and value of a further figure in files."""
+    return metric.file_heading, lambda line: metric.value(line.summary)
+
+
+def _scaled(metric: Metric, line: StripLine) -> float | None:
+    value = metric.value(line.summary)
+    return None if value is None else value * metric.scale
+
+
+def _figure(metric: Metric, *, is_hidden: bool = False) -> SheetColumn[StripLine]:
+    """Define the column of a metric, with the trials behind it."""
+
+    def draw(line: StripLine) -> Component:
+        if line.summary is None or metric.value(line.summary) is None:
+            return quiet("n/a")
+        n = html.Small(metric.show_n(line.summary), className="quiet")
+        return html.Td([html.Div(metric.show(line.summary)), n])
+
+    return SheetColumn(
+        field=metric.name.replace("_", "-"), heading=metric.label, hint=metric.meaning, cell=draw,
+        value=lambda line: _scaled(metric, line), file_heading=metric.file_heading,
+        is_optional=metric.is_optional, is_hidden=is_hidden,
+    )  # fmt: skip
 
 
 def _changed(changed: Sequence[str]) -> Component | None:
@@ -122,10 +189,6 @@ def _changed(changed: Sequence[str]) -> Component | None:
     if rest:
         shown.append(html.Li(f"and {rest} more", title="; ".join(changed)))
     return html.Ul(shown, className="changed-list")
-
-
-def _or_dash(cell: Component | str | None) -> Component | str:
-    return html.Span("n/a", className="quiet") if cell is None else cell
 
 
 def _name(line: StripLine, url: CompareUrl) -> Component:
@@ -152,7 +215,8 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
     )
 
 
-def _score(score: Estimate | None) -> Component:
+def _score(line: StripLine) -> Component:
+    score = line.summary.score if line.summary else None
     if score is None:
         return html.Span("not scored", className="quiet")
     pair = [
@@ -165,17 +229,17 @@ def _score(score: Estimate | None) -> Component:
     )
 
 
-def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Component, Component]:
+def _difference(line: StripLine, scale: float, *, is_ready: bool) -> Component:
     if line.against is None:
         text = "" if not line.number else "no common tests" if is_ready else "computing ..."
-        return html.Span(text, className="quiet"), html.Span("")
+        return html.Span(text, className="quiet")
     against, seen = line.against, line.against.difference
     verdict = "not significant"
     if against.is_real():
         verdict = "better" if seen.value > 0 else "worse"
     middle = [0.5 + bound / (2 * scale) for bound in (seen.low, seen.high, seen.value)]
     need = f"; {against.needed.text} needed" if against.needed.text else ""
-    difference = html.Div(
+    return html.Div(
         [
             html.Span(metrics.signed_text(seen.value), className="strip-figure"),
             _build_span(f"difference is-{verdict.replace(' ', '-')}", *middle),
@@ -189,11 +253,12 @@ def _against(line: StripLine, scale: float, *, is_ready: bool) -> tuple[Componen
         f"{write_count(against.n_tests, 'common test')}, corrected p = {against.p_adjusted:.3f}"
         f"{'' if against.is_real() else need}",
     )
-    return difference, _record(against)
 
 
-def _record(against: PairedDifference) -> Component:
-    counts = _outcomes(against)
+def _record(line: StripLine) -> Component | None:
+    if line.against is None:
+        return None
+    counts = _outcomes(line.against)
     return html.Div(
         [
             html.Span(" / ".join(map(str, counts.values())), className="record-text"),
@@ -211,21 +276,31 @@ def _record(against: PairedDifference) -> Component:
     )
 
 
-def _format_gap(summary: Summary | None) -> Component | None:
+def _format_gap(line: StripLine) -> Component:
+    summary = line.summary
     tax = metrics.FORMAT_TAX.value(summary)
-    if tax is None:
-        return None
+    if summary is None or tax is None:
+        return quiet("n/a")
     if tax < 0.0005:
         return html.Span(
             "no loss", className="quiet", title="Every correct answer has the required format"
         )
     strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
-    return html.Span(f"-{metrics.FORMAT_TAX.show(summary)}", className="is-tax", title=strict)
+    return html.Td(
+        [
+            html.Div(f"-{metrics.FORMAT_TAX.show(summary)}", className="is-tax", title=strict),
+            html.Small(metrics.FORMAT_TAX.show_n(summary), className="quiet"),
+        ]
+    )
 
 
-def _time(summary: Summary | None, slowest: float) -> Component | None:
+def _time_cell(slowest: float) -> Callable[[StripLine], Component]:
+    return lambda line: _time(line.summary, slowest)
+
+
+def _time(summary: Summary | None, slowest: float) -> Component:
     if summary is None or summary.time is None:
-        return None
+        return quiet("n/a")
     parts = {metric: metric.value(summary) or 0.0 for metric in metrics.LATENCY}
     if summary.parts is None:
         parts = {metrics.OTHER: summary.time.mean_ms}
@@ -236,14 +311,25 @@ def _time(summary: Summary | None, slowest: float) -> Component | None:
         )
         for metric, share in parts.items()
     ]
-    return html.Div(
-        [
-            html.Span(metrics.MEAN_TIME.show(summary), className="strip-figure"),
-            html.Span(bar, className="time-bar", **aria(hidden="true")),
-        ],
-        className="strip-pair",
-        title=metrics.latency_text(summary),
-    )
+    pair = [
+        html.Span(metrics.MEAN_TIME.show(summary), className="strip-figure"),
+        html.Span(bar, className="time-bar", **aria(hidden="true")),
+    ]
+    n = html.Small(metrics.MEAN_TIME.show_n(summary), className="quiet")
+    title = metrics.latency_text(summary)
+    return html.Div([html.Div(pair, className="strip-pair"), n], title=title)
+
+
+def _lacks(summary: Summary) -> list[str]:
+    """List what responses lack."""
+    counts = {"truncated": "truncated", "no answer": "no_answer"}
+    found = {name: summary.marks.get(mark, 0) for name, mark in counts.items()}
+    return [f"{count:,} {name}" for name, count in found.items() if count]
+
+
+def _write_status(line: StripLine) -> str | None:
+    lacks = _lacks(line.summary) if line.summary is not None else []
+    return ", ".join([*(note.text for note in line.notes), *lacks]) or None
 
 
 def _status(line: StripLine) -> Component | None:
@@ -251,15 +337,7 @@ def _status(line: StripLine) -> Component | None:
     summary = line.summary
     if summary is None:
         return None
-    counts: Mapping[str, int] = {
-        "truncated": summary.marks.get("truncated", 0),
-        "no answer": summary.marks.get("no_answer", 0),
-    }
-    badges = [
-        html.Span(f"{count:,} {name}", className="count-badge")
-        for name, count in counts.items()
-        if count
-    ]
+    badges = [html.Span(text, className="count-badge") for text in _lacks(summary)]
     is_model = Subject.parse(line.llm_id).kind is SubjectKind.MODEL
     trust = trust_badges(line.notes, rerun_link(summary) if is_model else "")
     shown = [*([trust] if trust else []), *badges]
@@ -283,41 +361,6 @@ def _scale(differences: Sequence[Estimate]) -> float:
     return next((end for end in (0.05, 0.1, 0.2, 0.5) if widest <= end), 1.0)
 
 
-_FIELDS = (
-    "llm_id", "score", "low", "high", "strict_score", "difference", "difference_low",
-    "difference_high", "won", "tied", "lost", "p_adjusted", "is_real", "tie_group",
-    "execution_time_ms", "tokens_per_s", "generation_tokens_per_s", "failed", "stale",
-)  # fmt: skip
-STRIP_COLUMNS = tuple((name, name) for name in _FIELDS)
-
-
-def strip_rows(lines: Sequence[StripLine]) -> list[dict[str, Any]]:
-    """Return one row per LLM; what is not known is missing."""
-    return [_strip_row(line) for line in lines]
-
-
-def _strip_row(line: StripLine) -> dict[str, Any]:
-    row: dict[str, Any] = {"llm_id": line.llm_id, "tie_group": line.letters}
-    summary, against = line.summary, line.against
-    if summary is not None and summary.score is not None:
-        score = summary.score
-        row |= {"score": score.value, "low": score.low, "high": score.high}
-        row |= {"strict_score": summary.strict_score, "tokens_per_s": summary.tokens_per_s}
-        row["generation_tokens_per_s"] = summary.generation_tokens_per_s
-    if summary is not None:
-        row["failed"] = summary.n_failed
-        row["stale"] = summary.n_stale
-    if against is not None:
-        seen = against.difference
-        row |= {"difference": seen.value, "difference_low": seen.low, "difference_high": seen.high}
-        row |= {**_outcomes(against), "p_adjusted": against.p_adjusted}
-        row["is_real"] = against.is_real()
-    if line.summary is not None:
-        row["execution_time_ms"] = metrics.MEAN_TIME.value(line.summary)
-    return row
-
-
 def _outcomes(against: PairedDifference) -> dict[str, int]:
     """Count the tests that were won, tied and lost against the base."""
-    n_tied = against.n_tests - against.n_better - against.n_worse
-    return {"won": against.n_better, "tied": n_tied, "lost": against.n_worse}
+    return {"won": against.n_better, "tied": count_tied(against), "lost": against.n_worse}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import html
 
@@ -13,17 +14,18 @@ from poor_bench.dashboard.components.badges import (
 )
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import page_steps
+from poor_bench.dashboard.components.tables import write_n
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
 from poor_bench.messages import write_count
 from poor_bench.results.filter_text import Matches, parse_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.components.sheets import SheetTable
     from poor_bench.dashboard.services.compared_tests import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.test import Test
@@ -44,6 +46,7 @@ def build_test_list(
     url: CompareUrl,
     n_tests: int,
     notes_of: NotesOf,
+    table: SheetTable[TestAnswers],
 ) -> Component:
     """Build one page of the tests.
 
@@ -53,71 +56,79 @@ def build_test_list(
         url: State of the page.
         n_tests: How many tests there are on all pages.
         notes_of: Lists what lessens the trust in the score of a model on a test.
+        table: What can be shown of a test.
     """
     if not rows:
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
-    sought = Matches(parse_filter(url.text))
+    shown = {column.field for column in table.shown(rows, url.view_of(table.name))}
+    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
     tests = html.Ol(
-        [_test_row(row, name_of, url, sought, notes_of) for row in rows],
+        [_test_row(row, look) for row in rows],
         className="test-list",
         start=str((url.page - 1) * PAGE_SIZE + 1),
     )
-    return html.Div([tests, page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")])
+    steps = page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")
+    return html.Div([table.chooser(rows, LINKS, url), tests, steps], className="choosable")
 
 
-def _test_row(
-    row: TestAnswers,
-    name_of: Callable[[str], str],
-    url: CompareUrl,
-    sought: Matches,
-    notes_of: NotesOf,
-) -> Component:
-    is_open = row.test_id == url.test
-    search = url.change(test="" if is_open else row.test_id).search
+class _Look(NamedTuple):
+    """How the tests are shown."""
+
+    url: CompareUrl
+    sought: Matches
+    name_of: Callable[[str], str]
+    notes_of: NotesOf
+    shown: Collection[str]
+    """Fields of the columns that the reader sees."""
+
+
+def _test_row(row: TestAnswers, look: _Look) -> Component:
+    is_open = row.test_id == look.url.test
+    search = look.url.change(test="" if is_open else row.test_id).search
     level = (
         f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
     )
+    text = html.P(_mark(_test_text(row.test), look.sought), className="test-text")
+    about = [
+        LINKS.link(row.test_id, search, className="test-name"),
+        html.Span(level, className="quiet") if "class" in look.shown else None,
+        text if "text" in look.shown else None,
+    ]
+    lines = [_line(line, number, look) for number, line in enumerate(row.lines)]
     return html.Li(
-        [
-            html.Div(
-                [
-                    LINKS.link(row.test_id, search, className="test-name"),
-                    html.Span(level, className="quiet"),
-                    html.P(_mark(_test_text(row.test), sought), className="test-text"),
-                ],
-                className="test-about",
-            ),
-            html.Div(
-                [
-                    _line(line, number, name_of(line.llm_id), sought, notes_of(line))
-                    for number, line in enumerate(row.lines)
-                ],
-                className="test-lines",
-            ),
-        ],
+        [html.Div(about, className="test-about"), html.Div(lines, className="test-lines")],
         className="test-row is-open" if is_open else "test-row",
     )
 
 
-def _line(
-    line: LLMLine, number: int, name: str, sought: Matches, notes: Sequence[TrustNote]
-) -> Component:
+def _line(line: LLMLine, number: int, look: _Look) -> Component:
+    shown = look.shown
+    answers = _answers(line.answers, look.sought) if "answers" in shown else []
+    notes = trust_badges(look.notes_of(line))
     return html.Div(
         [
             llm_mark(number),
-            html.Span(name, className="line-name", title=line.llm_id),
-            score_badge(line.score) if line.answers else html.Span("-", className="quiet"),
-            _change(line.change),
+            html.Span(look.name_of(line.llm_id), className="line-name", title=line.llm_id),
+            _score(line) if "score" in shown else html.Span(),
+            _change(line.change if "change" in shown else None),
+            html.Span([_mark_unlike(line), notes, *answers], className="line-answers"),
             html.Span(
-                [_mark_unlike(line), trust_badges(notes), *_answers(line.answers, sought)],
-                className="line-answers",
+                milliseconds_text(line.mean_ms) if "latency" in shown else "",
+                className="line-time",
             ),
-            html.Span(milliseconds_text(line.mean_ms), className="line-time"),
         ],
         className="test-line",
     )
+
+
+def _score(line: LLMLine) -> Component:
+    """Show the mean score, and over how many trials it is if several."""
+    if not line.answers:
+        return html.Span("-", className="quiet")
+    n = write_n(line.n_scored) if line.n_scored > 1 else None
+    return html.Span([score_badge(line.score), n], className="line-score")
 
 
 def _mark_unlike(line: LLMLine) -> Component | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.comparison.subject import Subject, SubjectKind
 from poor_bench.dashboard.pages.compare.charts import build_charts
 from poor_bench.dashboard.pages.compare.classes import class_map
+from poor_bench.dashboard.pages.compare.columns import define_tests
 from poor_bench.dashboard.pages.compare.layout import (
     CompareUrl,
     alike_chips,
@@ -31,18 +31,23 @@ from poor_bench.statistics.comparison import tie_letters
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from dash.development.base_component import Component
     from numpy.typing import NDArray
 
+    from poor_bench.dashboard.components.sheets import SheetTable
     from poor_bench.dashboard.services.compared_tests import LLMLine, TestAnswers
     from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.services import Services
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.results.grid import TrialGrid
     from poor_bench.statistics.comparison import Comparison
+
+
+_READ_AT_ONCE = 500
+"""Tests whose answers are read at once for a file."""
 
 
 class CompareView:
@@ -159,7 +164,8 @@ class CompareView:
         def list_notes(line: LLMLine) -> Sequence[TrustNote]:
             return list_line_notes(line, find_reason)
 
-        return build_test_list(rows, self._name, self.url, len(lines), list_notes)
+        table = self.define_tests()
+        return build_test_list(rows, self._name, self.url, len(lines), list_notes, table)
 
     def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
         """Return the test that is open, and its answer to be rated; None where there is none."""
@@ -178,27 +184,27 @@ class CompareView:
         is_unlike = self._compare.alike(grid) < 0
         return read_compared_tests(grid, lines, self._tests, is_unlike)
 
-    def score_rows(self) -> list[dict[str, Any]]:
-        """Return all tests that the filters find, with the score of every LLM."""
-        grid = self._grid()
-        return [
-            {"test_id": grid.test_ids[line]}
-            | {
-                llm_id: None if math.isnan(score) else score
-                for llm_id, score in zip(grid.llm_ids, grid.scores[line].tolist(), strict=True)
-            }
-            for line in self.lines()
-        ]
+    def define_tests(self) -> SheetTable[TestAnswers]:
+        """Define the columns of the tests."""
+        return define_tests([self._name(name) for name in self.columns])
+
+    def all_tests(self) -> Iterator[list[TestAnswers]]:
+        """Yield all tests that the filters find, in their order, some at a time."""
+        lines = self.lines()
+        for start in range(0, len(lines), _READ_AT_ONCE):
+            yield self._read(lines[start : start + _READ_AT_ONCE])
 
     def class_rows(self) -> list[dict[str, Any]]:
         """Return one row for each class and LLM."""
         rows = []
         for class_id, scores in self._compare.class_scores(self._grid()).items():
             for llm_id, of_class in zip(self.columns, scores, strict=True):
-                row = {"class_id": class_id, "llm_id": llm_id, "score": of_class.score}
+                row: dict[str, Any] = {"class_id": class_id, "llm_id": llm_id}
+                row |= {"model": self._name(llm_id), "score": of_class.score, "n": of_class.n}
                 seen = of_class.against_base
                 if seen is not None:
                     row |= {"difference": seen.value, "low": seen.low, "high": seen.high}
+                    row["common"] = seen.n_all
                 rows.append(row)
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from poor_bench.dashboard.page import (
     bind_controls,
     on_data,
 )
-from poor_bench.dashboard.pages.issues.groups import issue_groups, tax_table
+from poor_bench.dashboard.pages.issues.groups import issue_groups
 from poor_bench.dashboard.pages.issues.layout import (
     IssuesIds,
     IssueUrl,
@@ -22,6 +23,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     chosen_tax,
     severity_chips,
 )
+from poor_bench.dashboard.pages.issues.tax import list_tax_columns, tax_table
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.issues.detect import group_issues, sort_by_severity
 from poor_bench.messages import write_count
@@ -31,9 +33,13 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.services.issue_reports import IssueReport
     from poor_bench.dashboard.services.services import Services
+    from poor_bench.issues.detector import IssueGroup
 
-_COLUMNS = ("detector_id", "llm_id", "test_id", "trial", "lost_score", "evidence")
-_TAX_COLUMNS = ("llm_id", "class_id", "n_scored", "score", "strict_score", "tax", "mend")
+_COLUMNS = (
+    ("severity", "Severity"), ("title", "Cause"), ("llm_id", "Model ID"), ("model", "Model"),
+    ("test_id", "Test ID"), ("trial", "Trial"), ("lost_score", "Lost score"),
+    ("evidence", "Evidence"), ("detector_id", "Detector"),
+)  # fmt: skip
 
 
 Options = list[dict[str, str]]
@@ -53,12 +59,12 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     report, url = answer.value, IssueUrl.read(search)
     issues = chosen_issues(report.issues, url, report.tests)
     groups = sort_by_severity(group_issues(issues, detectors=report.detectors))
-    shown = [group for group in groups if not url.severity or group.severity == url.severity]
+    shown = _of_severity(groups, url)
     return (
         note(report, url),
         severity_chips(groups, url),
         issue_groups(shown, services.llms.name, url, n_results=report.n_results),
-        tax_table(chosen_tax(report.tax, url), services.llms.name),
+        tax_table(chosen_tax(report.tax, url), services.llms.name, url),
         answer.is_current,
     )
 
@@ -71,24 +77,35 @@ def note(report: IssueReport, url: IssueUrl) -> str:
     return f"{found} · {lost:,.1f} points lost"
 
 
+def _of_severity(groups: Sequence[IssueGroup], url: IssueUrl) -> list[IssueGroup]:
+    return [group for group in groups if not url.severity or group.severity == url.severity]
+
+
 def issues_csv(services: Services, search: str | None) -> TableFile | None:
-    """Export the selected issues."""
-    report = services.issues.report().value
+    """Export the selected issues, in the order of their causes on screen."""
+    report, url = services.issues.report().value, IssueUrl.read(search)
     if report is None:
         return None
-    issues = chosen_issues(report.issues, IssueUrl.read(search), report.tests)
-    rows = [{name: getattr(issue, name) for name in _COLUMNS} for issue in issues]
+    issues = chosen_issues(report.issues, url, report.tests)
+    groups = sort_by_severity(group_issues(issues, detectors=report.detectors))
+    shown = {group.detector_id: group for group in _of_severity(groups, url)}
+    ranks = {detector_id: rank for rank, detector_id in enumerate(shown)}
+    found = [issue for issue in issues if issue.detector_id in shown]
+    rows = [
+        {**asdict(issue), "model": services.llms.name(issue.llm_id),
+         "title": shown[issue.detector_id].title,
+         "severity": shown[issue.detector_id].severity.value}
+        for issue in sorted(found, key=lambda issue: ranks[issue.detector_id])
+    ]  # fmt: skip
     return table_file("issues", rows, _COLUMNS)
 
 
 def tax_csv(services: Services, search: str | None) -> TableFile | None:
     """Export the selected rows of the format tax."""
-    report = services.issues.report().value
+    report, url = services.issues.report().value, IssueUrl.read(search)
     if report is None:
         return None
-    taxed = chosen_tax(report.tax, IssueUrl.read(search))
-    rows = [{name: getattr(row, name) for name in _TAX_COLUMNS} for row in taxed]
-    return table_file("format_tax", rows, _TAX_COLUMNS)
+    return list_tax_columns(services.llms.name).file("format_tax", chosen_tax(report.tax, url), url)
 
 
 def register(app: Dash, services: Services) -> None:

@@ -1,4 +1,4 @@
-"""Issues by cause, and the format tax."""
+"""Issues by cause."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench import metrics
-from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
-from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS
 from poor_bench.dashboard.url_state import link_to_tests, model_link
 from poor_bench.issues.detector import IssueSeverity
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.pages.issues.layout import IssueUrl
     from poor_bench.issues.detector import Issue, IssueGroup
-    from poor_bench.issues.format_tax import FormatTax
 
 
 _HEADINGS = ("", "Severity", "Cause", "Trials", "Share of lost score")
@@ -169,43 +165,3 @@ def _by_llm(
     if further > 0:
         links.append(html.Span(f"and {further} more", className="quiet"))
     return html.Div(links, className="chip-row")
-
-
-_TAX_FIGURES = (metrics.SCORE, metrics.STRICT_SCORE, metrics.FORMAT_TAX)
-_TAX_HEADINGS = ("Model", "Test class", *(each.label for each in _TAX_FIGURES), "Found", "Fix")
-_MEANINGS = {
-    **{each.label: each.meaning for each in _TAX_FIGURES},
-    "Found": "Place of the answer in the response. Announced: after words such as 'the answer is'. "
-    "Stated: on the first line or in the last sentence.",
-}
-_SHOWN_ROWS = 60
-
-
-def tax_table(rows: Sequence[FormatTax], name_of: Callable[[str], str]) -> Component:
-    """Build the table, highest tax first.
-
-    Args:
-        rows: LLMs and classes with a tax above 0.
-        name_of: LLM id to what screens call it.
-    """
-    if not rows:
-        return empty_state(
-            "No format tax",
-            "No correct answer lost score for its format. Rescore results of older tools to "
-            f"compute it: {next_command('rescore')}",
-        )
-    heads = [(name, _MEANINGS.get(name, "")) for name in _TAX_HEADINGS]
-    return sheet(heads, [_tax_row(each, name_of) for each in rows[:_SHOWN_ROWS]])
-
-
-def _tax_row(tax: FormatTax, name_of: Callable[[str], str]) -> Component:
-    href = model_link(tax.llm_id, classes=[tax.class_id] if tax.class_id else [])
-    return row(
-        dcc.Link(name_of(tax.llm_id), href=href),
-        tax.class_id or "unknown",
-        number(metrics.score_text(tax.score)),
-        number(metrics.score_text(tax.strict_score)),
-        html.Td(metrics.score_text(tax.tax), className="number is-tax"),
-        ", ".join(f"{way or 'unknown'} {count}x" for way, count in tax.n_by_found.items()),
-        quiet(tax.mend),
-    )

@@ -11,7 +11,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons, multi_choice
-from poor_bench.dashboard.url_state import UrlState, query_field
+from poor_bench.dashboard.url_state import TablesUrl, query_field
 from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class IssuesIds(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IssueUrl(UrlState):
+class IssueUrl(TablesUrl):
     """Filters of the page; an empty one lets everything through."""
 
     llm_ids: tuple[str, ...] = query_field("llm", ())

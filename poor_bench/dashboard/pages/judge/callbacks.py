@@ -19,7 +19,13 @@ from poor_bench.dashboard.page import (
     on_data,
     show_error,
 )
-from poor_bench.dashboard.pages.judge.files import cases_csv, runs_csv, scores_csv, trust_csv
+from poor_bench.dashboard.pages.judge.files import (
+    cases_csv,
+    corrected_csv,
+    runs_csv,
+    scores_csv,
+    trust_csv,
+)
 from poor_bench.dashboard.pages.judge.layout import (
     THIS_CASE,
     JudgeIds,
@@ -43,6 +49,7 @@ from poor_bench.dashboard.pages.judge.sheets import (
     case_card,
     case_sheet,
     change_sheet,
+    corrected_sheet,
     dimension_sheet,
     next_link,
     notes_list,
@@ -91,7 +98,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     return (
         note(services, summary),
         head,
-        *scores(services, summary, base),
+        *scores(services, summary, base, url),
         cases,
         html.Div([case_card(case, labels), next_link(services.judged.next_answer(), url)])
         if case
@@ -110,7 +117,7 @@ def note(services: Services, summary: RunSummary) -> str:
 
 
 def scores(
-    services: Services, summary: RunSummary, base: RunSummary | None
+    services: Services, summary: RunSummary, base: RunSummary | None, url: JudgeUrl
 ) -> tuple[Component | None, Component]:
     """Build radar and table of one or two runs."""
     shown = [base, summary] if base is not None else [summary]
@@ -120,24 +127,24 @@ def scores(
         _graph(_RADAR, judge_radar(series), _describe(series)) if n_axes >= _LEAST_AXES else None
     )
     if base is None:
-        return chart, dimension_sheet(summary)
-    return chart, change_sheet(services.judged.comparison(base, summary))
+        return chart, dimension_sheet(summary, url)
+    return chart, change_sheet(services.judged.comparison(base, summary), url)
 
 
-def context(services: Services, search: str | None) -> tuple[Any, Any, Any]:
-    """Build history, runs and agreement."""
+def context(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]:
+    """Build history, runs, agreement and corrected scores."""
     summaries, url = services.judged.summaries(), JudgeUrl.read(search)
     summary = chosen_run(summaries, url)
     if summary is None:
-        return None, None, None
+        return None, None, None, None
     of_agent = [
         item for item in summaries if item.run.header.agent_id == summary.run.header.agent_id
     ]
     others = [item for item in summaries if item not in of_agent]
     chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
-    runs = run_sheet([*others, *of_agent], url, summary.run.run_id)
-    trust = trust_sheet(services.judged.agreement(), services.judged.corrected_scores())
-    return chart, runs, trust
+    runs = run_sheet([*reversed(of_agent), *reversed(others)], url, summary.run.run_id)
+    trust = trust_sheet(services.judged.agreement(), url)
+    return chart, runs, trust, corrected_sheet(services.judged.corrected_scores(), url)
 
 
 def _label(summary: RunSummary) -> str:
@@ -163,13 +170,17 @@ def register(app: Dash, services: Services) -> None:
 
     def draw(search: str) -> tuple[Any, ...]:
         note, head, chart, sheet, cases, case = show(services, search)
-        scores = html.Div([chart, still(sheet)], className="judge-scores") if sheet else None
+        scores = (
+            html.Div([chart, still(sheet, search=search)], className="judge-scores")
+            if sheet
+            else None
+        )
         return note, still(head, search=search), scores, still(cases, search=search), still(case)
 
     def draw_context(search: str) -> tuple[Any, ...]:
-        chart, runs, trust = context(services, search)
+        chart, runs, *trust = context(services, search)
         history = html.Div([chart, still(runs, search=search)]) if runs else None
-        return history, still(trust)
+        return history, *(still(each, search=search) for each in trust)
 
     bind_view(
         app,
@@ -179,13 +190,15 @@ def register(app: Dash, services: Services) -> None:
     )
     _register_label_form(app, services)
     _register_start(app, services)
-    bind_view(app, JudgeIds.SEARCH, (JudgeIds.HISTORY, JudgeIds.TRUST), draw_context)
+    parts = (JudgeIds.HISTORY, JudgeIds.TRUST, JudgeIds.CORRECTED)
+    bind_view(app, JudgeIds.SEARCH, parts, draw_context)
     bind_address(app, JudgeIds.SEARCH)
     files = {
         JudgeIds.SCORES_CSV: scores_csv,
         JudgeIds.CASES_CSV: cases_csv,
         JudgeIds.RUNS_CSV: runs_csv,
         JudgeIds.TRUST_CSV: trust_csv,
+        JudgeIds.CORRECTED_CSV: corrected_csv,
     }
     bind_files(app, services, JudgeIds.DOWNLOAD, files, State(JudgeIds.SEARCH, "data"))
 

@@ -35,7 +35,7 @@ from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text
-from poor_bench.dashboard.url_state import UrlState
+from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.run_plan import JudgeRequest
@@ -61,10 +61,12 @@ class JudgeIds(StrEnum):
     CASE = "judge-case-body"
     HISTORY = "judge-history-body"
     TRUST = "judge-trust-body"
+    CORRECTED = "judge-corrected-body"
     SCORES_CSV = "judge-scores-csv-button"
     CASES_CSV = "judge-cases-csv-button"
     RUNS_CSV = "judge-runs-csv-button"
     TRUST_CSV = "judge-trust-csv-button"
+    CORRECTED_CSV = "judge-corrected-csv-button"
     DOWNLOAD = "judge-file-download"
 
 
@@ -97,7 +99,7 @@ class StartIds(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeUrl(UrlState):
+class JudgeUrl(TablesUrl):
     """The state of the page; what is empty is chosen by the page."""
 
     agent: str = ""
@@ -340,8 +342,15 @@ def layout(url: JudgeUrl) -> Component:
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
                 note="Based on single conversations. Kappa and alpha: 1 is full agreement, "
-                "0 is chance. Corrected: the mean score that people would give all answers.",
+                "0 is chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV, "the agreement"),
+                class_name="if-filled",
+            ),
+            card(
+                "Corrected scores",
+                html.Div(id=JudgeIds.CORRECTED),
+                note="The mean score that people would give all answers.",
+                tools=file_buttons(JudgeIds.CORRECTED_CSV, "the corrected scores"),
                 class_name="if-filled",
             ),
             dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),

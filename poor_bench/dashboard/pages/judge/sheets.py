@@ -1,4 +1,4 @@
-"""Runs, cases, conversations and agreement with people as tables and cards."""
+"""Runs, cases, conversations and agreement with people as cards."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from dash import html
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, tile, tiles
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
+from poor_bench.dashboard.pages.judge.tables import (
+    CORRECTED,
+    TRUST,
+    define_cases,
+    define_changes,
+    define_dimensions,
+    define_runs,
+    list_dimensions,
+)
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.report_text import (
-    agreement_figures,
-    change_text,
-    corrected_figures,
-    list_biases,
     notes_on,
-    spread_text,
-    trust_text,
     verdict_text,
 )
 from poor_bench.messages import write_count
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from poor_bench.judge.corrected import NextAnswer
     from poor_bench.judge.evidence import Turn
     from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
-    from poor_bench.judge.panel import Spread
     from poor_bench.judge.run_comparison import JudgedChange, RunComparison
     from poor_bench.labels.label import Label
 
@@ -98,47 +99,25 @@ def notes_list(summary: RunSummary) -> Component:
     return html.Ul([html.Li(note) for note in notes_on(summary)], className="judge-notes")
 
 
-def dimension_sheet(summary: RunSummary) -> Component:
+def dimension_sheet(summary: RunSummary, url: JudgeUrl) -> Component:
     """Build the table of dimensions, with each judge's spread."""
-    heads = ["Dimension", "Weight", "Score", *(item.judge for item in summary.panel.voters)]
-    rows = []
-    for name, score in summary.panel.scores.items():
-        weight = summary.run.header.weights.get(name, 0.0)
-        spreads = [member.dimensions.get(name) for member in summary.panel.voters]
-        texts = ["-" if item is None else _spread(item) for item in spreads]
-        rows.append(_figures_row(name.replace("_", " "), f"{weight:g} %", f"{score:.2f}", *texts))
-    return sheet(heads, rows)
+    return define_dimensions(summary).draw(list_dimensions(summary), LINKS, url)
 
 
-def _spread(spread: Spread) -> str:
-    repeats = spread_text(spread)
-    return f"{spread.mean:.2f} ({repeats})" if repeats else f"{spread.mean:.2f}"
-
-
-def change_sheet(comparison: RunComparison) -> Component:
+def change_sheet(comparison: RunComparison, url: JudgeUrl) -> Component:
     """Build the table of two runs; differences within noise are grey."""
-    heads = ["What", "Before", "After", "Change", "Noise", "Meaning"]
-    changes = (*comparison.scores, *comparison.cases)
+
+    def style(change: JudgedChange) -> dict[str, str]:
+        is_said = comparison.is_comparable(change) and not change.is_noise
+        return {} if is_said else {"class_name": "is-noise"}
+
     obstacles = [html.Li(f"Not comparable: {text}") for text in comparison.obstacles]
+    changes = (*comparison.scores, *comparison.cases)
     return html.Div(
         [
             html.Ul(obstacles, className="judge-notes") if obstacles else None,
-            sheet(heads, [_change_row(comparison, change) for change in changes]),
+            define_changes(comparison).draw(changes, LINKS, url, style=style),
         ]
-    )
-
-
-def _change_row(comparison: RunComparison, change: JudgedChange) -> Component:
-    floor = "unknown" if change.floor is None else f"{change.floor:.2f}"
-    is_said = comparison.is_comparable(change) and not change.is_noise
-    return _figures_row(
-        change.name.replace("_", " "),
-        f"{change.before:.2f}",
-        f"{change.after:.2f}",
-        f"{change.difference:+.2f}",
-        floor,
-        change_text(comparison, change),
-        class_name="" if is_said else "is-noise",
     )
 
 
@@ -149,82 +128,40 @@ def case_sheet(
     cases: Sequence[CaseSummary], run_id: str, url: JudgeUrl, open_case: str
 ) -> Component:
     """Build the table of cases, with links to conversations."""
-    rows = []
-    for case in cases:
-        talk = case.conversation
-        search = url.change(run=run_id, case=talk.case_id).search
-        first = case.feedback[0].text if case.feedback else ""
-        rows.append(
-            row(
-                LINKS.link(talk.case_id, search),
-                number("not judged" if case.score is None else f"{case.score:.2f}"),
-                number(f"{case.n_passed} of {len(case.feedback)}" if case.feedback else "-"),
-                {True: "met", False: "broken", None: "-"}[talk.passed],
-                quiet(talk.failure.message if talk.failure else first, "judge-why"),
-                is_open=talk.case_id == open_case,
-            )
-        )
-    return sheet(["Case", "Score", "Passed", "Rules", "Feedback"], rows)
+    return define_cases(url, run_id).draw(
+        cases, LINKS, url,
+        style=lambda case: {"is_open": case.conversation.case_id == open_case},
+    )  # fmt: skip
 
 
 def run_sheet(summaries: Sequence[RunSummary], url: JudgeUrl, open_run: str) -> Component:
-    """Build the table of runs, newest first.
+    """Build the table of runs.
 
     Args:
-        summaries: Oldest first.
+        summaries: In their usual order.
         url: State of the page.
         open_run: Id of the run that is shown.
     """
-    rows = []
-    for summary in reversed(summaries[-_SHOWN_RUNS:]):
-        header, run_id = summary.run.header, summary.run.run_id
-        look = url.change(agent=header.agent_id, run=run_id, base="").search
-        is_base = run_id == url.base
-        base = url.change(run=open_run, base="" if is_base else run_id).search
-        score = summary.panel.overall_score
-        compare = LINKS.link("clear baseline" if is_base else "set as baseline", base)
-        rows.append(
-            row(
-                LINKS.link(header.started[:16].replace("T", " "), look, title=run_id),
-                header.agent_name,
-                header.llm_id,
-                ", ".join(header.judges),
-                number("-" if score is None else f"{score:.2f}"),
-                verdict_text(summary).partition(":")[0],
-                None if run_id == open_run else compare,
-                is_open=run_id == open_run,
-            )
-        )
-    return sheet(["Run", "Agent", "Model", "Judges", "Score", "Verdict", "Compare"], rows)
+    return define_runs(url, open_run).draw(
+        summaries, LINKS, url,
+        style=lambda summary: {"is_open": summary.run.run_id == open_run}, n_shown=_SHOWN_RUNS,
+    )  # fmt: skip
 
 
-def trust_sheet(
-    measured: Mapping[str, Agreement], corrected: Sequence[CorrectedScore]
-) -> Component:
-    """Build the tables of the judges' agreement with people, and of corrected scores."""
-    shown = {judge: agreement_figures(item) for judge, item in measured.items() if item.n}
-    if not shown:
+def trust_sheet(measured: Mapping[str, Agreement], url: JudgeUrl) -> Component:
+    """Build the table of the judges' agreement with people."""
+    judges = [(judge, item) for judge, item in measured.items() if item.n]
+    if not judges:
         step = next_command("judge labels next")
         text = f"Score conversations above, or print a sheet: {step}"
         return empty_state("No labels yet", text)
-    rows = [
-        _figures_row(
-            judge,
-            *figures.values(),
-            "; ".join((trust_text(measured[judge]), *list_biases(measured[judge]))),
-        )
-        for judge, figures in shown.items()
-    ]
-    heads = ["Judge", *next(iter(shown.values())), "Meaning"]
-    return html.Div([sheet(heads, rows), *_corrected_sheet(corrected)])
+    return TRUST.draw(judges, LINKS, url)
 
 
-def _corrected_sheet(corrected: Sequence[CorrectedScore]) -> Iterator[Component]:
-    known = [corrected_figures(score) for score in corrected if score.corrected is not None]
-    if known:
-        yield html.H3("Corrected scores")
-        rows = [_figures_row(*figures.values()) for figures in known]
-        yield sheet(list(known[0]), rows)
+def corrected_sheet(scores: Sequence[CorrectedScore], url: JudgeUrl) -> Component | None:
+    """Build the table of corrected scores; None where none is known."""
+    known = [score for score in scores if score.corrected is not None]
+    return CORRECTED.draw(known, LINKS, url) if known else None
 
 
 def case_card(case: CaseSummary, labels: Sequence[Label]) -> Component:
@@ -298,9 +235,3 @@ def _labels(labels: Sequence[Label]) -> Iterator[Component]:
         ending = ": " if label.note else ""
         who = html.Span(f" {label.who}{ending}", className="quiet")
         yield html.P([score, who, label.note], className="judge-feedback")
-
-
-def _figures_row(head: str, *texts: str, class_name: str = "") -> Component:
-    """Build a row of texts; those that begin with a digit are aligned as figures."""
-    cells = [number(text) if text.lstrip("+-")[:1].isdigit() else text for text in texts]
-    return row(head, *cells, class_name=class_name)

@@ -19,15 +19,16 @@ from poor_bench.dashboard.pages.suites.layout import (
     suite_chips,
 )
 from poor_bench.dashboard.pages.suites.replay import replay_card
+from poor_bench.dashboard.pages.suites.summary import suite_tiles, trend_card
 from poor_bench.dashboard.pages.suites.tables import (
+    TAGS,
     case_table,
+    define_cases,
+    define_runs,
     run_table,
-    suite_tiles,
-    tag_card,
-    trend_card,
+    tag_table,
 )
-from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.evaluation.models import EvalSuiteResult
+from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -35,60 +36,29 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult
+    from poor_bench.evaluation.models import EvalSuiteResult
 
 
 def cases_csv(services: Services, search: str | None) -> TableFile:
     """Cases of the run that is shown."""
-    report = chosen_run(services.suites.reports(), SuiteUrl.read(search))
-    rows = [_case_csv_row(case) for case in report.case_results] if report else []
-    return table_file("suite_cases", rows)
+    url = SuiteUrl.read(search)
+    report = chosen_run(services.suites.reports(), url)
+    return define_cases().file("suite_cases", report.case_results if report else (), url)
+
+
+def tags_csv(services: Services, search: str | None) -> TableFile:
+    """Tags of the run that is shown."""
+    url = SuiteUrl.read(search)
+    report = chosen_run(services.suites.reports(), url)
+    return TAGS.file("suite_tags", report.tag_results if report else (), url)
 
 
 def runs_csv(services: Services, search: str | None) -> TableFile:
-    """Runs of the suite that is shown, oldest first."""
-    reports = services.suites.reports()
-    report = chosen_run(reports, SuiteUrl.read(search))
-    rows = [_run_csv_row(each) for each in of_the_same_suite(reports, report)] if report else []
-    return table_file("suite_runs", rows)
-
-
-def _case_csv_row(case: EvalCaseResult) -> dict[str, Any]:
-    return {
-        "case": case.id,
-        "verdict": case.status.value,
-        "by": case.mode or "",
-        "passed_trials": sum(trial.passed for trial in case.trial_results),
-        "trials": case.trials_run,
-        "mean_ms": case.avg_duration_ms,
-        "p95_ms": case.p95_duration_ms,
-        "actions": case.actions,
-        "mean_cost_usd": case.avg_estimated_cost_usd,
-        "why": "; ".join((*case.reasons, *case.read_errors)),
-        "tags": ", ".join(case.benchmark_tags),
-    }
-
-
-def _run_csv_row(report: EvalSuiteResult) -> dict[str, Any]:
-    low, high = report.intervals.get("pass_rate", (None, None))
-    return {
-        "run": report.run_id,
-        "suite": report.name,
-        "started": report.started,
-        "passed": report.passed,
-        "cases": report.total,
-        "not_run": report.not_run,
-        "pass_rate": report.pass_rate if report.total else None,
-        "low": low,
-        "high": high,
-        "mean_ms": report.avg_duration_ms,
-        "p95_ms": report.p95_duration_ms,
-        "mean_cost_usd": report.avg_estimated_cost_usd,
-        "by_playbook_rate": report.deterministic_hit_rate,
-        "handoff_rate": report.handoff_rate,
-        "stopped": report.cancelled,
-        "models": report.models,
-    }
+    """Runs of the suite that is shown, newest first unless the reader sorts them."""
+    reports, url = services.suites.reports(), SuiteUrl.read(search)
+    report = chosen_run(reports, url)
+    runs = of_the_same_suite(reports, report) if report else []
+    return define_runs().file("suite_runs", runs[::-1], url)
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -105,7 +75,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         suite_chips(suites, report.name),
         suite_tiles(report),
         case_table(report, url, case.id if case else ""),
-        tag_card(report),
+        tag_table(report, url),
         replay(services, report, url),
         run_table(of_suite, url, report.run_id),
     )
@@ -169,5 +139,7 @@ def register(app: Dash, services: Services) -> None:
     )
     bind_address(app, SuitesIds.SEARCH)
     shown = State(SuitesIds.SEARCH, "data")
-    files = {SuitesIds.CASES_CSV: cases_csv, SuitesIds.RUNS_CSV: runs_csv}
+    files = {
+        SuitesIds.CASES_CSV: cases_csv, SuitesIds.TAGS_CSV: tags_csv, SuitesIds.RUNS_CSV: runs_csv,
+    }  # fmt: skip
     bind_files(app, services, SuitesIds.DOWNLOAD, files, shown)

@@ -11,7 +11,7 @@ from dash import dcc, html
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons
-from poor_bench.dashboard.url_state import UrlState
+from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.evaluation.models import (
     CaseStatus,
     EvalCaseResult,
@@ -39,11 +39,12 @@ class SuitesIds(StrEnum):
     TRENDS = "suites-trends-body"
     CASES_CSV = "suites-cases-csv-button"
     RUNS_CSV = "suites-runs-csv-button"
+    TAGS_CSV = "suites-tags-csv-button"
     DOWNLOAD = "suites-file-download"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteUrl(UrlState):
+class SuiteUrl(TablesUrl):
     """State of the page; the page selects what is empty."""
 
     suite: str = ""
@@ -99,7 +100,13 @@ def layout(url: SuiteUrl) -> Component:
                 note="Choose a case to replay it. Rates exclude cases that could not be run.",
                 tools=file_buttons(SuitesIds.CASES_CSV, "the cases"),
             ),
-            html.Div(id=SuitesIds.TAGS),
+            card(
+                "Tags",
+                html.Div(id=SuitesIds.TAGS),
+                note="A case with several tags counts in each.",
+                tools=file_buttons(SuitesIds.TAGS_CSV, "the tags"),
+                class_name="if-filled",
+            ),
             html.Div(id=SuitesIds.TRENDS),
             card(
                 "Runs",

@@ -1,17 +1,28 @@
-"""Figures, cases, tags, runs and trends of a suite."""
+"""Cases, tags and runs of a suite as tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from dash import html
 
-from poor_bench.dashboard.components.blocks import aria, card, chart, tile, tiles
-from poor_bench.dashboard.components.controls import image_buttons
-from poor_bench.dashboard.components.tables import number, quiet, row, sheet
-from poor_bench.dashboard.figures.history import suite_trends
+from poor_bench.dashboard.components.blocks import aria
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
-from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text
+from poor_bench.dashboard.pages.suites.summary import (
+    cost_text,
+    count_trials,
+    list_ran,
+    write_when,
+)
+from poor_bench.dashboard.text.formatting import milliseconds_text
+from poor_bench.evaluation.models import (
+    EvalCaseResult,
+    EvalSuiteResult,
+    EvalTagResult,
+)
 from poor_bench.evaluation.scoring import RATES
 
 if TYPE_CHECKING:
@@ -19,61 +30,136 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.evaluation.models import EvalCaseResult, EvalSuiteResult, EvalTagResult
 
-
+R = TypeVar("R")
+NO_CHOICE = SuiteUrl()
 _SHOWN_RUNS = 50
-_CASE_HEADS = (
-    "Case",
-    "Verdict",
-    "By",
-    "Trials passed",
-    "Duration",
-    "p95",
-    "Actions",
-    "Cost",
-    "Reason",
-)
-_RUN_HEADS = (
-    "Run",
-    "Passed",
-    "Pass rate",
-    "p95",
-    "Cost",
-    "By playbook",
-    "Handed off",
-    "Model",
-    "Note",
-)
-_TAG_HEADS = ("Tag", "Passed", "Pass rate", "95 % CI", "Note")
+_CI_LOW, _CI_HIGH = "Pass rate 95 % CI low", "Pass rate 95 % CI high"
 
 
-def suite_tiles(report: EvalSuiteResult) -> Component:
-    """Figures of a run."""
-    interval = report.intervals.get("pass_rate")
-    note = f"95 % CI {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
-    shown = [
-        tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
-        tile("Duration per trial", milliseconds_text(report.avg_duration_ms), "mean"),
-        tile("p95 duration", milliseconds_text(report.p95_duration_ms)),
-        tile("Cost per trial", _cost(report.avg_estimated_cost_usd), "mean"),
-    ]
-    if report.not_run:
-        shown.insert(1, tile("Not run", str(report.not_run), "not in rates", is_warning=True))
-    for name, rate in RATES.items():
-        value = getattr(report, name)
-        if value is not None:
-            title = name.removesuffix("_rate").replace("_", " ").capitalize()
-            shown.append(tile(title, f"{value:.0%}", rate.meaning))
-    return tiles(*shown)
+def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[EvalCaseResult]:
+    """Table of the cases of a run; each links to its replay."""
+
+    def link(case: EvalCaseResult) -> Component:
+        return LINKS.link(case.id, url.change(run=run_id, case=case.id, trial=0).search)
+
+    return SheetTable(
+        name="cases",
+        label="Cases",
+        columns=[
+            SheetColumn(field="case", heading="Case", value=lambda case: case.id, cell=link),
+            SheetColumn(
+                field="verdict", heading="Verdict", value=lambda case: case.status.value,
+                cell=lambda case: verdict(case.status.value),
+            ),
+            SheetColumn(
+                field="by", heading="By", value=lambda case: case.mode,
+                hint="Playbook or agent, of the trial that stands for the case",
+            ),
+            SheetColumn(
+                field="passed", heading="Trials passed", value=_count_passed,
+                cell=lambda case: number(f"{_count_passed(case)} of {case.trials_run}"),
+                further=[("Trials", lambda case: case.trials_run)],
+            ),
+            _time("duration", "Duration", lambda case: case.avg_duration_ms,
+                  lambda case: case.trials_run, hint="Mean of the trials"),
+            _time("p95", "p95", lambda case: case.p95_duration_ms, lambda case: case.trials_run),
+            SheetColumn(
+                field="actions", heading="Actions",
+                value=lambda case: case.actions if case.trials_run else None,
+            ),
+            _dollars(lambda case: case.avg_estimated_cost_usd, lambda case: case.trials_run),
+            SheetColumn(
+                field="reason", heading="Reason", value=_write_reasons,
+                cell=lambda case: quiet(next(iter(_list_reasons(case)), ""), "suite-why"),
+            ),
+            SheetColumn(
+                field="tags", heading="Tags", value=lambda case: ", ".join(case.benchmark_tags),
+                is_hidden=True,
+            ),
+        ],
+    )  # fmt: skip
+
+
+def define_runs(url: SuiteUrl = NO_CHOICE) -> SheetTable[EvalSuiteResult]:
+    """Table of the runs of a suite; each links to its cases."""
+
+    def link(report: EvalSuiteResult) -> Component:
+        search = url.change(suite=report.name, run=report.run_id, trial=0).search
+        return LINKS.link(write_when(report) or report.run_id, search, title=report.run_id)
+
+    return SheetTable(
+        name="runs",
+        label="Runs",
+        kept=[("Run ID", lambda each: each.run_id), ("Suite", lambda each: each.name)],
+        columns=[
+            SheetColumn(
+                field="run", heading="Run", value=lambda each: each.started, cell=link,
+                file_heading="Started",
+            ),
+            SheetColumn(
+                field="passed", heading="Passed", value=lambda each: each.passed,
+                cell=lambda each: number(f"{each.passed} of {each.total}"),
+                file_heading="Cases passed",
+                further=[("Cases", lambda each: each.total),
+                         ("Cases not run", lambda each: each.not_run)],
+            ),
+            SheetColumn(
+                field="rate", heading="Pass rate", value=_pass_rate, cell=_pass_bar,
+                file_heading="Pass rate (0 to 1)",
+                further=[(_CI_LOW, lambda each: _bound(each, 0)),
+                         (_CI_HIGH, lambda each: _bound(each, 1))],
+            ),
+            _time("duration", "Duration", lambda each: each.avg_duration_ms, count_trials,
+                  hint="Mean of the trials", is_hidden=True),
+            _time("p95", "p95", lambda each: each.p95_duration_ms, count_trials),
+            _dollars(lambda each: each.avg_estimated_cost_usd, count_trials),
+            _share("playbook", "By playbook", "deterministic_hit_rate"),
+            _share("handed-off", "Handed off", "handoff_rate"),
+            SheetColumn(field="model", heading="Model", value=lambda each: each.models,
+                        cell=lambda each: quiet(each.models)),
+            SheetColumn(field="note", heading="Note", value=_write_note,
+                        cell=lambda each: quiet(_write_note(each))),
+        ],
+    )  # fmt: skip
+
+
+TAGS: SheetTable[EvalTagResult] = SheetTable(
+    name="tags",
+    label="Tags",
+    columns=[
+        SheetColumn(field="tag", heading="Tag", value=lambda tag: tag.tag),
+        SheetColumn(
+            field="passed", heading="Passed", value=lambda tag: tag.passed,
+            cell=lambda tag: number(f"{tag.passed} of {tag.total}"),
+            file_heading="Cases passed", further=[("Cases", lambda tag: tag.total)],
+        ),
+        SheetColumn(
+            field="rate", heading="Pass rate",
+            value=lambda tag: tag.pass_rate if tag.total else None,
+            cell=lambda tag: number(_percent(tag.pass_rate if tag.total else None)),
+            file_heading="Pass rate (0 to 1)",
+        ),
+        SheetColumn(
+            field="interval", heading="95 % CI", value=lambda tag: _limit(tag.pass_interval, 0),
+            cell=lambda tag: _write_interval(tag.pass_interval), file_heading=_CI_LOW,
+            further=[(_CI_HIGH, lambda tag: _limit(tag.pass_interval, 1))],
+        ),
+        SheetColumn(
+            field="note", heading="Note",
+            value=lambda tag: f"{tag.not_run} not run" if tag.not_run else "",
+            cell=lambda tag: quiet(f"{tag.not_run} not run" if tag.not_run else ""),
+        ),
+    ],
+)  # fmt: skip
 
 
 def case_table(report: EvalSuiteResult, url: SuiteUrl, open_case: str) -> Component:
-    """Cases of a run; each links to its replay."""
-    rows = [
-        _case_row(case, report, url, is_open=case.id == open_case) for case in report.case_results
-    ]
-    return sheet(_CASE_HEADS, rows)
+    """Cases of a run."""
+    table = define_cases(url, report.run_id)
+    return table.draw(
+        report.case_results, LINKS, url, style=lambda case: {"is_open": case.id == open_case}
+    )
 
 
 def run_table(reports: Sequence[EvalSuiteResult], url: SuiteUrl, open_run: str) -> Component:
@@ -84,73 +170,101 @@ def run_table(reports: Sequence[EvalSuiteResult], url: SuiteUrl, open_run: str) 
         url: Current state of the page.
         open_run: Id of the run that is shown.
     """
-    rows = [
-        _run_row(report, url, is_open=report.run_id == open_run)
-        for report in reversed(reports[-_SHOWN_RUNS:])
-    ]
-    return sheet(_RUN_HEADS, rows)
+    return define_runs(url).draw(
+        list(reversed(reports)), LINKS, url,
+        style=lambda report: {"is_open": report.run_id == open_run}, n_shown=_SHOWN_RUNS,
+    )  # fmt: skip
 
 
-def tag_card(report: EvalSuiteResult) -> Component | None:
+def tag_table(report: EvalSuiteResult, url: SuiteUrl) -> Component | None:
     """Results by tag; None where no case has a tag."""
-    if not report.tag_results:
-        return None
-    table = sheet(_TAG_HEADS, [_tag_row(tag) for tag in report.tag_results])
-    return card("Tags", table, note="A case with several tags counts in each.")
+    return TAGS.draw(report.tag_results, LINKS, url) if report.tag_results else None
 
 
-def _tag_row(tag: EvalTagResult) -> Component:
-    interval = tag.pass_interval
-    return row(
-        tag.tag,
-        number(f"{tag.passed} of {tag.total}"),
-        number(_percent(tag.pass_rate if tag.total else None)),
-        f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "-",
-        quiet(f"{tag.not_run} not run" if tag.not_run else ""),
+def _time(
+    field: str,
+    heading: str,
+    read: Callable[[R], float | None],
+    count: Callable[[R], int],
+    *,
+    hint: str = "",
+    is_hidden: bool = False,
+) -> SheetColumn[R]:
+    """Column of a time, with the number of trials behind it."""
+    return SheetColumn(
+        field=field,
+        heading=heading,
+        value=read,
+        cell=lambda line: _mean(milliseconds_text(read(line)), read(line), count(line)),
+        hint=hint,
+        file_heading=f"{heading} (ms)",
+        is_hidden=is_hidden,
     )
 
 
-def _case_row(
-    case: EvalCaseResult, report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool
-) -> Component:
-    search = url.change(run=report.run_id, case=case.id, trial=0).search
-    n_passed = sum(trial.passed for trial in case.trial_results)
-    reasons = (*case.reasons, *case.read_errors)
-    return row(
-        LINKS.link(case.id, search),
-        verdict(case.status.value),
-        case.mode or "",
-        number(f"{n_passed} of {case.trials_run}"),
-        number(milliseconds_text(case.avg_duration_ms)),
-        number(milliseconds_text(case.p95_duration_ms)),
-        number(str(case.actions) if case.trials_run else "-"),
-        number(_cost(case.avg_estimated_cost_usd) if case.trials_run else "-"),
-        quiet(reasons[0] if reasons else "", "suite-why"),
-        is_open=is_open,
+def _dollars(read: Callable[[R], float | None], count: Callable[[R], int]) -> SheetColumn[R]:
+    return SheetColumn(
+        field="cost",
+        heading="Cost",
+        value=read,
+        cell=lambda line: _mean(cost_text(read(line)), read(line), count(line)),
+        hint="Mean of the trials",
+        file_heading="Cost per trial (US$)",
     )
 
 
-def _run_row(report: EvalSuiteResult, url: SuiteUrl, *, is_open: bool) -> Component:
-    search = url.change(suite=report.name, run=report.run_id, trial=0).search
-    when = report.started[:16].replace("T", " ")
+def _share(field: str, heading: str, name: str) -> SheetColumn[EvalSuiteResult]:
+    rate = RATES[name]
+
+    def draw(report: EvalSuiteResult) -> Component:
+        value = getattr(report, name)
+        return _mean(_percent(value), value, sum(map(rate.among, list_ran(report))))
+
+    return SheetColumn(
+        field=field, heading=heading, value=lambda report: getattr(report, name), cell=draw,
+        hint=rate.meaning, file_heading=f"{heading} (0 to 1)",
+    )  # fmt: skip
+
+
+def _mean(text: str, value: float | None, n: int) -> Component:
+    return number(text, n=None if value is None else n)
+
+
+def _count_passed(case: EvalCaseResult) -> int:
+    return sum(trial.passed for trial in case.trial_results)
+
+
+def _list_reasons(case: EvalCaseResult) -> tuple[str, ...]:
+    return (*case.reasons, *case.read_errors)
+
+
+def _write_reasons(case: EvalCaseResult) -> str:
+    return "; ".join(_list_reasons(case))
+
+
+def _write_note(report: EvalSuiteResult) -> str:
     words = [f"{report.not_run} not run"] if report.not_run else []
-    words += ["stopped or running"] if report.cancelled else []
-    return row(
-        LINKS.link(when or report.run_id, search, title=report.run_id),
-        number(f"{report.passed} of {report.total}"),
-        _pass_bar(report),
-        number(milliseconds_text(report.p95_duration_ms)),
-        number(_cost(report.avg_estimated_cost_usd)),
-        number(_percent(report.deterministic_hit_rate)),
-        number(_percent(report.handoff_rate)),
-        quiet(report.models),
-        quiet(", ".join(words)),
-        is_open=is_open,
-    )
+    return ", ".join([*words, "stopped or running"] if report.cancelled else words)
+
+
+def _pass_rate(report: EvalSuiteResult) -> float | None:
+    return report.pass_rate if report.total else None
+
+
+def _bound(report: EvalSuiteResult, place: int) -> float | None:
+    return _limit(report.intervals.get("pass_rate"), place)
+
+
+def _limit(interval: tuple[float, float] | None, place: int) -> float | None:
+    return None if interval is None else interval[place]
+
+
+def _write_interval(interval: tuple[float, float] | None) -> str:
+    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "n/a"
 
 
 def _pass_bar(report: EvalSuiteResult) -> Component:
-    share = _percent(report.pass_rate if report.total else None)
+    share = _percent(_pass_rate(report))
     track = html.Span(
         html.Span(className="share-fill is-good", style={"--share": share}),
         className="share-track",
@@ -164,40 +278,5 @@ def verdict(status: str) -> Component:
     return html.Span(status.replace("_", " "), className=f"suite-verdict is-{status}")
 
 
-def _cost(dollars: float | None) -> str:
-    return "n/a" if dollars is None else dollars_text(dollars)
-
-
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
-
-
-_TITLE = "Trends"
-_MOST_RUNS = 50
-
-
-def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
-    """Chart of a suite; None where fewer than two runs have a verdict.
-
-    Args:
-        reports: Of one suite, oldest first.
-    """
-    shown = [report for report in reports if report.total][-_MOST_RUNS:]
-    if len(shown) < 2:
-        return None
-    return card(
-        _TITLE,
-        chart(suite_trends(shown), _describe_runs(shown), class_name="suite-trends"),
-        note="All runs of this suite by time, whatever their cases and models.",
-        tools=image_buttons(_TITLE),
-    )
-
-
-def _describe_runs(reports: Sequence[EvalSuiteResult]) -> str:
-    runs = (
-        f"{report.started[:16].replace('T', ' ')}: {report.passed} of {report.total} passed, "
-        f"{milliseconds_text(report.avg_duration_ms)}, "
-        f"{dollars_text(report.avg_estimated_cost_usd)}"
-        for report in reports
-    )
-    return f"{_TITLE}. {'; '.join(runs)}"
+    return "n/a" if share is None else f"{share:.0%}"

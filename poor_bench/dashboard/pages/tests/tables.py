@@ -10,7 +10,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
-from poor_bench.dashboard.components.tables import quiet, row, sheet
+from poor_bench.dashboard.components.tables import number, quiet, row, sheet
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
 from poor_bench.dashboard.services.test_findings import message_about
 from poor_bench.dashboard.url_state import compare_link
@@ -203,15 +203,13 @@ def _mean(test_id: str, item: Item | None) -> Component:
 def _figure(estimate: Estimate | None) -> Component:
     if estimate is None:
         return quiet(_UNKNOWN)
-    n = html.Span(f"n={estimate.n}", className="figure-n")
-    return html.Td([f"{estimate.value:+.2f} ", n], className="number")
+    return number(f"{estimate.value:+.2f}", n=estimate.n)
 
 
 def _flakiness(item: Item | None) -> Component:
     if item is None or item.flip_rate is None:
         return quiet(_UNKNOWN)
-    n = html.Span(f"n={item.n_repeated}", className="figure-n")
-    return html.Td([f"{item.flip_rate:.0%} ", n], className="number")
+    return number(f"{item.flip_rate:.0%}", n=item.n_repeated)
 
 
 def _list_findings(findings: Sequence[TestFinding]) -> Component | None:

@@ -19,7 +19,7 @@ import pytest
 from poor_bench import metrics
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
-from poor_bench.dashboard.pages.compare.strip import strip, strip_rows
+from poor_bench.dashboard.pages.compare.strip import define_strip, strip
 from poor_bench.dashboard.pages.compare.view import CompareView
 from poor_bench.dashboard.pages.model.tiles import model_tiles
 from poor_bench.dashboard.pages.overview.callbacks import (
@@ -278,8 +278,8 @@ def test_the_compare_page_shows_the_same(bench: Bench) -> None:
         assert shown(name) in table, name
     assert "1 failed" in table
     assert "1 stale" in table
-    [row] = strip_rows([line])
-    assert (row["failed"], row["stale"]) == (EXPECTED["n_failed"], EXPECTED["n_stale"])
+    [row] = define_strip().file("comparison", [line], view.url).rows
+    assert (row["Failed"], row["Stale"]) == (EXPECTED["n_failed"], EXPECTED["n_stale"])
     times = metrics.latency_text(line.summary)
     for name in ("queue_ms", "prefill_ms", "decode_ms", "other_ms", "load_ms"):
         assert shown(name) in times, name

@@ -280,6 +280,8 @@ class LevelOrder:
     class_id: str
     difficulty: Mapping[int, float]
     """Level to the mean measured difficulty of its tests, 0.0 (all solve it) to 1.0."""
+    n_tests: Mapping[int, int]
+    """Level to the number of its tests with a score."""
     correlation: Estimate | None
     """Rank correlation of level and measured difficulty, `n` tests; None where it is undefined:
     one level, fewer than 4 tests, or no difference in difficulty."""
@@ -326,6 +328,7 @@ def _build_level_order(class_id: str, items: list[Item], seed: int) -> LevelOrde
     return LevelOrder(
         class_id=class_id,
         difficulty={level: sum(hard) / len(hard) for level, hard in sorted(by_level.items())},
+        n_tests={level: len(hard) for level, hard in by_level.items()},
         correlation=correlation,
         p_value=1.0 if correlation is None else _compute_chance(levels, difficulty, seed),
     )

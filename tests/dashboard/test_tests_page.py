@@ -141,9 +141,10 @@ def test_a_template_without_its_placeholder_is_refused(workspace_files: Workspac
 def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
     scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
     services = services_with(workspace_files, scores)
-    content = classes_csv(finished(services)).csv.splitlines()
-    assert content[0].startswith("class_id,tests,evaluator,order,difficulty_")
-    assert content[1].startswith("sums,3,has_expected,")
+    [row] = classes_csv(finished(services), "").rows
+    assert row == row | {"Class": "sums", "Tests": 3, "Evaluator": "has_expected"}
+    assert row["Difficulty of level 3"] == 1.0
+    assert row["Tests of level 3"] == 1
 
 
 def test_only_what_was_changed_is_written() -> None:

@@ -41,6 +41,8 @@ class SheetColumn(Generic[R]):
         is_hidden: True if the reader has to choose it.
         is_optional: True if it is shown only where some row has a value, or the reader chose it.
         is_on_screen_only: True if files have no such column, and it sorts nothing.
+        is_fixed: True if the reader cannot hide it.
+        head: Its heading, where the page sorts in a way of its own.
     """
 
     field: str
@@ -53,6 +55,8 @@ class SheetColumn(Generic[R]):
     is_hidden: bool = False
     is_optional: bool = False
     is_on_screen_only: bool = False
+    is_fixed: bool = False
+    head: html.Th | None = None
 
     def draw(self, line: R) -> Any:
         """Build the cell of a row."""
@@ -81,9 +85,8 @@ class SheetTable(Generic[R]):
     def shown(self, lines: Sequence[R], view: TableView) -> list[SheetColumn[R]]:
         """List the columns that the reader sees."""
         first, *others = self.columns
-        chosen = [each for each in others if each.field in view.columns]
-        if chosen or first.field in view.columns:
-            return [first, *chosen]
+        if any(each.field in view.columns for each in self.columns):
+            return [first, *(e for e in others if e.is_fixed or e.field in view.columns)]
         return [first, *(each for each in others if _is_usual(each, lines))]
 
     def sort(self, lines: Sequence[R], view: TableView) -> list[R]:
@@ -153,6 +156,8 @@ class SheetTable(Generic[R]):
         return columns
 
     def _head(self, column: SheetColumn[R], links: StayLinks, url: TablesUrl) -> Component:
+        if column.head is not None:
+            return column.head
         if column.is_on_screen_only:
             return html.Th(column.heading, scope="col", title=column.hint or None)
         view = url.view_of(self.name)
@@ -168,6 +173,7 @@ class SheetTable(Generic[R]):
             _tick(column.heading, links, url.with_view(view.toggle(column.field, fields)),
                   is_shown=column.field in fields)
             for column in self.columns[1:]
+            if not column.is_fixed
         ]  # fmt: skip
         usual = url.with_view(view._replace(columns=())).search
         reset = links.link("Reset columns", usual, className="choose-button")
@@ -188,7 +194,7 @@ def _tick(text: str, links: StayLinks, url: TablesUrl, *, is_shown: bool) -> Com
 
 def sort_head(
     links: StayLinks, text: str, hint: str, search: str, is_descending: bool | None
-) -> Component:
+) -> html.Th:
     """Build a heading that sorts a table.
 
     Args:

@@ -90,10 +90,8 @@ def _describe_score(score: ClassScore) -> str:
     seen = score.against_base
     if seen is None:
         return told
-    return (
-        f"{told}; {seen.value:+.3f} from the baseline (95 % CI {seen.low:+.2f} to {seen.high:+.2f}, "
-        f"{seen.basis} in common)"
-    )
+    interval = f"95 % CI {seen.low:+.2f} to {seen.high:+.2f}, {seen.basis} in common"
+    return f"{told}; {seen.value:+.3f} from the baseline ({interval})"
 
 
 def _change_class(seen: Estimate) -> str:

@@ -20,15 +20,16 @@ from poor_bench.dashboard.page import (
 from poor_bench.dashboard.pages.tests.bulk import register_bulk
 from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
 from poor_bench.dashboard.pages.tests.groups import build_filters, build_finding_groups
-from poor_bench.dashboard.pages.tests.layout import FormIds, TestsIds, TestUrl
+from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.panel import facts, form_to_changes, panel
 from poor_bench.dashboard.pages.tests.tables import (
-    build_class_table,
     build_test_table,
+    define_classes,
+    define_tests,
+    list_classes,
 )
-from poor_bench.dashboard.services.test_findings import rate_severity
 from poor_bench.dashboard.services.test_reports import prompt_variants
-from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
+from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import disabled_tests_text, write_count
@@ -54,58 +55,22 @@ def found_tests(services: Services, search: str | None) -> list[Test]:
     return find_tests(services.files.workspace().tests, url, _know(services))
 
 
-_COLUMNS = (
-    "test_id", "class_id", "level", "enabled", "tags", "n_models", "mean_score", "pass_rate",
-    "discrimination", "flip_rate", "n_repeated", "severity", "findings", "text",
-)  # fmt: skip
-
-
 def tests_csv(services: Services, search: str | None) -> TableFile:
     """Return the tests that the filters find as a file."""
-    known = _know(services)
-    rows = [_describe_test(test, known) for test in found_tests(services, search)]
-    return table_file("tests", rows, _COLUMNS)
+    found = found_tests(services, search)
+    return define_tests(_know(services)).file("tests", found, TestUrl.read(search))
 
 
-def _describe_test(test: Test, known: KnownTests) -> dict[str, Any]:
-    item, findings = known.items.get(test.test_id), known.findings.get(test.test_id, ())
-    worst = rate_severity(findings)
-    row: dict[str, Any] = {
-        "test_id": test.test_id,
-        "class_id": test.class_id,
-        "level": test.level,
-        "enabled": test.enabled,
-        "tags": " ".join(test.tags),
-        "severity": worst.value if worst else None,
-        "findings": " | ".join(finding.text for finding in findings),
-        "text": test.text or " | ".join(test.texts or ()),
-    }
-    if item is not None:
-        row |= {"n_models": item.n_llms, "mean_score": item.mean_score}
-        row |= {"pass_rate": item.pass_rate, "flip_rate": item.flip_rate}
-        row["n_repeated"] = item.n_repeated
-        row["discrimination"] = item.discrimination.value if item.discrimination else None
-    return row
-
-
-def classes_csv(services: Services) -> TableFile:
+def classes_csv(services: Services, search: str | None) -> TableFile:
     """Return the test classes as a file; difficulty is 1 minus the mean score."""
     workspace, answer = services.files.workspace(), services.tests.items().value
-    orders = answer.orders if answer else {}
-    levels = sorted({test.level for test in workspace.tests})
-    rows = []
-    for class_id, test_class in workspace.test_classes.items():
-        row: dict[str, Any] = {"class_id": class_id}
-        row["tests"] = sum(test.class_id == class_id for test in workspace.tests)
-        row["evaluator"] = test_class.evaluator.name if test_class.evaluator else None
-        if class_id in orders:
-            row["order"] = orders[class_id].verdict.value
-            row |= {
-                f"difficulty_{level}": hard for level, hard in orders[class_id].difficulty.items()
-            }
-        rows.append(row)
-    columns = ["class_id", "tests", "evaluator", "order", *(f"difficulty_{n}" for n in levels)]
-    return table_file("test_classes", rows, columns)
+    lines = list_classes(
+        workspace.test_classes,
+        workspace.tests,
+        answer.orders if answer else None,
+        services.tests.faults().value,
+    )
+    return define_classes(lines).file("test_classes", lines, TestUrl.read(search))
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -118,10 +83,11 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         nothing = empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
         return "", nothing, None, None, nothing, True
     orders = items.value.orders if items.value else None
+    classes = list_classes(workspace.test_classes, workspace.tests, orders, faults.value)
     groups = findings.value.groups if findings.value else ()
     return (
         _note(workspace),
-        build_class_table(workspace.test_classes, workspace.tests, orders, faults.value, url),
+        define_classes(classes, url).draw(classes, LINKS, url),
         build_finding_groups(groups, url, is_complete=findings.is_current),
         build_filters(workspace, url),
         build_test_table(found_tests(services, search), _know(services), url),
@@ -237,8 +203,8 @@ def _register_shown(app: Dash, services: Services) -> None:
 
     bind_controls(app, TestsIds.SEARCH, TestUrl, text=TestsIds.TEXT)
     shown = State(TestsIds.SEARCH, "data")
-    bind_files(app, services, TestsIds.DOWNLOAD, {TestsIds.CSV: tests_csv}, shown)
-    bind_files(app, services, TestsIds.DOWNLOAD, {TestsIds.CLASSES_CSV: classes_csv})
+    files = {TestsIds.CSV: tests_csv, TestsIds.CLASSES_CSV: classes_csv}
+    bind_files(app, services, TestsIds.DOWNLOAD, files, shown)
     bind_address(app, TestsIds.SEARCH)
 
 

@@ -3,55 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import dcc, html
 
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
-from poor_bench.dashboard.components.tables import number, quiet, row, sheet
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, sort_head
+from poor_bench.dashboard.components.tables import number, quiet, write_n
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
-from poor_bench.dashboard.services.test_findings import message_about
+from poor_bench.dashboard.services.test_findings import message_about, rate_severity
 from poor_bench.dashboard.url_state import compare_link
+from poor_bench.models.problem import Problem
+from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.items import LevelOrder, LevelVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.pages.tests.find import KnownTests
     from poor_bench.dashboard.services.test_findings import TestFinding
     from poor_bench.dashboard.services.test_reports import FoundFaults
-    from poor_bench.models.problem import Problem
-    from poor_bench.models.test import Test, TestClass
     from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.items import Item
 
 
 PAGE_SIZE = 50
-_CLASS_HEADINGS = (
-    ("Class", ""),
-    ("Tests", ""),
-    ("Evaluator", "Module that scores the responses"),
-    ("Difficulty by level", "1 minus the mean score of all models, for each declared level"),
-    ("Problems", "Found by the checks of tests"),
-)
-_SORTED_HEADINGS = (
-    (SortBy.LEVEL, "Level", "Declared difficulty"),
-    (SortBy.MEAN, "Mean score", "Mean over models, and how many have a score"),
-    (
-        SortBy.DISCRIMINATION,
-        "Discrimination",
-        "Item-rest correlation over models. Below 0: good models fail here.",
-    ),
-    (
-        SortBy.FLAKINESS,
-        "Flakiness",
-        "Chance that two trials of a model end differently; n: models with several trials",
-    ),
-)
+NO_CHOICE = TestUrl()
 _UNKNOWN = "n/a"
 _TRENDS = {
     LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as declared"),
@@ -64,45 +44,169 @@ _TRENDS = {
 """What is said of the order of the levels of a class, and what it means."""
 
 
-def build_class_table(
+class ClassLine(NamedTuple):
+    """One class with what is known of it by now."""
+
+    class_id: str
+    evaluator: str | None
+    n_tests: int
+    order: LevelOrder | None
+    """None where nothing is scored, or while it is computed."""
+    is_computed: bool
+    problems: Sequence[Problem]
+
+
+def list_classes(
     classes: Mapping[str, TestClass],
     tests: Sequence[Test],
     orders: Mapping[str, LevelOrder] | None,
     faults: FoundFaults | None,
-    url: TestUrl,
-) -> Component:
-    """Build the table of the classes.
+) -> list[ClassLine]:
+    """Collect what is known of the classes.
 
     Args:
         classes: By id.
         tests: All tests.
         orders: Class id to the order of its levels; None while it is computed.
         faults: Problems; None while they are looked for.
-        url: State of the page.
     """
     n_tests = Counter(test.class_id for test in tests)
-    rows = [
-        row(
-            class_link(LINKS, url, class_id, class_id),
-            str(n_tests[class_id]),
-            quiet(test_class.evaluator.name if test_class.evaluator else "-"),
-            _hardness(orders, class_id),
-            _problems(faults.by_class.get(class_id, ()) if faults else (), class_id),
+    return [
+        ClassLine(
+            class_id,
+            test_class.evaluator.name if test_class.evaluator else None,
+            n_tests[class_id],
+            (orders or {}).get(class_id),
+            orders is not None,
+            faults.by_class.get(class_id, ()) if faults else (),
         )
         for class_id, test_class in classes.items()
     ]
-    return sheet(_CLASS_HEADINGS, rows, label="Table of classes")
 
 
-def _hardness(orders: Mapping[str, LevelOrder] | None, class_id: str) -> Component:
-    if orders is None:
-        return html.Span("computing ...", className="quiet")
-    order = orders.get(class_id)
-    if order is None:
-        return html.Span("no results yet", className="quiet")
-    trend, meaning = _TRENDS[order.verdict]
-    levels = " · ".join(f"{level}: {hard:.2f}" for level, hard in order.difficulty.items())
+def define_classes(lines: Sequence[ClassLine], url: TestUrl = NO_CHOICE) -> SheetTable[ClassLine]:
+    """Define the table of the classes; files have a column for each level."""
+    levels = sorted({level for line in lines if line.order for level in line.order.difficulty})
+    return SheetTable(
+        name="classes",
+        label="Table of classes",
+        columns=[
+            SheetColumn(field="class", heading="Class", value=lambda line: line.class_id,
+                        cell=lambda line: class_link(LINKS, url, line.class_id,
+                                                     line.class_id)),
+            SheetColumn(field="tests", heading="Tests", value=lambda line: line.n_tests),
+            SheetColumn(field="evaluator", heading="Evaluator", value=lambda line: line.evaluator,
+                        cell=lambda line: quiet(line.evaluator or "-"),
+                        hint="Module that scores the responses"),
+            SheetColumn(field="difficulty", heading="Difficulty by level", cell=_hardness,
+                        hint="1 minus the mean score of all models, for each declared level; "
+                        "n: tests with a score",
+                        file_heading="Order of the levels",
+                        value=lambda line: _TRENDS[line.order.verdict][0] if line.order else None,
+                        further=[column for level in levels for column in _of_level(level)]),
+            SheetColumn(field="problems", heading="Problems", hint="Found by the checks of tests",
+                        value=lambda line: " | ".join(_list_problems(line)) or None,
+                        cell=_show_problems),
+        ],
+    )  # fmt: skip
+
+
+def _of_level(level: int) -> list[tuple[str, Callable[[ClassLine], float | None]]]:
+    """List what files hold of a level."""
+    return [
+        (f"Difficulty of level {level}",
+         lambda line: line.order.difficulty.get(level) if line.order else None),
+        (f"Tests of level {level}",
+         lambda line: line.order.n_tests.get(level) if line.order else None),
+    ]  # fmt: skip
+
+
+def _hardness(line: ClassLine) -> Component:
+    if line.order is None:
+        text = "no results yet" if line.is_computed else "computing ..."
+        return html.Span(text, className="quiet")
+    trend, meaning = _TRENDS[line.order.verdict]
+    levels: list[Any] = []
+    for level, hard in line.order.difficulty.items():
+        apart = " · " if levels else ""
+        levels += [f"{apart}{level}: {hard:.2f} ", write_n(line.order.n_tests[level])]
     return html.Div([html.Span(levels), html.Div(trend, className="quiet", title=meaning)])
+
+
+def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test]:
+    """Define the table of the tests; `TestUrl` has their order."""
+
+    def read(get: Callable[[Item], Any]) -> Callable[[Test], Any]:
+        return lambda test: get(item) if (item := known.items.get(test.test_id)) else None
+
+    def bound(name: str) -> Callable[[Test], Any]:
+        return read(lambda item: getattr(item.discrimination, name, None))
+
+    def link(test: Test) -> Component:
+        search = url.change(test="" if test.test_id == url.test else test.test_id).search
+        return html.Td(_name(test, LINKS.link(test.test_id, search, className="strip-name")))
+
+    tick_head = html.Th(
+        html.Span("Select", className="only-heard"), scope="col", className="tick-cell"
+    )
+    return SheetTable(
+        name="tests",
+        label="Table of tests",
+        columns=[
+            SheetColumn(field="tick", heading="Select", value=lambda _: None, head=tick_head,
+                        cell=lambda test: html.Th(_tick(test.test_id, url), className="tick-cell"),
+                        is_on_screen_only=True),
+            SheetColumn(field="test", heading="Test", value=lambda test: test.test_id, cell=link,
+                        file_heading="Test ID", is_fixed=True, head=html.Th("Test", scope="col"),
+                        further=[("Test class", lambda test: test.class_id),
+                                 ("Enabled", lambda test: test.enabled),
+                                 ("Tags", lambda test: " ".join(test.tags))]),
+            SheetColumn(field="level", heading="Level", value=lambda test: test.level,
+                        head=_sort_head(url, SortBy.LEVEL, "Level", "Declared difficulty")),
+            SheetColumn(field="mean", heading="Mean score",
+                        value=read(lambda item: item.mean_score),
+                        cell=lambda test: _mean(test.test_id, known.items.get(test.test_id)),
+                        head=_sort_head(url, SortBy.MEAN, "Mean score",
+                                        "Mean over models, and how many have a score"),
+                        further=[("Models", read(lambda item: item.n_llms)),
+                                 ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
+            SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
+                        cell=lambda test: _figure(read(lambda item: item.discrimination)(test)),
+                        head=_sort_head(url, SortBy.DISCRIMINATION, "Discrimination",
+                                        "Item-rest correlation over models. Below 0: good models "
+                                        "fail here."),
+                        further=[("Discrimination 95 % CI low", bound("low")),
+                                 ("Discrimination 95 % CI high", bound("high"))]),
+            SheetColumn(field="flakiness", heading="Flakiness",
+                        value=read(lambda item: item.flip_rate),
+                        cell=lambda test: _flakiness(known.items.get(test.test_id)),
+                        head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
+                                        "Chance that two trials of a model end differently; n: "
+                                        "models with several trials"),
+                        file_heading="Flakiness (0 to 1)",
+                        further=[("Models with several trials",
+                                  read(lambda item: item.n_repeated))]),
+            SheetColumn(field="text", heading="Text", value=_read_text,
+                        cell=lambda test: quiet(" ".join(_read_text(test).split())[:140],
+                                                "test-asks"),
+                        head=html.Th("Text", scope="col", title="Prompt of the test")),
+            SheetColumn(field="findings", heading="Findings",
+                        value=lambda test: " | ".join(
+                            each.text for each in known.findings.get(test.test_id, ())),
+                        cell=lambda test: _list_findings(known.findings.get(test.test_id, ())),
+                        head=_sort_head(url, SortBy.SEVERITY, "Findings", "The worst first"),
+                        further=[("Severity", lambda test: _rate(test, known))]),
+        ],
+    )  # fmt: skip
+
+
+def _rate(test: Test, known: KnownTests) -> str | None:
+    worst = rate_severity(known.findings.get(test.test_id, ()))
+    return worst.value if worst else None
+
+
+def _read_text(test: Test) -> str:
+    return test.text or " | ".join(test.texts or ())
 
 
 def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> Component:
@@ -118,23 +222,21 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
     start = (url.page - 1) * PAGE_SIZE
-    rows = [_test_row(test, known, url) for test in tests[start : start + PAGE_SIZE]]
+
+    def style(test: Test) -> dict[str, Any]:
+        class_name = "" if test.enabled else "is-off"
+        return {"is_open": test.test_id == url.test, "class_name": class_name}
+
+    page, kind = tests[start : start + PAGE_SIZE], "sheet tests-sheet"
     return html.Div(
         [
-            sheet(_build_headings(url), rows, label="Table of tests", kind="sheet tests-sheet"),
+            define_tests(known, url).draw(page, LINKS, url, style=style, kind=kind),
             page_steps(LINKS, url, len(tests), PAGE_SIZE, label="Pages of tests"),
         ]
     )
 
 
-def _build_headings(url: TestUrl) -> list[Any]:
-    figures = [_sort_heading(url, *heading) for heading in _SORTED_HEADINGS]
-    findings = _sort_heading(url, SortBy.SEVERITY, "Findings", "The worst first")
-    tick = html.Th(html.Span("Select", className="only-heard"), scope="col", className="tick-cell")
-    return [tick, "Test", *figures, ("Text", "Prompt of the test"), findings]
-
-
-def _sort_heading(url: TestUrl, sort: SortBy, text: str, hint: str) -> Component:
+def _sort_head(url: TestUrl, sort: SortBy, text: str, hint: str) -> html.Th:
     """Build a heading that sorts: ascending, then descending, then as in the file."""
     is_sorted = url.sort == sort
     if not is_sorted:
@@ -143,31 +245,7 @@ def _sort_heading(url: TestUrl, sort: SortBy, text: str, hint: str) -> Component
         search = url.change(sort="", descending=False).search
     else:
         search = url.change(descending=True).search
-    arrow = (
-        (" \N{DOWNWARDS ARROW}" if url.descending else " \N{UPWARDS ARROW}") if is_sorted else ""
-    )
-    order = ("descending" if url.descending else "ascending") if is_sorted else "none"
-    link = LINKS.link(f"{text}{arrow}", search, className="sort-link")
-    return html.Th(link, scope="col", title=hint, **aria(sort=order))
-
-
-def _test_row(test: Test, known: KnownTests, url: TestUrl) -> Component:
-    is_open = test.test_id == url.test
-    search = url.change(test="" if is_open else test.test_id).search
-    text = " ".join((test.text or " | ".join(test.texts or ())).split())
-    item = known.items.get(test.test_id)
-    return row(
-        html.Th(_tick(test.test_id, url), className="tick-cell"),
-        html.Td(_name(test, LINKS.link(test.test_id, search, className="strip-name"))),
-        str(test.level),
-        _mean(test.test_id, item),
-        _figure(None if item is None else item.discrimination),
-        _flakiness(item),
-        quiet(text[:140], "test-asks"),
-        _list_findings(known.findings.get(test.test_id, ())),
-        is_open=is_open,
-        class_name="" if test.enabled else "is-off",
-    )
+    return sort_head(LINKS, text, hint, search, url.descending if is_sorted else None)
 
 
 def _tick(test_id: str, url: TestUrl) -> Component:
@@ -230,9 +308,13 @@ def _list_findings(findings: Sequence[TestFinding]) -> Component | None:
     )
 
 
-def _problems(problems: Sequence[Problem], of: str) -> Component | None:
+def _list_problems(line: ClassLine) -> list[str]:
     """Describe what is wrong with the class of a row, without its name."""
-    texts = [message_about(problem, of) for problem in problems]
+    return [message_about(problem, line.class_id) for problem in line.problems]
+
+
+def _show_problems(line: ClassLine) -> Component | None:
+    texts = _list_problems(line)
     if not texts:
         return None
     return html.Ul([html.Li(set_code(text[:200])) for text in texts], className="problem-list")

@@ -276,7 +276,7 @@ class Redo(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunUrl(UrlState):
+class RunUrl(TablesUrl):
     """The state of page Run: what its controls choose. Empty filters choose everything."""
 
     llm_ids: tuple[str, ...] = query_field("llm", ())

@@ -102,7 +102,7 @@ class SheetTable(Generic[R]):
     def draw(
         self,
         lines: Sequence[R],
-        links: StayLinks,
+        links: StayLinks | None,
         url: TablesUrl,
         *,
         style: Callable[[R], Mapping[str, Any]] = lambda _: {},
@@ -114,7 +114,7 @@ class SheetTable(Generic[R]):
 
         Args:
             lines: Its rows.
-            links: Makes the links of the page.
+            links: Makes the links of the page; None for a table without choices.
             url: State of the page.
             style: Returns what `row` takes further of a row, such as `is_open`.
             kind: CSS classes, as `sheet` takes them.
@@ -127,6 +127,8 @@ class SheetTable(Generic[R]):
             row(*(column.draw(line) for column in shown), **style(line))
             for line in self.sort(lines, view)[:n_shown]
         ]
+        if links is None:
+            return sheet([each.heading for each in shown], rows, label=self.label, kind=kind)
         heads = [self._head(column, links, url) for column in shown]
         table = sheet(heads, rows, label=self.label, kind=kind, above=above)
         return html.Div([self.chooser(lines, links, url), table], className="choosable")

@@ -32,7 +32,7 @@ from poor_bench.dashboard.pages.tests.callbacks import register as register_test
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
-from poor_bench.dashboard.url_state import RunUrl
+from poor_bench.dashboard.url_state import RunUrl, TablesUrl
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -86,7 +86,7 @@ PAGES: tuple[Page, ...] = (
         parts=tests_parts,
         register=register_tests,
     ),
-    Page(path="/llms", title="Models", layout=llms_layout, register=register_llms),
+    Page(path="/llms", title="Models", url=TablesUrl, layout=llms_layout, register=register_llms),
     Page(path="/run", title="Run", url=RunUrl, layout=run_layout, register=register_run),
     Page(
         path="/judge",

@@ -135,7 +135,8 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
     assert "unknown" in text_of(plan)
     assert not is_off
     lines = callbacks.plan_csv(services, Selection()).csv.splitlines()
-    assert lines[1] == "scripted:one,3,0,0,,0.0"
+    assert lines[0] == "Model ID,Model,Trials,Estimated time (s),Estimated cost (US$)"
+    assert lines[1] == "scripted:one,scripted:one,3,,0.0"
 
 
 def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: WorkspaceFiles) -> None:
@@ -403,7 +404,8 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     assert "<b>no</b>" in text_of(table)
     assert "1 trial without a score" in text_of(head)
     assert "'<b>" not in callbacks.failures_csv(services).csv
-    assert "scripted:one,older_tool,sum_001,1,<b>no</b>" in callbacks.failures_csv(services).csv
+    line = "scripted:one,scripted:one,older tool,sum_001,1,<b>no</b>"
+    assert line in callbacks.failures_csv(services).csv
     services.runs.start(select_failed(services.results.failures(), services.files.workspace()))
     services.runs.wait(PATIENCE_S)
     assert services.results.failures() == []

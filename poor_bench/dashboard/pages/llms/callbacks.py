@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
@@ -12,7 +11,7 @@ from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
-from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data
+from poor_bench.dashboard.page import ShellIds, bind_address, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
     form_to_changes,
@@ -21,8 +20,14 @@ from poor_bench.dashboard.pages.llms.entry import (
     needed_consent,
 )
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
-from poor_bench.dashboard.pages.llms.tables import build_llm_table, build_tried_answer, found_models
-from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
+from poor_bench.dashboard.pages.llms.tables import (
+    build_llm_table,
+    build_tried_answer,
+    define_models,
+    found_models,
+)
+from poor_bench.dashboard.table_files import TableFile, bind_files
+from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 
@@ -37,18 +42,17 @@ if TYPE_CHECKING:
 
 Notices = list[dict[str, Any]]
 _FIELDS = ("provider", "name", "endpoint", "api_key_env", "size", "parameters")
-_COLUMNS = (
-    "id", "label", "provider", "name", "enabled", "reachable", "message", "size", "endpoint",
-    "api_key_env", "concurrency", "requests_per_minute", "parameters",
-)  # fmt: skip
 
 
-def show_listed(services: Services, look: int) -> tuple[str, Component, bool]:
+def show_listed(
+    services: Services, look: int, search: str | None = ""
+) -> tuple[str, Component, bool]:
     """Return a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
-    table = build_llm_table(workspace.llms, answer.value, services.llms.probes())
+    url = TablesUrl.read(search)
+    table = build_llm_table(workspace.llms, answer.value, services.llms.probes(), url)
     return note, table, answer.is_current
 
 
@@ -133,17 +137,10 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     return report_saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
 
 
-def llms_csv(services: Services, look: int) -> TableFile:
+def llms_csv(services: Services, look: int, search: str | None = "") -> TableFile:
     """Return the configured LLMs as a file, with whether they can be asked as far as known."""
-    checks = services.llms.checks(look).value or {}
-    rows = []
-    for llm in services.files.workspace().llms:
-        row = {name: getattr(llm, name, None) for name in _COLUMNS}
-        row["parameters"] = json.dumps(dict(llm.parameters), ensure_ascii=False)
-        if (check := checks.get(llm.id)) is not None:
-            row |= {"reachable": check.reachable, "message": check.message}
-        rows.append(row)
-    return table_file("llms", rows, _COLUMNS)
+    table = define_models(services.llms.checks(look).value, probes=services.llms.probes())
+    return table.file("llms", services.files.workspace().llms, TablesUrl.read(search))
 
 
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
@@ -176,16 +173,20 @@ def _register_shown(app: Dash, services: Services) -> None:
         Input(LLMsIds.CHECK, "n_clicks"),
         Input(LLMsIds.LOOK, "n_clicks"),
         Input(LLMsIds.WAIT, "n_intervals"),
+        Input(LLMsIds.SEARCH, "data"),
         State(LLMsIds.ENDPOINT, "value"),
     )
-    def _show(checks: int, looks: int, _waited: int | None, endpoint: str | None) -> Any:
-        note, listed, is_checked = show_listed(services, checks)
+    def _show(
+        checks: int, looks: int, _waited: int | None, search: str, endpoint: str | None
+    ) -> Any:
+        note, listed, is_checked = show_listed(services, checks, search)
         found = show_found(services, endpoint, looks)
         is_found = getattr(found, "role", "") != "status"
-        return note, still(listed), found, options(services), is_checked and is_found
+        return note, still(listed, search=search), found, options(services), is_checked and is_found
 
-    checks = State(LLMsIds.CHECK, "n_clicks")
-    bind_files(app, services, LLMsIds.DOWNLOAD, {LLMsIds.CSV: llms_csv}, checks)
+    checks, search = State(LLMsIds.CHECK, "n_clicks"), State(LLMsIds.SEARCH, "data")
+    bind_files(app, services, LLMsIds.DOWNLOAD, {LLMsIds.CSV: llms_csv}, checks, search)
+    bind_address(app, LLMsIds.SEARCH)
 
     @on_click(
         app,

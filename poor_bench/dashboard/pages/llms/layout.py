@@ -10,6 +10,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
+    StayLinks,
     build_options,
     file_buttons,
     single_choice,
@@ -22,13 +23,14 @@ from poor_bench.providers.catalog import provider_names
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.url_state import UrlState
+    from poor_bench.dashboard.url_state import TablesUrl
     from poor_bench.models.llm import LLM
 
 
 class LLMsIds(StrEnum):
     """What callbacks of the page refer to."""
 
+    SEARCH = "llms-search-store"
     NOTE = "llms-note-text"
     LISTED = "llms-listed-body"
     CHECK = "llms-check-button"
@@ -88,13 +90,14 @@ def field_id(llm_id: str, field: str) -> dict[str, str]:
 
 
 WAIT_MS = 700
+LINKS = StayLinks(LLMsIds.SEARCH)
 _PROMPT = "What is 17 + 25? Reply with the number only."
 
 
 _STORES = (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN, LLMsIds.ARRANGED, LLMsIds.DELETED)
 
 
-def layout(_url: UrlState) -> Component:
+def layout(url: TablesUrl) -> Component:
     """Return the page without data."""
     check = small_button("Check again", LLMsIds.CHECK, "refresh")
     return html.Div(
@@ -113,6 +116,7 @@ def layout(_url: UrlState) -> Component:
             dmc.Modal(
                 id=LLMsIds.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]
             ),
+            dcc.Store(id=LLMsIds.SEARCH, data=url.search),
             dcc.Interval(id=LLMsIds.WAIT, interval=WAIT_MS, disabled=True),
             dcc.Download(id=LLMsIds.DOWNLOAD),
             _delete_dialog(),

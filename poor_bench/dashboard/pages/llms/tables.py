@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,14 @@ from poor_bench.config.edit_llms import LLMAction
 from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button
-from poor_bench.dashboard.components.tables import number, quiet, row, sheet
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.components.texts import build_folded, plain_text
-from poor_bench.dashboard.pages.llms.layout import LLMsIds
+from poor_bench.dashboard.pages.llms.layout import LINKS, LLMsIds
 from poor_bench.dashboard.text.formatting import setting_text, size_text
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import TablesUrl, model_link
 from poor_bench.messages import write_count
+from poor_bench.models.llm import LLM
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,12 +29,11 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.models.completion import Completion
-    from poor_bench.models.llm import LLM
     from poor_bench.ports import Reachability
     from poor_bench.probe.report import ProbeReport
 
 
-_HEADINGS = ("Model", "Reachable", "Size", "Server", "Parameters", "Settings")
+NO_CHOICE = TablesUrl()
 _SHARED = 3
 """From how many LLMs on a message stands once above the table instead of in each row."""
 
@@ -40,6 +42,7 @@ def build_llm_table(
     llms: Sequence[LLM],
     checks: Mapping[str, Reachability] | None,
     probes: Mapping[str, ProbeReport] = MappingProxyType({}),
+    url: TablesUrl = NO_CHOICE,
 ) -> Component:
     """Build the table of the configured models.
 
@@ -47,6 +50,7 @@ def build_llm_table(
         llms: In the order of the file.
         checks: LLM id to its reachability; None while the endpoints are asked.
         probes: LLM id to what a probe found of its settings.
+        url: State of the page.
     """
     if not llms:
         return empty_state(
@@ -54,15 +58,84 @@ def build_llm_table(
         )
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
-    return sheet(
-        [*_HEADINGS, html.Span("Actions", className="only-heard")],
-        [_llm_row(llm, checks, shared, probes.get(llm.id)) for llm in llms],
-        label="Configured models",
-        kind="sheet llm-table",
-        above=html.Ul(
-            [_build_shared_message(*each) for each in shared.items()], className="shared-messages"
-        ),
+    above = html.Ul(
+        [_build_shared_message(*each) for each in shared.items()], className="shared-messages"
     )
+    return define_models(checks, shared, probes).draw(
+        llms, LINKS, url, kind="sheet llm-table", above=above,
+        style=lambda llm: {"class_name": "" if llm.enabled else "is-off"},
+    )  # fmt: skip
+
+
+def define_models(
+    checks: Mapping[str, Reachability] | None,
+    shared: Collection[str] = (),
+    probes: Mapping[str, ProbeReport] = MappingProxyType({}),
+) -> SheetTable[LLM]:
+    """Define the table of the configured models.
+
+    Args:
+        checks: See `build_llm_table`.
+        shared: Messages that stand above the table.
+        probes: See `build_llm_table`.
+    """
+
+    def state(llm: LLM) -> str | None:
+        check = (checks or {}).get(llm.id)
+        return None if check is None else check.state
+
+    def message(llm: LLM) -> str | None:
+        check = (checks or {}).get(llm.id)
+        return None if check is None else check.message
+
+    def notes(llm: LLM) -> str | None:
+        probe = probes.get(llm.id)
+        return None if probe is None else ", ".join(probe.notes) or "obeyed"
+
+    return SheetTable(
+        name="models",
+        label="Configured models",
+        kept=[("Model ID", lambda llm: llm.id)],
+        columns=[
+            SheetColumn(field="model", heading="Model", value=lambda llm: llm.label or llm.id,
+                        cell=_link_model,
+                        further=[("Provider", lambda llm: llm.provider),
+                                 ("Name", lambda llm: llm.name),
+                                 ("Enabled", lambda llm: llm.enabled)]),
+            SheetColumn(field="reachable", heading="Reachable", value=state,
+                        cell=lambda llm: _reachable((checks or {}).get(llm.id), shared),
+                        further=[("Message", message)]),
+            SheetColumn(field="size", heading="Size", value=lambda llm: llm.size,
+                        cell=lambda llm: number(size_text(llm.size) or "n/a"),
+                        file_heading="Size (billions of parameters)"),
+            SheetColumn(field="server", heading="Server", value=lambda llm: llm.endpoint,
+                        cell=lambda llm: quiet(llm.endpoint or "default of the provider"),
+                        further=[("API key variable", lambda llm: llm.api_key_env),
+                                 ("Concurrent requests", lambda llm: llm.concurrency),
+                                 ("Requests per minute", lambda llm: llm.requests_per_minute)]),
+            SheetColumn(field="parameters", heading="Parameters", value=_write_parameters,
+                        cell=_show_parameters),
+            SheetColumn(field="settings", heading="Settings", value=notes,
+                        cell=lambda llm: _build_probe(probes.get(llm.id))),
+            SheetColumn(field="actions", heading="Actions", value=lambda _: None,
+                        cell=_build_actions, is_on_screen_only=True),
+        ],
+    )  # fmt: skip
+
+
+def _link_model(llm: LLM) -> list[Component | None]:
+    return [
+        dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
+        html.Div(llm.id, className="quiet") if llm.label else None,
+    ]
+
+
+def _write_parameters(llm: LLM) -> str:
+    return json.dumps(dict(llm.parameters), ensure_ascii=False)
+
+
+def _show_parameters(llm: LLM) -> Component:
+    return quiet(", ".join(setting_text(*each) for each in llm.parameters.items())[:120] or "-")
 
 
 def _build_shared_message(message: str, number: int) -> Component:
@@ -154,13 +227,7 @@ def _build_probe(probe: ProbeReport | None) -> Component:
     return html.Div([settings_badges(probe.notes) or obeyed, day])
 
 
-def _llm_row(
-    llm: LLM,
-    checks: Mapping[str, Reachability] | None,
-    shared: Collection[str],
-    probe: ProbeReport | None,
-) -> Component:
-    parameters = ", ".join(setting_text(*each) for each in llm.parameters.items())
+def _build_actions(llm: LLM) -> Component:
     other = "Disable" if llm.enabled else "Enable"
     switch = choose_button(other, LLMsIds.SWITCHED, llm.id, label=f"{other} {llm.id}")
     edit = choose_button("Edit", LLMsIds.EDITED, llm.id, label=f"Edit {llm.id}")
@@ -169,16 +236,4 @@ def _llm_row(
         choose_button(text, LLMsIds.ARRANGED, f"{action} {llm.id}", label=f"{said} {llm.id}")
         for text, action, said in _ARRANGING
     ]
-    return row(
-        [
-            dcc.Link(llm.label or llm.id, href=model_link(llm.id), className="strip-name"),
-            html.Div(llm.id, className="quiet") if llm.label else None,
-        ],
-        _reachable((checks or {}).get(llm.id), shared),
-        number(size_text(llm.size) or "-"),
-        quiet(llm.endpoint or "default of the provider"),
-        quiet(parameters[:120] or "-"),
-        _build_probe(probe),
-        html.Div([edit, switch, *arrange, delete], className="row-buttons"),
-        class_name="" if llm.enabled else "is-off",
-    )
+    return html.Div([edit, switch, *arrange, delete], className="row-buttons")

@@ -8,6 +8,7 @@ from dash import Dash, Input, Output, State, ctx
 
 from poor_bench.dashboard.components.blocks import ABSENT, error_banner
 from poor_bench.dashboard.components.controls import test_options
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
@@ -25,12 +26,13 @@ from poor_bench.dashboard.pages.run.layout import (
     select_failed,
 )
 from poor_bench.dashboard.pages.run.plan import (
+    FAILURE_COLUMNS,
+    define_plan,
     failure_rows,
     failures_head,
     failures_table,
     nothing_to_run,
     preview,
-    preview_rows,
     run_is_under_way,
     sandbox_warning,
 )
@@ -87,7 +89,9 @@ def _with_chosen(options: Options, chosen: Sequence[str]) -> Options:
     return [*options, *({"value": value, "label": f"{value} (missing)"} for value in missing)]
 
 
-def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
+def plan(
+    services: Services, selection: Selection, url: RunUrl | None = None
+) -> tuple[Component, bool]:
     """Return the plan of a choice, and whether there is nothing to start."""
     if (missing := nothing_to_run(services.files.workspace())) is not None:
         return missing, True
@@ -95,7 +99,8 @@ def plan(services: Services, selection: Selection) -> tuple[Component, bool]:
         planned = services.plans.preview(selection)
     except ConfigError as error:
         return error_banner(error), True
-    return preview(planned, services.llms.name), not planned.llms or services.runs.state().is_active
+    is_off = not planned.llms or services.runs.state().is_active
+    return preview(planned, services.llms.name, url), is_off
 
 
 def sandbox(services: Services) -> Component | None:
@@ -107,14 +112,16 @@ def sandbox(services: Services) -> Component | None:
     return sandbox_warning(terms) if terms is not None else None
 
 
-def plan_csv(services: Services, selection: Selection) -> TableFile:
+def plan_csv(services: Services, selection: Selection, url: RunUrl | None = None) -> TableFile:
     """Return the plan of a choice as a file."""
-    return table_file("plan", preview_rows(services.plans.preview(selection)))
+    llms = services.plans.preview(selection).llms
+    return define_plan(services.llms.name).file("plan", llms, url or RunUrl())
 
 
 def failures_csv(services: Services) -> TableFile:
     """Return every trial that failed to run as a file."""
-    return table_file("failures", failure_rows(services.results.failures()))
+    rows = failure_rows(services.results.failures(), services.llms.name)
+    return table_file("failures", rows, FAILURE_COLUMNS)
 
 
 def register(app: Dash, services: Services) -> None:
@@ -122,8 +129,18 @@ def register(app: Dash, services: Services) -> None:
     _register_choice(app, services)
     _register_run(app, services)
     bind_files(app, services, RunIds.DOWNLOAD, {RunIds.FAILURES_CSV: failures_csv})
-    plan_file = {RunIds.PREVIEW_CSV: lambda services, *values: plan_csv(services, chosen(values))}
-    bind_files(app, services, RunIds.DOWNLOAD, plan_file, *controls(State))
+    bind_files(
+        app,
+        services,
+        RunIds.DOWNLOAD,
+        {RunIds.PREVIEW_CSV: _plan_file},
+        State(RunIds.SEARCH, "data"),
+        *controls(State),
+    )
+
+
+def _plan_file(services: Services, search: str, *values: Any) -> TableFile:
+    return plan_csv(services, chosen(values), RunUrl.read(search))
 
 
 def _register_choice(app: Dash, services: Services) -> None:
@@ -155,21 +172,29 @@ def _register_choice(app: Dash, services: Services) -> None:
 
     bind_address(app, RunIds.SEARCH)
 
-    @app.callback(Output(RunIds.SEARCH, "data"), *controls(Input), prevent_initial_call=True)
+    @app.callback(
+        Output(RunIds.SEARCH, "data"),
+        *controls(Input),
+        State(RunIds.SEARCH, "data"),
+        prevent_initial_call=True,
+    )
     def _note_choice(*values: Any) -> str:
-        return read_controls(values).search
+        *chosen, search = values
+        return read_controls(chosen).change(tables=RunUrl.read(search).tables).search
 
     @on_data(
         app,
         Output(RunIds.PREVIEW, "children"),
         Output(RunIds.START, "disabled"),
         Input(RunIds.CLOCK, "disabled"),
+        Input(RunIds.SEARCH, "data"),
         *controls(Input),
     )
-    def _show_plan(_is_still: bool, *values: Any) -> Any:
+    def _show_plan(_is_still: bool, search: str, *values: Any) -> Any:
         if services.runs.state().is_active:
             return run_is_under_way(), True
-        return plan(services, chosen(values))
+        shown, is_off = plan(services, chosen(values), RunUrl.read(search))
+        return still(shown, search=search), is_off
 
 
 def state(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
@@ -232,12 +257,15 @@ def find_consent(services: Services, selection: Selection) -> Component | None:
     return preview(planned, services.llms.name) if planned.needs_consent else None
 
 
-def failures(services: Services) -> tuple[Component | None, str, list[Component]]:
+def failures(
+    services: Services, search: str | None = ""
+) -> tuple[Component | None, str, list[Component]]:
     """Return body, class and head of what failed to run."""
     groups = services.results.failures()
     if not groups:
         return None, ABSENT, []
-    return failures_table(groups, services.llms.name), "card", failures_head(groups)
+    table = failures_table(groups, services.llms.name, RunUrl.read(search))
+    return table, "card", failures_head(groups)
 
 
 def steer(services: Services, button: object) -> None:
@@ -270,9 +298,14 @@ def _register_shown(app: Dash, services: Services) -> None:
     def _show_others() -> Any:
         return others(services)
 
-    @on_data(app, *_card_outputs(RunIds.FAILURES, RunIds.FAILURES_FRAME, RunIds.FAILURES_HEAD))
-    def _show_failures() -> Any:
-        return failures(services)
+    @on_data(
+        app,
+        *_card_outputs(RunIds.FAILURES, RunIds.FAILURES_FRAME, RunIds.FAILURES_HEAD),
+        Input(RunIds.SEARCH, "data"),
+    )
+    def _show_failures(search: str) -> Any:
+        table, *others = failures(services, search)
+        return still(table, search=search), *others
 
 
 def _card_outputs(body: str, frame: str, head: str, **options: Any) -> list[Output]:

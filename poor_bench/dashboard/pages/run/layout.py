@@ -11,6 +11,7 @@ from dash import Input, State, dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, live_card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
+    StayLinks,
     build_options,
     count_choice,
     file_buttons,
@@ -71,6 +72,7 @@ class RunIds(StrEnum):
 
 
 MOST_TRIALS = 100
+LINKS = StayLinks(RunIds.SEARCH)
 
 
 AMONG = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
@@ -14,28 +14,35 @@ from poor_bench.dashboard.components.blocks import (
     tiles,
     warning_banner,
 )
-from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.pages.run.layout import LINKS
+from poor_bench.dashboard.services.run_plans import LLMPreview
+from poor_bench.dashboard.services.stored_results import FailureGroup
 from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import RunUrl, model_link
 from poor_bench.messages import write_count
 from poor_bench.sandbox import SandboxTerms, describe_weakness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dash.development.base_component import Component
 
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.run_plans import LLMPreview, RunPreview
-    from poor_bench.dashboard.services.stored_results import FailureGroup
+    from poor_bench.dashboard.services.run_plans import RunPreview
 
 
 _UNKNOWN = "unknown"
-_HEADS = ("Model", "Trials", "Failed before", "To rescore", "Estimated time", "Estimated cost")
+NO_CHOICE = RunUrl()
+NameOf = Callable[[str], str]
 
 
-def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
-    """Show the planned trials, time and cost, in total and by LLM."""
+def preview(planned: RunPreview, name_of: NameOf, url: RunUrl | None = None) -> Component:
+    """Show the planned trials, time and cost, in total and by LLM.
+
+    Args:
+        planned: The plan.
+        name_of: LLM id to what screens call it.
+        url: State of the page; None where nothing can be chosen.
+    """
     if not planned.llms:
         in_batch = write_count(planned.n_in_batch, "trial")
         return empty_state(
@@ -44,9 +51,7 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
             if planned.n_in_batch
             else "Change the selection, enable a model, or re-run completed tests.",
         )
-    cells = [_cells(llm, name_of(llm.llm_id)) for llm in planned.llms]
-    shown = [column for column in range(len(_HEADS)) if any(each[column] for each in cells)]
-    rows = [row(*(each[column] for column in shown)) for each in cells]
+    table, links = define_plan(name_of), LINKS if url is not None else None
     return html.Div(
         [
             tiles(
@@ -54,15 +59,38 @@ def preview(planned: RunPreview, name_of: Callable[[str], str]) -> Component:
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
             ),
-            sheet([_HEADS[column] for column in shown], rows, kind="run-table"),
+            table.draw(planned.llms, links, url or NO_CHOICE, kind="run-table"),
         ],
         className="page-body",
     )
 
 
-def preview_rows(planned: RunPreview) -> list[dict[str, Any]]:
-    """Return a row for each LLM of a plan; what is not known is None."""
-    return [asdict(llm) for llm in planned.llms]
+def define_plan(name_of: NameOf) -> SheetTable[LLMPreview]:
+    """Define the table of a plan; what is not known is None."""
+    return SheetTable(
+        name="plan",
+        label="Plan by model",
+        kept=[("Model ID", lambda llm: llm.llm_id)],
+        columns=[
+            SheetColumn(field="model", heading="Model", value=lambda llm: name_of(llm.llm_id)),
+            SheetColumn(field="trials", heading="Trials", value=lambda llm: llm.n_items,
+                        cell=lambda llm: f"{llm.n_items:,}"),
+            _count("failed", "Failed before", lambda llm: llm.n_failed),
+            _count("rescore", "To rescore", lambda llm: llm.n_rescored),
+            SheetColumn(field="time", heading="Estimated time", value=lambda llm: llm.seconds,
+                        cell=lambda llm: _time(llm.seconds), file_heading="Estimated time (s)"),
+            SheetColumn(field="cost", heading="Estimated cost", value=lambda llm: llm.cost_usd,
+                        cell=lambda llm: _cost(llm.cost_usd), file_heading="Estimated cost (US$)"),
+        ],
+    )  # fmt: skip
+
+
+def _count(field: str, heading: str, read: Callable[[LLMPreview], int]) -> SheetColumn[LLMPreview]:
+    """Define a column that is shown where a count is not 0."""
+    return SheetColumn(
+        field=field, heading=heading, value=lambda llm: read(llm) or None,
+        cell=lambda llm: f"{read(llm):,}" if read(llm) else "", is_optional=True,
+    )  # fmt: skip
 
 
 def nothing_to_run(workspace: Workspace) -> Component | None:
@@ -100,17 +128,6 @@ def _sentence(text: str) -> str:
 def run_is_under_way() -> Component:
     """Build the notice that replaces the plan during a run."""
     return html.P("The plan is updated when the current run ends.", className="quiet")
-
-
-def _cells(llm: LLMPreview, name: str) -> tuple[str, ...]:
-    return (
-        name,
-        f"{llm.n_items:,}",
-        f"{llm.n_failed:,}" if llm.n_failed else "",
-        f"{llm.n_rescored:,}" if llm.n_rescored else "",
-        _time(llm.seconds),
-        _cost(llm.cost_usd),
-    )
 
 
 def _write_trials_note(planned: RunPreview) -> str:
@@ -160,29 +177,55 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     return live_head("Failed to run", " ".join(said))
 
 
-def failures_table(groups: Sequence[FailureGroup], name_of: Callable[[str], str]) -> Component:
-    """Build the table of what failed to run, by LLM and reason."""
-    rows = [
-        row(
-            dcc.Link(name_of(group.llm_id), href=model_link(group.llm_id, outcome="failed_to_run")),
-            f"{group.kind.value.replace('_', ' ')}{', newer attempt' if group.has_score else ''}",
-            f"{len(group.trials):,}",
-            html.Td(group.message, className="message-cell"),
-        )
-        for group in groups[:_SHOWN]
-    ]
-    return sheet(("Model", "Reason", "Trials", "First message"), rows, kind="run-table is-text")
+def define_failures(name_of: NameOf) -> SheetTable[FailureGroup]:
+    """Define the table of what failed to run, by LLM and reason."""
+
+    def link(group: FailureGroup) -> Component:
+        href = model_link(group.llm_id, outcome="failed_to_run")
+        return dcc.Link(name_of(group.llm_id), href=href)
+
+    return SheetTable(
+        name="failures",
+        label="Failures by model and reason",
+        columns=[
+            SheetColumn(field="model", heading="Model", value=lambda group: name_of(group.llm_id),
+                        cell=link),
+            SheetColumn(field="reason", heading="Reason", value=_write_reason),
+            SheetColumn(field="trials", heading="Trials", value=lambda group: len(group.trials),
+                        cell=lambda group: f"{len(group.trials):,}"),
+            SheetColumn(field="message", heading="First message", value=lambda group: group.message,
+                        cell=lambda group: html.Td(group.message, className="message-cell")),
+        ],
+    )  # fmt: skip
 
 
-def failure_rows(groups: Sequence[FailureGroup]) -> list[dict[str, Any]]:
+def failures_table(groups: Sequence[FailureGroup], name_of: NameOf, url: RunUrl) -> Component:
+    """Build the table of what failed to run."""
+    table = define_failures(name_of)
+    return table.draw(groups, LINKS, url, kind="run-table is-text", n_shown=_SHOWN)
+
+
+def _write_reason(group: FailureGroup) -> str:
+    newer = ", newer attempt" if group.has_score else ""
+    return f"{group.kind.value.replace('_', ' ')}{newer}"
+
+
+FAILURE_COLUMNS = (
+    ("llm_id", "Model ID"), ("model", "Model"), ("reason", "Reason"), ("test", "Test ID"),
+    ("trial", "Trial"), ("message", "First message"),
+)  # fmt: skip
+
+
+def failure_rows(groups: Sequence[FailureGroup], name_of: NameOf) -> list[dict[str, Any]]:
     """Return a row for each trial that failed to run."""
     return [
         {
-            "model": group.llm_id,
-            "reason": group.kind.value,
+            "llm_id": group.llm_id,
+            "model": name_of(group.llm_id),
+            "reason": _write_reason(group),
             "test": trial.test_id,
             "trial": trial.number,
-            "first_message": group.message,
+            "message": group.message,
         }
         for group in groups
         for trial in group.trials

@@ -35,5 +35,5 @@ def test_texts_use_the_words_of_the_field(part: str) -> None:
 def test_texts_are_found_in_pages_and_scripts_but_not_ids() -> None:
     texts = collect()
     assert "Model comparison" in texts["page overview"]
-    assert "Reset columns" in texts["assets"]
+    assert "Shown columns" in texts["assets"]
     assert not any("llms-add-button" in each for each in texts["page llms"])

@@ -126,7 +126,12 @@ class FormAnswer:
 
 def report_saved(text: str) -> FormAnswer:
     """Return the outcome of a form that was written."""
-    return FormAnswer(shown=html.P(text, role="status", **data(saved="yes")), is_saved=True)
+    return FormAnswer(shown=note_saved(text), is_saved=True)
+
+
+def note_saved(text: str) -> Component:
+    """Build the message that a form was written, which `assets/unsaved.js` waits for."""
+    return html.P(text, role="status", **data(saved="yes"))
 
 
 def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:

@@ -224,7 +224,7 @@ def clock_ms(state: RunState) -> int:
     return CLOCK_BUSY_MS if state.is_active else CLOCK_IDLE_MS
 
 
-def notice(title: str, text: str, *, is_error: bool = False) -> dict[str, Any]:
+def notice(title: str, text: Any, *, is_error: bool = False) -> dict[str, Any]:
     """Return a message for `NotificationContainer.sendNotifications`."""
     return {
         "action": "show",

@@ -22,6 +22,10 @@ _YES = "yes"
 _DECIMAL = re.compile(rf"[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{0,{_MOST_DIGITS}}})?")
 
 
+class Signed(float):
+    """Type of a number that may be below 0; others are not parsed then."""
+
+
 def query_field(
     name: str, default: Any = "", *, kind: type | None = None, is_packed: bool = False
 ) -> Any:
@@ -87,10 +91,14 @@ class UrlState:
 
     def choose(self, **values: Any) -> Self:
         """Copy the state with what controls hold; unchanged, it stays on its page of a list."""
+        kinds = {each.name: each.metadata.get("kind") for each in fields(self)}
         chosen: dict[str, Any] = {}
         for name, value in values.items():
-            is_list = isinstance(getattr(self, name), tuple)
-            chosen[name] = tuple(value or ()) if is_list else (value or "").strip()
+            if kinds[name] in {float, Signed}:
+                chosen[name] = None if value in {None, ""} else float(value)
+            else:
+                is_list = isinstance(getattr(self, name), tuple)
+                chosen[name] = tuple(value or ()) if is_list else (value or "").strip()
         is_same = all(getattr(self, name) == value for name, value in chosen.items())
         return self if is_same else self.change(**chosen)
 
@@ -354,8 +362,9 @@ def _parse_one(text: str, kind: type) -> Any:
     """Parse one value; None if it makes no sense."""
     if kind is bool:
         return text in {_YES, "1"}
-    if kind is float:
-        is_number = _DECIMAL.fullmatch(text) is not None
+    if kind in {float, Signed}:
+        digits = text.removeprefix("-") if kind is Signed else text
+        is_number = _DECIMAL.fullmatch(digits) is not None
         return float(text) if is_number else None
     if kind is int:
         is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.browser.watched import heading
-from tests.browser.workspaces import with_results
+from tests.browser.workspaces import GOOD, with_results
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import serving
@@ -57,6 +57,22 @@ def test_unsaved_edits_ask_before_they_vanish(
     is_sure = True
     overview.click()
     heading(page, "Overview")
+    page.goto(f"/model?llm={GOOD}&test=sum_002")
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+    panel.get_by_text("Wrong score or wrong test").click()
+    panel.get_by_label("Why is the test wrong?").fill("the key is wrong")
+    asked.clear()
+    is_sure = False
+    page.get_by_role("gridcell", name="sum_001").click()
+    panel.get_by_role("button", name="Next result (J)").click()
+    assert asked == ["Discard unsaved changes to the report of sum_002?"] * 2
+    panel.get_by_role("button", name="Report test").click()
+    expect(page.get_by_text("Test reported")).to_be_visible()
+    panel.get_by_role("button", name="Next result (J)").click()
+    expect(panel.get_by_role("heading", name="sum_003")).to_be_visible()
+    expect(panel.get_by_label("Why is the test wrong?")).to_have_value("")
+    assert len(asked) == 2
 
 
 def test_an_llm_is_added_tried_changed_and_switched_off(
@@ -77,6 +93,7 @@ def test_an_llm_is_added_tried_changed_and_switched_off(
     page.get_by_role("button", name="Edit scripted:first").click()
     form = page.get_by_role("dialog")
     form.get_by_label("Label").fill("The first")
+    page.mouse.click(5, 5)  # beside the dialog: nothing is lost
     form.get_by_label("Concurrent requests").fill("5000")
     form.get_by_role("button", name="Save").click()
     expect(form.get_by_text("Not saved")).to_be_visible()

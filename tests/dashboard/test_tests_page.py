@@ -8,12 +8,15 @@ from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.tests import callbacks
 from poor_bench.dashboard.pages.tests.bulk import apply_edit, undo_edit
 from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
+from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.models.test import Test
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.items import Item
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
 from tests.dashboard.seen_text import of_type, text_of
@@ -178,6 +181,44 @@ def test_tests_are_sorted_and_filtered_by_their_figures(workspace_files: Workspa
     *_, listed, _ = callbacks.show(services, "")
     assert "n/a" in text_of(listed)
     assert [link.href for link in of_type(listed, "Link")][:1] == ["/compare?test=sum_001"]
+
+
+def listed_by_figures(url: TestUrl) -> list[str]:
+    """List the tests t1 to t4 that a filter finds; the last one has no figures."""
+    figures = {"t1": (1.0, 0.6, 0.0), "t2": (0.5, -0.5, 0.25), "t3": (0.0, None, None)}
+    items = {
+        test_id: Item(
+            test_id=test_id, class_id="c", level=1, n_llms=4, n_models=4, mean_score=mean,
+            pass_rate=mean, alike=None, findings=(), flip_rate=flakiness,
+            discrimination=None if rest is None else Estimate(value=rest, low=-1.0, high=1.0, n=4),
+        )
+        for test_id, (mean, rest, flakiness) in figures.items()
+    }  # fmt: skip
+    tests = [Test(test_id=name, class_id="c", level=1, text="?") for name in (*items, "t4")]
+    return [test.test_id for test in find_tests(tests, url, KnownTests(items, {}))]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("", ["t1", "t2", "t3", "t4"]),
+        ("?min-mean=0.5", ["t1", "t2"]),
+        ("?min-mean=0.1&max-mean=0.5", ["t2"]),
+        ("?max-discrimination=-0.5", ["t2"]),
+        ("?min-discrimination=-1", ["t1", "t2"]),
+        ("?min-flakiness=25", ["t2"]),
+        ("?max-flakiness=24", ["t1"]),
+    ],
+)
+def test_tests_are_filtered_by_ranges_of_their_figures(search: str, found: list[str]) -> None:
+    assert listed_by_figures(TestUrl.read(search)) == found
+
+
+def test_boxes_of_ranges_become_the_address() -> None:
+    chosen = TestUrl.read("?page=2").choose(text=None, min_mean="", max_discrimination=-0.5)
+    assert TestUrl.read(chosen.search) == TestUrl(max_discrimination=-0.5)
+    assert chosen.choose(min_mean=0, max_discrimination="") == TestUrl(min_mean=0.0)
+    assert TestUrl.read("?page=2&min-mean=0").choose(min_mean=0).page == 2
 
 
 def test_findings_are_grouped_the_most_harmful_first(workspace_files: WorkspaceFiles) -> None:

@@ -1,32 +1,28 @@
 // Asks before edits that were not saved vanish: with a link, a key, the back button, a reload or a
-// closed dialog. A form says with `data-form` what it edits; `data-saved` says that it was saved.
+// closed dialog. A form says with `data-form` what it edits; `data-saved` says that it was saved, and
+// `data-discards` stands on buttons that fill it with something else, as rows of grids do.
 (function () {
   "use strict";
   const FORM = "[data-form]";
-  const before = new Map(); // form to its values when it was first touched
+  const before = new Map(); // form to what it edited, and its values, when it was first touched
   let saving = null;
   let place = "";
 
+  const subject = (form) => form.getAttribute("data-form");
   const values = (form) =>
     JSON.stringify(
       [...form.querySelectorAll("input, textarea, select")].map((field) =>
         field.type === "checkbox" ? field.checked : field.value,
       ),
     );
-  const edited = () => {
-    for (const form of before.keys()) {
-      if (!form.isConnected) {
-        before.delete(form);
-      }
-    }
-    return [...before.keys()].find((form) => values(form) !== before.get(form));
-  };
+  const isSame = (form) => form.isConnected && before.get(form)?.subject === subject(form);
+  const edited = () => [...before.keys()].find((form) => isSame(form) && values(form) !== before.get(form).values);
   const mayLeave = () => {
     const form = edited();
     if (!form) {
       return true;
     }
-    const isSure = window.confirm(`Discard unsaved changes to ${form.getAttribute("data-form")}?`);
+    const isSure = window.confirm(`Discard unsaved changes to ${subject(form)}?`);
     if (isSure) {
       before.clear();
     }
@@ -39,8 +35,8 @@
 
   const touch = (event) => {
     const form = event.target.closest?.(FORM);
-    if (form && !before.has(form)) {
-      before.set(form, values(form));
+    if (form && !isSame(form)) {
+      before.set(form, { subject: subject(form), values: values(form) });
       place = window.location.href;
     }
   };
@@ -62,7 +58,7 @@
       const button = event.target.closest("button");
       saving = button?.closest(FORM) || saving;
       const link = event.target.closest("a");
-      const closes = button?.matches(".mantine-Modal-close, [data-discards]");
+      const closes = button?.matches(".mantine-Modal-close, [data-discards]") || event.target.closest(".ag-row");
       if ((closes || (link && isFollowed(event, link))) && !mayLeave()) {
         hold(event);
       }

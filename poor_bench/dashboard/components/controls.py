@@ -349,3 +349,38 @@ def search_box(box_id: str, label: str, placeholder: str, value: str) -> Compone
         **aria(label=label),
     )
     return box
+
+
+def range_boxes(
+    label: str,
+    low: tuple[str, float | None],
+    high: tuple[str, float | None],
+    *,
+    least: float = 0,
+    most: float | None = None,
+) -> Component:
+    """Build two boxes for the limits of a figure.
+
+    Args:
+        label: What the figure is.
+        low: Id of the box of the lower limit, and the limit at first.
+        high: The same of the upper limit.
+        least: The smallest limit.
+        most: The largest limit; None for no such bound.
+    """
+    boxes = [
+        dmc.NumberInput(
+            id=box_id,
+            value="" if value is None else value,
+            placeholder=name,
+            min=least,
+            max=most,
+            step=0.1 if most == 1 else 1,
+            debounce=400,
+            size="xs",
+            hideControls=True,
+            **aria(label=f"{label}: {name}"),
+        )
+        for name, (box_id, value) in (("from", low), ("to", high))
+    ]
+    return html.Div([html.Span(label), *boxes], className="filter-range")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.forms import note_saved
 from poor_bench.dashboard.page import ShellIds, notice, on_click
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.others import build_earlier
@@ -65,8 +66,8 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
         raise ConfigError("no result is open")
     services.panel.report(named[1].test_id, reason or "")
     if not (reason or "").strip():
-        return notice("Report removed", "tests.json holds no report of this test.")
-    return notice("Test reported", "The page Tests and `lint` show the report.")
+        return notice("Report removed", note_saved("tests.json holds no report of this test."))
+    return notice("Test reported", note_saved("The page Tests and `lint` show the report."))
 
 
 def register_panel(app: Dash, services: Services) -> None:
@@ -83,13 +84,14 @@ def register_panel(app: Dash, services: Services) -> None:
 
     @app.callback(
         Output(PanelIds.REPORT_TEXT, "value"),
+        Output(PanelIds.REPORT_FORM, "data-form"),
         Input(PanelIds.OPEN, "data"),
         prevent_initial_call=True,
     )
     def _show_report(opened: object) -> Any:
         named = read_open(opened)
         test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
-        return test.reported if test else ""
+        return (test.reported, f"the report of {test.test_id}") if test else ("", "")
 
     sent = Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True)
 

@@ -31,6 +31,7 @@ class PanelIds(StrEnum):
     RESCORE = "panel-rescore-button"
     REPORT_TEXT = "panel-report-text"
     REPORT = "panel-report-button"
+    REPORT_FORM = "panel-report-form"
 
 
 def build_frame(*below_head: Component) -> Component:
@@ -83,16 +84,22 @@ def _build_corrections() -> Component:
             html.Summary("Wrong score or wrong test"),
             dmc.Button("Re-score this answer", id=PanelIds.RESCORE, size="xs", variant="default"),
             html.P("Runs today's evaluator on the stored answer.", className="quiet"),
-            dmc.Textarea(
-                id=PanelIds.REPORT_TEXT,
-                label="Why is the test wrong?",
-                description="Saved in tests.json. `lint` and the page Tests show it.",
-                autosize=True,
-                minRows=2,
-                maxRows=8,
-                size="xs",
+            html.Div(
+                [
+                    dmc.Textarea(
+                        id=PanelIds.REPORT_TEXT,
+                        label="Why is the test wrong?",
+                        description="Saved in tests.json. `lint` and the page Tests show it.",
+                        autosize=True,
+                        minRows=2,
+                        maxRows=8,
+                        size="xs",
+                    ),
+                    dmc.Button("Report test", id=PanelIds.REPORT, size="xs", variant="default"),
+                ],
+                id=PanelIds.REPORT_FORM,
+                className="form-stack",
             ),
-            dmc.Button("Report test", id=PanelIds.REPORT, size="xs", variant="default"),
         ],
         className="folded corrections",
     )
@@ -100,6 +107,12 @@ def _build_corrections() -> Component:
 
 def _button(button_id: PanelIds, name: str, label: str) -> Component:
     button: Component = dmc.ActionIcon(
-        icon(name), id=button_id, variant="subtle", color="gray", n_clicks=0, **aria(label=label)
+        icon(name),
+        id=button_id,
+        variant="subtle",
+        color="gray",
+        n_clicks=0,
+        **aria(label=label),
+        **data(discards="yes"),
     )
     return button

@@ -114,7 +114,11 @@ def layout(url: TablesUrl) -> Component:
                 className="card-row",
             ),
             dmc.Modal(
-                id=LLMsIds.EDITOR, size="xl", closeButtonProps=aria(label="Close"), children=[]
+                id=LLMsIds.EDITOR,
+                size="xl",
+                closeOnClickOutside=False,
+                closeButtonProps=aria(label="Close"),
+                children=[],
             ),
             dcc.Store(id=LLMsIds.SEARCH, data=url.search),
             dcc.Interval(id=LLMsIds.WAIT, interval=WAIT_MS, disabled=True),

@@ -8,7 +8,7 @@ import dash_mantine_components as dmc
 from dash import html
 
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.components.controls import search_box
+from poor_bench.dashboard.components.controls import range_boxes, search_box
 from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.results.query import Outcome, RatingFilter
 
@@ -99,8 +99,13 @@ def _further(url: ModelUrl) -> Component:
 
 def _further_controls(url: ModelUrl) -> list[Component]:
     return [
-        _range("Score", ModelIds.MIN_SCORE, ModelIds.MAX_SCORE, url.min_score, url.max_score, 1),
-        _range("Latency in s", ModelIds.MIN_S, ModelIds.MAX_S, url.min_s, url.max_s),
+        range_boxes(
+            "Score",
+            (ModelIds.MIN_SCORE, url.min_score),
+            (ModelIds.MAX_SCORE, url.max_score),
+            most=1,
+        ),
+        range_boxes("Latency in s", (ModelIds.MIN_S, url.min_s), (ModelIds.MAX_S, url.max_s)),
         _multi_select(ModelIds.CAUSES, url.causes, "Any cause", "Cause of lost score"),
         _multi_select(ModelIds.THINKS, url.thinks, "Any think setting", "Think"),
         dmc.SegmentedControl(
@@ -122,33 +127,6 @@ def _further_controls(url: ModelUrl) -> list[Component]:
             **aria(label="Rating"),
         ),
     ]
-
-
-def _range(
-    label: str,
-    low_id: ModelIds,
-    high_id: ModelIds,
-    low: float | None,
-    high: float | None,
-    most: float | None = None,
-) -> Component:
-    """Build two boxes for the limits of a figure."""
-    boxes = [
-        dmc.NumberInput(
-            id=box_id,
-            value="" if value is None else value,
-            placeholder=name,
-            min=0,
-            max=most,
-            step=0.1 if most else 1,
-            debounce=400,
-            size="xs",
-            hideControls=True,
-            **aria(label=f"{label}: {name}"),
-        )
-        for box_id, name, value in ((low_id, "from", low), (high_id, "to", high))
-    ]
-    return html.Div([html.Span(label), *boxes], className="filter-range")
 
 
 def _multi_select(select_id: ModelIds, value: Iterable[str], placeholder: str, label: str) -> Any:

@@ -15,7 +15,7 @@ from poor_bench.dashboard.pages.model.url import ModelUrl, row_id, sort_query
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.safe_markdown import one_line_markdown
 from poor_bench.dashboard.url_state import GridUrl
-from poor_bench.messages import removed_tests_text, write_count
+from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trial_notes
 from poor_bench.results.query import think_to_text
 
@@ -151,11 +151,11 @@ def count_note(services: Services, search: str) -> str:
     query = ModelUrl.read(search).query
     n_found = len(services.trials.find(query))
     n_all = len(services.results.read_stored().find_rows(query.llm_id))
-    n_removed = n_all - len(services.results.table().find_rows(query.llm_id))
-    removed = f" {removed_tests_text(n_removed)}." if n_removed else ""
+    n_skipped = n_all - len(services.results.table().find_rows(query.llm_id))
+    skipped = f" {n_skipped:,} of removed or disabled tests not counted." if n_skipped else ""
     if n_found == n_all:
-        return f"{write_count(n_all, 'result')}.{removed}"
-    return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{removed}"
+        return f"{write_count(n_all, 'result')}.{skipped}"
+    return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{skipped}"
 
 
 def results_csv(

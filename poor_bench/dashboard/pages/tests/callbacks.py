@@ -201,7 +201,18 @@ def _register_shown(app: Dash, services: Services) -> None:
     def _open_point(click: dict[str, Any] | None, search: str) -> Any:
         return no_update if not click else open_point(search, click)
 
-    bind_controls(app, TestsIds.SEARCH, TestUrl, text=TestsIds.TEXT)
+    bind_controls(
+        app,
+        TestsIds.SEARCH,
+        TestUrl,
+        text=TestsIds.TEXT,
+        min_mean=TestsIds.MIN_MEAN,
+        max_mean=TestsIds.MAX_MEAN,
+        min_discrimination=TestsIds.MIN_DISCRIMINATION,
+        max_discrimination=TestsIds.MAX_DISCRIMINATION,
+        min_flakiness=TestsIds.MIN_FLAKINESS,
+        max_flakiness=TestsIds.MAX_FLAKINESS,
+    )
     shown = State(TestsIds.SEARCH, "data")
     files = {TestsIds.CSV: tests_csv, TestsIds.CLASSES_CSV: classes_csv}
     bind_files(app, services, TestsIds.DOWNLOAD, files, shown)

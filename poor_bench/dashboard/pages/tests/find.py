@@ -38,7 +38,7 @@ def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[T
         and (not url.state or test.enabled == (url.state is TestState.ENABLED))
         and (not words or words in _build_searched_text(test))
         and _has_finding(test, url, known)
-        and (not url.below_zero or (_discrimination(known.items.get(test.test_id)) or 0.0) < 0)
+        and _is_in_ranges(known.items.get(test.test_id), url)
     ]
     return _sort(found, url, known)
 
@@ -58,6 +58,27 @@ def _has_finding(test: Test, url: TestUrl, known: KnownTests) -> bool:
     )
 
 
+def _is_in_ranges(item: Item | None, url: TestUrl) -> bool:
+    """True if all figures of a test are between their limits."""
+    discrimination = _discrimination(item)
+    flakiness = _find_flakiness(item)
+    return (
+        (not url.below_zero or (discrimination or 0.0) < 0)
+        and _is_between(item.mean_score if item else None, url.min_mean, url.max_mean)
+        and _is_between(discrimination, url.min_discrimination, url.max_discrimination)
+        and _is_between(
+            None if flakiness is None else 100 * flakiness, url.min_flakiness, url.max_flakiness
+        )
+    )
+
+
+def _is_between(figure: float | None, low: float | None, high: float | None) -> bool:
+    """True if a figure is between the limits that are given; a missing one is beyond each."""
+    if figure is None:
+        return low is None and high is None
+    return (low is None or figure >= low) and (high is None or figure <= high)
+
+
 def _build_searched_text(test: Test) -> str:
     parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
     return "\n".join(parts).casefold()
@@ -65,6 +86,10 @@ def _build_searched_text(test: Test) -> str:
 
 def _discrimination(item: Item | None) -> float | None:
     return item.discrimination.value if item and item.discrimination else None
+
+
+def _find_flakiness(item: Item | None) -> float | None:
+    return item.flip_rate if item else None
 
 
 def _sort(found: list[Test], url: TestUrl, known: KnownTests) -> list[Test]:
@@ -92,5 +117,5 @@ def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> float | None:
     if sort is SortBy.MEAN:
         return item.mean_score if item else None
     if sort is SortBy.FLAKINESS:
-        return item.flip_rate if item else None
+        return _find_flakiness(item)
     return _discrimination(item)

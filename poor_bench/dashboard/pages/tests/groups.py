@@ -58,7 +58,9 @@ def _finding_group(group: FindingGroup, url: TestUrl) -> Component:
                         ],
                         className="finding-example",
                     ),
-                    html.Div(group.example.fix, className="quiet") if group.example.fix else None,
+                    html.Div(set_code(group.example.fix), className="quiet")
+                    if group.example.fix
+                    else None,
                 ]
             ),
             html.Span(count, className="cause-where"),

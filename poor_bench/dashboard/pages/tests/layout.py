@@ -10,8 +10,13 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, file_buttons, search_box
-from poor_bench.dashboard.url_state import ListUrl, query_field
+from poor_bench.dashboard.components.controls import (
+    StayLinks,
+    file_buttons,
+    range_boxes,
+    search_box,
+)
+from poor_bench.dashboard.url_state import ListUrl, Signed, query_field
 from poor_bench.issues.detector import IssueSeverity
 
 if TYPE_CHECKING:
@@ -27,6 +32,12 @@ class TestsIds(StrEnum):
     CLASSES = "tests-classes-body"
     PICTURE = "tests-picture-body"
     PICTURE_GRAPH = "tests-picture-graph"
+    MIN_MEAN = "tests-min-mean-input"
+    MAX_MEAN = "tests-max-mean-input"
+    MIN_DISCRIMINATION = "tests-min-discrimination-input"
+    MAX_DISCRIMINATION = "tests-max-discrimination-input"
+    MIN_FLAKINESS = "tests-min-flakiness-input"
+    MAX_FLAKINESS = "tests-max-flakiness-input"
     CHIPS = "tests-chips-body"
     GROUPS = "tests-groups-body"
     SCOPE = "tests-scope-text"
@@ -92,6 +103,13 @@ class TestUrl(ListUrl):
     state: str = query_field("state", kind=TestState)
     below_zero: bool = query_field("below-zero", False)
     """Only tests whose discrimination is below 0."""
+    min_mean: float | None = query_field("min-mean", None, kind=float)
+    max_mean: float | None = query_field("max-mean", None, kind=float)
+    min_discrimination: float | None = query_field("min-discrimination", None, kind=Signed)
+    max_discrimination: float | None = query_field("max-discrimination", None, kind=Signed)
+    min_flakiness: float | None = query_field("min-flakiness", None, kind=float)
+    """In percent, as the next one."""
+    max_flakiness: float | None = query_field("max-flakiness", None, kind=float)
     sort: str = query_field("sort", kind=SortBy)
     descending: bool = False
     ticked: tuple[str, ...] = query_field("tick", (), is_packed=True)
@@ -125,6 +143,7 @@ def layout(url: TestUrl) -> Component:
                     card(
                         "Tests",
                         html.Div(id=TestsIds.CHIPS, className="chip-rows"),
+                        _ranges(url),
                         _bulk_bar(),
                         html.Div(loading_state(6), id=TestsIds.LISTED),
                         note="Choose a test to read its prompt or edit it. Headings sort.",
@@ -139,6 +158,34 @@ def layout(url: TestUrl) -> Component:
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],
         className="page-body",
+    )
+
+
+def _ranges(url: TestUrl) -> Component:
+    """Build the boxes for the limits of the figures."""
+    return html.Div(
+        [
+            range_boxes(
+                "Mean score",
+                (TestsIds.MIN_MEAN, url.min_mean),
+                (TestsIds.MAX_MEAN, url.max_mean),
+                most=1,
+            ),
+            range_boxes(
+                "Discrimination",
+                (TestsIds.MIN_DISCRIMINATION, url.min_discrimination),
+                (TestsIds.MAX_DISCRIMINATION, url.max_discrimination),
+                least=-1,
+                most=1,
+            ),
+            range_boxes(
+                "Flakiness in %",
+                (TestsIds.MIN_FLAKINESS, url.min_flakiness),
+                (TestsIds.MAX_FLAKINESS, url.max_flakiness),
+                most=100,
+            ),
+        ],
+        className="range-row",
     )
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from poor_bench.results.table import SCORES_ONLY
-from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
+from poor_bench.results.text_columns import read_text_columns
+from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.ranking import Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import score_table
@@ -17,13 +17,12 @@ from poor_bench.statistics.summary import Group, GroupBy, StaleReason
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from poor_bench.models.failure import FailureKind
-    from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.results.query import FoundTrials
     from poor_bench.results.table import ResultTable
@@ -102,18 +101,13 @@ def compute_reliability(
     return reliability(trials, k=k, tests=tests)[0] if k else None
 
 
-ITEM_TEXTS = ("got", "expected", "cause", "details", "model_digest")
-"""Texts that the analysis of items reads."""
-_TOLD_EVERY = 5_000
-
-
 def read_outcomes(
     table: ResultTable,
     *,
     pass_score: float = 1.0,
     on_read: Callable[[int], None] = lambda _: None,
 ) -> Outcomes:
-    """Read how the trials of a table ended; texts are in memory a thousand at a time.
+    """Read how the trials of a table ended; what was read before is kept beside the index.
 
     Args:
         table: Results.
@@ -123,15 +117,8 @@ def read_outcomes(
     Raises:
         StoreError: If the index is damaged.
     """
-
-    def read() -> Iterator[Result]:
-        every = table.whole(range(len(table)), ITEM_TEXTS, SCORES_ONLY)
-        for number, result in enumerate(every, 1):
-            yield result
-            if number % _TOLD_EVERY == 0 or number == len(table):
-                on_read(number)
-
-    return collect_outcomes(read(), pass_score=pass_score)
+    texts = read_text_columns(table, OUTCOME_READER, on_read)
+    return build_outcomes(table, texts, pass_score=pass_score)
 
 
 _GENERATION = 1 << 40

@@ -14,7 +14,7 @@ from poor_bench.results.paths import StorePaths
 from poor_bench.results.table import ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -152,6 +152,17 @@ class _JoinedTexts:
             holding = self._texts[number].places_with(words, own, is_pattern=is_pattern)
             found += places[here][np.isin(own, np.array(holding, dtype=np.int64))].tolist()
         return found
+
+    def by_file(
+        self, places: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Path | None]]:
+        """See `Texts`."""
+        import numpy as np
+
+        for number, texts in enumerate(self._texts):
+            entries = np.flatnonzero(self._of_place[places] == number)
+            for some, rows, file in texts.by_file(self._own_places[places[entries]]):
+                yield entries[some], rows, file
 
     def places_by_text(self, field: str, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """See `Texts`."""

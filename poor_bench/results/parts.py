@@ -4,6 +4,7 @@
 index/<columns>/base.json          what results.json consists of
 index/<columns>/*.numbers.parquet  figures and short texts of one part
 index/<columns>/*.texts.parquet    its long texts
+index/<columns>/*.columns          what was worked out from its texts (`text_columns.py`)
 index/<columns>/settled.bin        rows that count (`settled.py`)
 index/<columns>/figures.*.json     their figures (`kept_figures.py`)
 ```
@@ -30,7 +31,7 @@ from poor_bench.results.columns import ALL_COLUMNS
 
 _VERSION = f"{zlib.crc32(repr(ALL_COLUMNS).encode()):08x}"
 """Other columns make another index."""
-_NUMBERS, _TEXTS = ".numbers.parquet", ".texts.parquet"
+_NUMBERS, _TEXTS, _COLUMNS = ".numbers.parquet", ".texts.parquet", ".columns"
 _UNUSED_AFTER_S = 3600.0
 BASE = "results.json"
 """Name of the source that is not a run."""
@@ -179,20 +180,32 @@ class PartFolder:
 
     def remove_unused(self, used: Iterable[ParquetPart]) -> None:
         """Remove parts that are not used any more and older than an hour."""
-        kept = {path.name for part in used for path in (part.numbers, part.texts)}
+        kept = {part.path.name for part in used}
         oldest = time.time() - _UNUSED_AFTER_S
         with contextlib.suppress(OSError):
             for path in self._all.iterdir():
                 if path.name != _VERSION:
                     shutil.rmtree(path, ignore_errors=True)
             for path in self.folder.iterdir():
-                is_part = path.name.endswith((_NUMBERS, _TEXTS)) or path.name.startswith(".")
-                if is_part and path.name not in kept and path.stat().st_mtime < oldest:
+                is_part = path.name.endswith((_NUMBERS, _TEXTS, _COLUMNS))
+                is_unused = is_part and _part_name(path) not in kept
+                is_draft = path.name.startswith(".")
+                if (is_unused or is_draft) and path.stat().st_mtime < oldest:
                     path.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove everything, so that it is made again."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def columns_file(texts: Path, name: str) -> Path:
+    """Name the file beside the texts of a part for columns of some kind."""
+    return texts.with_name(f"{_part_name(texts)}.{name}{_COLUMNS}")
+
+
+def _part_name(path: Path) -> str:
+    """Name the part that a file belongs to: every name has two endings."""
+    return path.name.rsplit(".", 2)[0]
 
 
 def is_intact(part: ParquetPart) -> bool:

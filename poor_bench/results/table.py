@@ -19,6 +19,8 @@ from poor_bench.results.columns import (
 from poor_bench.statistics.trials import NUMBERS, TrialColumns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 _ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
 _IN_MEMORY = (*CODES, *NUMBERS, "trial")
-SCORES_ONLY = ("llm_id", "test_id", "trial", "score", "strict_score", "found", "failure_kind")
-"""Columns that comparisons and the analysis of items read."""
 _FETCHED_AT_ONCE = 1_000
 
 
@@ -51,6 +51,11 @@ class Texts(Protocol):
         self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
     ) -> list[int]:
         """Find those places, and maybe others, whose texts hold words or match a pattern."""
+
+    def by_file(
+        self, places: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Path | None]]:
+        """Group entries of `places` by the file of a part with their texts, see `TextRows`."""
 
     def places_by_text(
         self, field: str, places: NDArray[np.int64]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ROW_BITS = 32
 """A place is the number of a source and, in its lower bits, of a row in it."""
-_ROWS = (1 << ROW_BITS) - 1
+ROWS = (1 << ROW_BITS) - 1
+"""Bits of a place that number the row."""
 
 
 class TextRows:
@@ -59,10 +60,10 @@ class TextRows:
         found: dict[int, tuple[Any, ...]] = {}
         with self._reading() as cursor:
             for start, some in self._by_start(places).items():
-                rows = [place & _ROWS for place in some]
+                rows = [place & ROWS for place in some]
                 first, last = min(rows), max(rows)
                 query = (
-                    f"SELECT {start & ~_ROWS}::BIGINT + row, {', '.join(expressions)} "
+                    f"SELECT {start & ~ROWS}::BIGINT + row, {', '.join(expressions)} "
                     f"FROM {relation_of(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
                 )
                 given: list[object] = [first, last]
@@ -97,7 +98,7 @@ class TextRows:
         with self._reading() as cursor:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
-                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
+                f"SELECT {start & ~ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
                 f"FROM {relation_of(start, self._files[start])}"
                 for start in (self._starts[number] for number in numbers.tolist())
             )
@@ -125,7 +126,7 @@ class TextRows:
             if not starts:
                 return {}
             read = " UNION ALL ".join(
-                f"SELECT {start & ~_ROWS}::BIGINT + row AS place, {field} AS text "
+                f"SELECT {start & ~ROWS}::BIGINT + row AS place, {field} AS text "
                 f"FROM {relation_of(start, self._files[start])} WHERE {field} <> ''"
                 for start in starts
             )
@@ -135,6 +136,25 @@ class TextRows:
                 str(text): np.asarray(own, dtype=np.int64)
                 for text, own in zip(found["text"], found["places"], strict=True)
             }
+
+    def by_file(
+        self, places: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Path | None]]:
+        """Group entries of `places` by the file of a part with their texts.
+
+        Yields:
+            Entries, the number of each one's row within its source, and the file; None for rows
+            in memory.
+        """
+        import numpy as np
+
+        with self._lock:
+            starts, files = [*self._starts], dict(self._files)
+        numbers = np.searchsorted(starts, places, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        used, firsts = np.unique(numbers[order], return_index=True)
+        for number, entries in zip(used.tolist(), np.split(order, firsts[1:]), strict=False):
+            yield entries, places[entries] & ROWS, files[starts[number]]
 
     def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:
         """Group places by what their texts are read from."""

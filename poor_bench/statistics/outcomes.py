@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.models.result import Result
 from poor_bench.scoring.older_results import read_cause
 from poor_bench.scoring.verdict import MAX_DETAILS, Cause
+from poor_bench.statistics.text_columns import TextCodes, TextColumns, TextReader
+from poor_bench.statistics.trials import TrialColumns, collect_columns, number_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,64 +84,141 @@ class Outcomes:
         return replace(self, **{name: getattr(self, name)[entries] for name in columns})
 
 
-class _Numbers(dict[str, int]):
-    """Numbers texts from 0 on, in order of first appearance."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = number = len(self)
-        return number
-
-
-class _FoldedNumbers(dict[str, int]):
-    """Numbers texts by their folded form; an empty text has -1."""
-
-    def __init__(self) -> None:
-        self._folded = _Numbers()
-        self[""] = -1
-
-    def __missing__(self, text: str) -> int:
-        self[text] = number = self._folded[fold_answer(text)]
-        return number
-
-
 def collect_outcomes(results: Iterable[Result], *, pass_score: float = 1.0) -> Outcomes:
-    """Read the scored trials among some results, which are not kept.
+    """Read the scored trials among some results.
 
     Args:
         results: Scored and failed trials in any order; failures are left out.
         pass_score: From which score on a trial is passed.
     """
+    known = [*results]
+    return build_outcomes(collect_columns(known), _read_texts(known), pass_score=pass_score)
+
+
+def _read_texts(results: Iterable[Result]) -> TextColumns:
+    """Read answers and ways of failing; those of failures are of no use."""
     import numpy as np
 
-    llms, tests, models, folded = _Numbers(), _Numbers(), _Numbers(), _FoldedNumbers()
-    ways: dict[Way, int] = {}
-    codes, scores = array("q"), array("d")
+    models, ways, folded = TextCodes(), TextCodes(), _FoldedCodes()
+    codes = array("q")
     for result in results:
-        if result.score is None:
-            continue
-        way = None if result.score >= pass_score else find_way(result)
-        ending = NO_ANSWER if way is None else ways.setdefault(way, len(ways) + 1)
-        scores.append(result.score)
-        codes.append(llms[result.llm_id])
-        codes.append(tests[result.test_id])
-        codes.append(models[identify_model(result)])
-        codes.append(PASSED if result.score >= pass_score else ending)
+        way = None if result.score in {None, 1.0} else find_way(result)
+        codes.append(models[result.model_digest] if result.model_digest else -1)
+        codes.append(-1 if way is None else ways[f"{way.kind}{_SEPARATOR}{way.text}"])
         codes.append(folded[result.got])
         codes.append(folded[result.expected])
-    columns = np.array(codes, dtype=np.int64).reshape(-1, 6).T.copy()
-    return Outcomes(
-        llm_ids=tuple(llms),
-        test_ids=tuple(tests),
-        models=tuple(models),
-        ways=tuple(ways),
-        llms=columns[0],
-        tests=columns[1],
-        of_models=columns[2],
-        scores=np.array(scores, dtype=np.float64),
-        endings=columns[3],
-        given=columns[4],
-        keys=columns[5],
+    columns = np.array(codes, dtype=np.int64).reshape(-1, 4).T.copy()
+    return TextColumns(
+        columns=dict(zip(("model", "way", "given", "key"), columns, strict=True)),
+        values={
+            "model": tuple(models),
+            "way": tuple(ways),
+            "given": tuple(folded.texts),
+            "key": tuple(folded.texts),
+        },
     )
+
+
+_SEPARATOR = "\n"
+
+
+class _FoldedCodes(dict[str, int]):
+    """Codes of texts by their folded form; an empty text has -1."""
+
+    def __init__(self) -> None:
+        self.texts = TextCodes()
+        self[""] = -1
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = self.texts[fold_answer(text)]
+        return code
+
+
+OUTCOME_READER = TextReader(
+    name="outcomes",
+    read=_read_texts,
+    texts=("got", "expected", "cause", "details", "model_digest"),
+    fields=("llm_id", "test_id", "trial", "score"),
+)
+
+
+def build_outcomes(
+    trials: TrialColumns, texts: TextColumns, *, pass_score: float = 1.0
+) -> Outcomes:
+    """Arrange the scored trials of some columns.
+
+    Args:
+        trials: Scored and failed trials; failures are left out.
+        texts: What `OUTCOME_READER` made of the same trials.
+        pass_score: From which score on a trial is passed.
+    """
+    import numpy as np
+
+    scored = np.flatnonzero(trials.is_scored)
+    trials, texts = trials.pick(scored), texts.pick(scored)
+    scores = trials.columns["score"]
+    llms, of_llms = number_codes(trials.columns["llm_id"])
+    tests, of_tests = number_codes(trials.columns["test_id"])
+    llm_ids = tuple(trials.values["llm_id"][code] for code in llms)
+    models, of_models = _number_models(llm_ids, of_llms, texts)
+    ways, endings = _number_ways(texts, is_passed=scores >= pass_score)
+    given, keys = _number_answers(texts)
+    return Outcomes(
+        llm_ids=llm_ids,
+        test_ids=tuple(trials.values["test_id"][code] for code in tests),
+        models=models,
+        ways=ways,
+        llms=of_llms,
+        tests=of_tests,
+        of_models=of_models,
+        scores=scores,
+        endings=endings,
+        given=given,
+        keys=keys,
+    )
+
+
+def _number_models(
+    llm_ids: Sequence[str], llms: Codes, texts: TextColumns
+) -> tuple[tuple[str, ...], Codes]:
+    """Number models in order of first appearance, as `identify_model` names them."""
+    import numpy as np
+
+    known, names = TextCodes(), (*llm_ids, *texts.values["model"])
+    codes = np.array([known[name] for name in names], dtype=np.int64)
+    digests = texts.columns["model"]
+    used, numbers = number_codes(codes[np.where(digests < 0, llms, len(llm_ids) + digests)])
+    of_code = tuple(known)
+    return tuple(of_code[code] for code in used), numbers
+
+
+def _number_ways(
+    texts: TextColumns, *, is_passed: NDArray[np.bool_]
+) -> tuple[tuple[Way, ...], Codes]:
+    import numpy as np
+
+    codes = texts.columns["way"]
+    is_told = ~is_passed & (codes >= 0)
+    used, numbers = number_codes(codes[is_told])
+    endings = np.where(is_passed, PASSED, NO_ANSWER)
+    endings[is_told] = numbers + 1
+    told = (texts.values["way"][code].partition(_SEPARATOR) for code in used)
+    return tuple(Way(kind, text) for kind, _, text in told), endings
+
+
+def _number_answers(texts: TextColumns) -> tuple[Codes, Codes]:
+    """Number given and expected answers alike, in order of first appearance."""
+    import numpy as np
+
+    known = TextCodes()
+    both = []
+    for name in ("given", "key"):
+        codes = [known[text] for text in texts.values[name]]
+        both.append(np.array([*codes, -1], dtype=np.int64)[texts.columns[name]])
+    answers = np.column_stack(both)
+    is_told = answers >= 0
+    answers[is_told] = number_codes(answers[is_told])[1]
+    return answers[:, 0], answers[:, 1]
 
 
 def find_way(result: Result) -> Way | None:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from poor_bench.models.completion import Message
     from poor_bench.models.test import Test
     from poor_bench.statistics.intervals import Estimate
+    from poor_bench.statistics.item_analysis import ItemAnalysis
     from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, LevelOrder
-    from poor_bench.statistics.outcomes import Outcomes
 
 
 _EPILOG = examples(
@@ -212,6 +212,7 @@ def _summarise(findings: list[Finding], n_fixed: int) -> str:
     return text
 
 
+_SHOWN = 100
 _TRENDS = {"follows": "harder with level", "reversed": "easier with level"}
 
 
@@ -236,14 +237,10 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
     """
     if mutates:
         return run_mutations(app, as_json=as_json)
-    from poor_bench.statistics.item_response import LEAST_MODELS, fit_item_response
-    from poor_bench.statistics.items import analyse_outcomes, level_orders
+    from poor_bench.statistics.item_response import LEAST_MODELS
 
-    tests = app.workspace.tests_by_id
-    outcomes = _read_outcomes(app, quiet=as_json)
-    items = analyse_outcomes(outcomes, tests)
-    orders = level_orders(items)
-    response = fit_item_response(outcomes)
+    analysis = _read_analysis(app, quiet=as_json)
+    items, orders, response = analysis.items, analysis.orders, analysis.response
     if as_json:
         shown = [_item_to_json(item) for item in items]
         levels = [_order_to_json(order) for order in orders]
@@ -263,14 +260,20 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
     return 0
 
 
-def _read_outcomes(app: AppContext, *, quiet: bool) -> Outcomes:
-    """Read the results of present tests, with progress."""
+def _read_analysis(app: AppContext, *, quiet: bool) -> ItemAnalysis:
+    """Analyse the results of present tests, with progress."""
     from poor_bench.cli.screen import open_job_view
-    from poor_bench.results.figures import read_outcomes, without_removed
+    from poor_bench.results.figures import without_removed
+    from poor_bench.results.item_analysis import read_item_analysis
 
-    table = without_removed(app.store.table(), app.workspace.tests_by_id, generation=0)
+    tests = app.workspace.tests_by_id
+    table = without_removed(app.store.table(), tests, generation=0)
     with open_job_view("Reading results", len(table), quiet=quiet) as view:
-        return read_outcomes(table, on_read=lambda n_read: view.move(completed=n_read))
+
+        def show(n_read: int) -> None:
+            view.move("analysing tests" if n_read == len(table) else "", completed=n_read)
+
+        return read_item_analysis(app.store.paths, table, tests, on_read=show)
 
 
 def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
@@ -288,8 +291,10 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
                 ">Discrimination": _format_estimate(item.discrimination),
                 "Suspicion": item.suspicion,
             }
-            for item in chosen
+            for item in chosen[:_SHOWN]
         )
+        if len(chosen) > _SHOWN:
+            click.echo(f"{len(chosen) - _SHOWN:,} more: --json shows them.")
     n_useless = sum(item.pass_rate == 1.0 for item in items)
     click.echo(
         f"Suspicious: {len(suspicious)} of {write_count(len(items), 'test')}. "

@@ -108,7 +108,7 @@ def _read_part(
     """Read the columns of some rows of a part, and keep those that are new."""
     import numpy as np
 
-    version = f"{_digest_code()} {work.reader.version}"
+    version = f"{digest_code()} {work.reader.version}"
     kept = _load(path, version)
     is_new = np.ones(len(rows), np.bool_) if kept is None else ~np.isin(rows, kept.rows)
     if is_new.any():
@@ -171,7 +171,7 @@ def _load(path: Path, version: str) -> _Kept | None:
 
 
 @cache
-def _digest_code() -> str:
+def digest_code() -> str:
     """Compute what changes with the code of every reader."""
     package = Path(__file__).parents[1]
     digest = blake2b(digest_size=16)

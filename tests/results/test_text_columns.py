@@ -125,7 +125,7 @@ def test_other_knowledge_of_the_reader_reads_again(folder: Path) -> None:
 
 def test_other_code_reads_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read(folder, Spelling())
-    monkeypatch.setattr(text_columns, "_digest_code", lambda: "another")
+    monkeypatch.setattr(text_columns, "digest_code", lambda: "another")
     changed = Spelling()
     read(folder, changed)
     assert changed.n_read == 10

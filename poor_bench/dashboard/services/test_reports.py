@@ -19,9 +19,7 @@ from poor_bench.dashboard.services.test_findings import (
 from poor_bench.lint.cheat_file import read_measuring_time
 from poor_bench.lint.cheats import CheatScore, build_floor
 from poor_bench.prompts.request import build_messages
-from poor_bench.results.figures import read_outcomes
-from poor_bench.statistics.item_response import ItemResponse, fit_item_response
-from poor_bench.statistics.items import Item, LevelOrder, analyse_outcomes, level_orders
+from poor_bench.results.item_analysis import read_item_analysis
 from poor_bench.statistics.summary import FloorRow
 
 if TYPE_CHECKING:
@@ -32,7 +30,10 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.models.problem import Problem
     from poor_bench.models.test import Test
+    from poor_bench.results.paths import StorePaths
     from poor_bench.results.table import ResultTable
+    from poor_bench.statistics.item_response import ItemResponse
+    from poor_bench.statistics.items import Item, LevelOrder
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -114,7 +115,8 @@ class TestReports:
         """
         table, workspace = self._stored.table(), self._files.workspace()
         version = (table.version, workspace.version)
-        return self._items.ask("items", version, lambda: _analyse_items(table, workspace))
+        paths = self._files.config().store.paths
+        return self._items.ask("items", version, lambda: _analyse_items(paths, table, workspace))
 
     def findings(self) -> Computed[FoundFindings]:
         """List what is wrong with each test, as far as it is known by now.
@@ -173,14 +175,13 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     )
 
 
-def _analyse_items(table: ResultTable, workspace: Workspace) -> ItemReport:
-    outcomes = read_outcomes(table)
-    items = analyse_outcomes(outcomes, workspace.tests_by_id)
+def _analyse_items(paths: StorePaths, table: ResultTable, workspace: Workspace) -> ItemReport:
+    known = read_item_analysis(paths, table, workspace.tests_by_id)
     return ItemReport(
-        items={item.test_id: item for item in items},
-        orders={order.class_id: order for order in level_orders(items)},
-        response=fit_item_response(outcomes),
-        n_models=len(outcomes.models),
+        items={item.test_id: item for item in known.items},
+        orders={order.class_id: order for order in known.orders},
+        response=known.response,
+        n_models=known.n_models,
     )
 
 

@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from itertools import takewhile
 from pathlib import Path
+from statistics import median
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
@@ -223,18 +224,70 @@ def test_html_and_markdown_show_the_same(bench: Bench) -> None:
     )
 
 
-def test_csv_has_the_trials_that_the_figures_are_of(bench: Bench) -> None:
+def test_html_divides_the_time_as_the_console_does(bench: Bench) -> None:
+    page = bench.report.render("html")
+    [times] = [table for table in tables_in(page) if "First token" in table[0]]
+    assert row_of(times, KEPT)["Mean"] == shown("mean_ms")
+    told = re.findall(r'data-tip="([^"]*)"', page)
+    for metric in metrics.PHASES:
+        if EXPECTED[metric.name]:
+            assert any(metric.label in tip and shown(metric.name) in tip for tip in told), metric
+
+
+def test_csv_has_the_trials_that_every_figure_is_computed_from(bench: Bench) -> None:
     table = csv.DictReader(io.StringIO(bench.report.render("csv")))
     rows = [row for row in table if row["llm_id"] == KEPT]
     scored = [row for row in rows if row["score"]]
-    assert len(scored) == EXPECTED["n_scored"]
-    assert sum(float(row["cost_usd"] or 0) for row in rows) == EXPECTED["cost_usd"]
-    assert sum(float(row["judge_cost_usd"] or 0) for row in rows) == EXPECTED["judge_cost_usd"]
-    for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
-        assert sum(int(row[name] or 0) for row in scored) == EXPECTED[name]
-    times = [float(row["execution_time_ms"]) for row in scored if row["execution_time_ms"]]
-    assert sum(times) / len(times) == EXPECTED["mean_ms"]
-    assert sum(row["stale"] == "stale" for row in rows) == EXPECTED["n_stale"]
+
+    def told(name: str, of: list[dict[str, Any]] = scored) -> list[float]:
+        return [float(row[name]) for row in of if row[name]]
+
+    def mean(values: Iterable[float]) -> float:
+        values = list(values)
+        return sum(values) / len(values)
+
+    by_test = {
+        row["test_id"]: [r for r in scored if r["test_id"] == row["test_id"]] for row in rows
+    }
+    by_test = {test_id: trials for test_id, trials in by_test.items() if trials}
+    answered = {(row["test_id"], row["trial"]) for row in scored}
+    failed = {(row["test_id"], row["trial"]) for row in rows if row["failure"]}
+    computed = {
+        "score": mean(mean(told("score", trials)) for trials in by_test.values()),
+        "strict_score": mean(
+            mean(float(row["strict_score"] or row["score"]) for row in trials)
+            for trials in by_test.values()
+        ),
+        "pass_rate": mean(
+            mean(s >= 1 for s in told("score", trials)) for trials in by_test.values()
+        ),
+        "n_tests": len(by_test),
+        "n_scored": len(scored),
+        "n_passed": sum(score >= 1 for score in told("score")),
+        "n_failed": sum(key not in answered for key in failed),
+        "n_newer_failed": sum(key in answered for key in failed),
+        "n_stale": sum(row["stale"] == "stale" for row in rows),
+        "scored_share": len(answered) / len(answered | failed),
+        "mean_ms": mean(told("execution_time_ms")),
+        "median_ms": median(told("execution_time_ms")),
+        "n_timed": len(told("execution_time_ms")),
+        "n_split": len(told("decode_ms")),
+        "tokens_per_trial": mean(told("completion_tokens")),
+        "cost_usd": sum(told("cost_usd", rows)),
+        "judge_cost_usd": sum(told("judge_cost_usd", rows)),
+        "memory_bytes": max(told("memory_bytes")),
+        "gpu_share": min(told("gpu_share")),
+    }
+    for name in ("first_token_ms", "load_ms", "queue_ms", "prefill_ms", "decode_ms"):
+        computed[name] = mean(told(name))
+    for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "thinking_tokens"):
+        computed[name] = sum(told(name))
+    assert computed == pytest.approx({name: EXPECTED[name] for name in computed})
+    derived = {
+        "adjusted_score", "predicted_score", "format_tax", "p95_ms", "thinking_ms", "answer_ms",
+        "other_ms", "tokens_per_s", "generation_tokens_per_s", "prompt_tokens_per_s",
+    }  # fmt: skip
+    assert computed.keys() | derived == EXPECTED.keys()
 
 
 def test_junit_counts_each_trial_once(bench: Bench) -> None:

@@ -268,7 +268,6 @@ class TimeBar(NamedTuple):
     name: str
     summary: Summary
     segments: list[Segment]
-    total_text: str
 
 
 def time_bars(data: ReportData) -> list[TimeBar]:
@@ -288,4 +287,4 @@ def _bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
             title = f"{metric.label}: {metric.show(summary)}"
             segments.append(Segment(metric.name.removesuffix("_ms"), place, width, title))
             start += milliseconds
-    return TimeBar(data.name(summary.group.llm_id), summary, segments, time_text(start))
+    return TimeBar(data.name(summary.group.llm_id), summary, segments)

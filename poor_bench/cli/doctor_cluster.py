@@ -63,10 +63,10 @@ def _check_llm(session: ClusterSession, member: Member, llm: LLM) -> tuple[str, 
     if problem := member.readiness.missing_keys.get(llm.id):
         return "problem", f"{llm.id}: {problem}"
     try:
-        value, error = session.call_member(member, work.check, llm) or (None, None)
-    except PoorBenchError as failure:
-        value, error = None, failure
-    if value is None:
-        return "problem", f"{llm.id}: {error or 'the worker is gone'}"
-    state = "ok" if value.state == "ready" else "problem"
-    return state, f"{llm.id}: {value.message or 'reachable'}"
+        outcome = session.call_member(member, work.check, llm)
+    except PoorBenchError as error:
+        outcome = error
+    if not isinstance(outcome, work.Done):
+        return "problem", f"{llm.id}: {outcome or 'the worker is gone'}"
+    state = "ok" if outcome.value.state == "ready" else "problem"
+    return state, f"{llm.id}: {outcome.value.message or 'reachable'}"

@@ -102,7 +102,7 @@ class RemoteProvider:
 
     def _call_all(
         self, do: Callable[..., work.Outcome[Value]], cancelled: Callable[[], bool]
-    ) -> list[Value | None]:
+    ) -> list[Value]:
         """Do the same for the own server of each worker, side by side.
 
         Raises:
@@ -110,19 +110,17 @@ class RemoteProvider:
         """
         members = self._session.table.one_per_server(self._llm)
 
-        def call(member: Member) -> work.Outcome[Value]:
-            outcome = self._session.call_member(member, do, self._llm, cancelled=cancelled)
-            return outcome or (None, None)
+        def call(member: Member) -> work.Outcome[Value] | None:
+            return self._session.call_member(member, do, self._llm, cancelled=cancelled)
 
         with ThreadPoolExecutor(max(1, len(members))) as threads:
             outcomes = list(threads.map(call, members))
-        left = [
-            (value, error)
-            for member, (value, error) in zip(members, outcomes, strict=True)
-            if error is None or not self._exclude(member, error)
+        done = [outcome.value for outcome in outcomes if isinstance(outcome, work.Done)]
+        errors = [
+            outcome
+            for member, outcome in zip(members, outcomes, strict=True)
+            if isinstance(outcome, PoorBenchError) and not self._exclude(member, outcome)
         ]
-        done = [value for value, error in left if error is None]
-        errors = [error for _, error in left if error is not None]
         if errors and not done:
             raise errors[0]
         return done

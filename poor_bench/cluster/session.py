@@ -120,12 +120,11 @@ class ClusterSession:
         for _ in range(most_attempts):
             with self.table.place(need, cancelled) as member:
                 outcome = self.call_member(member, do, *arguments, cancelled=cancelled)
+            if isinstance(outcome, work.Done):
+                return outcome.value, member
             if outcome is not None:
-                value, error = outcome
-                if error is not None:
-                    error.__dict__["member"] = member
-                    raise error
-                return value, member  # type: ignore[return-value]
+                outcome.__dict__["member"] = member
+                raise outcome
         raise WorkerLostError(f"{most_attempts} workers died with it")
 
     def call_member(
@@ -219,9 +218,11 @@ class ClusterSession:
             return
         is_known = self.run(member, work.has_definitions, self.content_hash)
         sent = None if is_known else self._definitions
-        ready, error = self.run(member, work.prepare, self.content_hash, sent, self.lowest)
-        member.readiness = ready
-        member.refusal = str(error) if error else ""
+        ready = self.run(member, work.prepare, self.content_hash, sent, self.lowest)
+        if isinstance(ready, work.Done):
+            member.readiness = ready.value
+        else:
+            member.refusal = str(ready)
 
     def run(self, member: Member, do: Callable[..., Value], *arguments: Any) -> Value:
         """Do something on one worker, whatever it can or cannot be used for."""

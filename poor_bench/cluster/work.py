@@ -9,7 +9,8 @@ import os
 import platform
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from poor_bench import __version__
 from poor_bench.cluster.definitions import Definitions, OpenedDefinitions
@@ -26,7 +27,16 @@ from poor_bench.runner.run import machine_facts
 from poor_bench.sandbox import Level, accept_level, sandbox_status
 
 Value = TypeVar("Value")
-Outcome = tuple[Value | None, PoorBenchError | None]
+
+
+@dataclass(frozen=True)
+class Done(Generic[Value]):
+    """What came of a piece of work."""
+
+    value: Value
+
+
+Outcome = Done[Value] | PoorBenchError
 """What came of a piece of work, or the error of ours that it ended with."""
 
 
@@ -137,7 +147,7 @@ def ask(content_hash: str, key: str, llm: LLM, request: ChatRequest) -> Outcome[
     return _note_error(lambda: _opened[content_hash].provider(llm).complete(request, control))
 
 
-def preload(content_hash: str, key: str, llm: LLM) -> Outcome[float]:
+def preload(content_hash: str, key: str, llm: LLM) -> Outcome[float | None]:
     """Bring a model into memory; milliseconds, or None where no such step exists."""
     control = CallControl(timeouts=llm.timeouts, cancelled=_leave_slot(key))
     return _note_error(lambda: _opened[content_hash].provider(llm).preload(control))
@@ -189,10 +199,10 @@ def _rescore_one(
 
 def _note_error(do: Callable[[], Value]) -> Outcome[Value]:
     try:
-        return do(), None
+        return Done(do())
     except PoorBenchError as error:
         error.__cause__ = None  # may hold sockets
-        return None, error
+        return error
 
 
 def _leave_slot(key: str) -> Callable[[], bool]:

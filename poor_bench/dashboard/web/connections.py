@@ -53,7 +53,7 @@ def open_server(app: Flask, guard: Guard) -> Any:
     return server
 
 
-class _RefusedError(Error):  # type: ignore[misc]  # waitress is not typed
+class _RefusedError(Error):
     """The answer to a request that is refused before its body is read."""
 
     def __init__(self, refusal: Refusal) -> None:
@@ -61,10 +61,12 @@ class _RefusedError(Error):  # type: ignore[misc]  # waitress is not typed
         self.code, self.reason = refusal.status.value, refusal.status.phrase
 
 
-class BoundedChannel(HTTPChannel):  # type: ignore[misc]  # waitress is not typed
+class BoundedChannel(HTTPChannel):
     """One connection; a request of it has to be complete within a time."""
 
     guard: Guard
+    parser_class: Any
+    server: Any
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._began: float | None = time.monotonic()
@@ -107,8 +109,11 @@ def _drop_the_slowest(channels: Any) -> None:
         min(waiting, key=lambda channel: channel.waits_since).will_close = True
 
 
-class BoundedParser(HTTPRequestParser):  # type: ignore[misc]  # waitress is not typed
+class BoundedParser(HTTPRequestParser):
     """Refuses a request with a body as soon as its headers are there, before anything is kept."""
+
+    command: Any
+    """Text, though the stubs of waitress say bytes."""
 
     def __init__(self, adj: Any, guard: Guard, address: str) -> None:
         super().__init__(adj)

@@ -29,6 +29,7 @@ from poor_bench.runner.jobs import (
     estimate_costs,
     estimate_judging,
 )
+from poor_bench.runner.machine import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import (
     Rescored,
@@ -39,7 +40,7 @@ from poor_bench.runner.rescore import (
     rescore_by_judges,
     to_rescore,
 )
-from poor_bench.runner.run import Run, Workforce, machine_facts
+from poor_bench.runner.run import Run, Workforce
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import note_table

@@ -23,7 +23,7 @@ from poor_bench.ports import CallControl, Reachability, TellsServer
 from poor_bench.providers.api_keys import key_variable, known_key, read_key
 from poor_bench.providers.endpoint import endpoint_key
 from poor_bench.runner.jobs import JudgeItem, score_again
-from poor_bench.runner.run import machine_facts
+from poor_bench.runner.machine import machine_facts
 from poor_bench.sandbox import Level, accept_level, sandbox_status
 
 Value = TypeVar("Value")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -40,55 +39,6 @@ RUN_VERSION = "1.0"
 """Format of run files; another first number means that this version cannot read them."""
 FEW_RESULTS = 20_000
 """Up to so many results, files are read as soon as the index, which has to import its database."""
-
-
-class EarlierScores:
-    """Keeps each result right before a new score replaces it; called from several threads.
-
-    The kept run is written straight into the folder of finished runs: it never enters the snapshot.
-    A process that is killed leaves it complete for every score that was replaced.
-    """
-
-    def __init__(self, paths: StorePaths, run_id: str, *, replaced_by: str, started: str) -> None:
-        """Write nothing yet; a run that replaces nothing leaves no file.
-
-        Args:
-            paths: The store.
-            run_id: Of the kept run; sorts right before `replaced_by`.
-            replaced_by: Id of the run with the new scores.
-            started: When that run began, ISO 8601.
-        """
-        self._path = paths.runs_dir / f"{run_id}.jsonl"
-        self._header = {
-            "run_id": run_id,
-            "started": started,
-            "kind": EARLIER,
-            "replaced_by": replaced_by,
-        }
-        self._lock = threading.Lock()
-        self._writer: JournalWriter | None = None
-
-    def keep(self, result: Result) -> None:
-        """Store a result that is about to be replaced.
-
-        Raises:
-            StoreError: If it could not be stored; it must not be replaced then.
-        """
-        with self._lock:
-            if self._writer is None:
-                self._writer = JournalWriter(self._path, self._header)
-        self._writer.append(result)
-
-    def close(self) -> None:
-        """Bring everything to the disk; call it before the new scores are merged.
-
-        Raises:
-            StoreError: If the disk did not take it.
-        """
-        if self._writer is not None:
-            self._writer.close()
-            owner_lock_path(self._path).unlink(missing_ok=True)
-
 
 _LOG = logging.getLogger(__name__)
 

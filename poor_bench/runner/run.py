@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +21,8 @@ from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.prompts.fingerprint import llm_fingerprint
-from poor_bench.results.store import EarlierScores, ResultStore
+from poor_bench.results.earlier_scores import EarlierScores
+from poor_bench.results.store import ResultStore
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -36,6 +33,7 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
+from poor_bench.runner.machine import machine_facts
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.rescore import Rescored, make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
@@ -330,81 +328,3 @@ def _header(plan: Plan, started: str, manager: LLMManager) -> dict[str, Any]:
 def _build_start(run_id: str, plan: Plan) -> RunStarted:
     n_by_llm = {work.llm.id: len(work) for work in plan.works}
     return RunStarted(run_id=run_id, n_items=plan.n_items, n_by_llm=n_by_llm)
-
-
-_BYTES_PER_GB = 1024**3
-_ASKING_S = 2.0
-
-
-def machine_facts() -> dict[str, Any]:
-    """Describe this machine: system, architecture, processor, cores and memory.
-
-    Returns:
-        `cores` is how many logical cores this process may use; `memory_gb` is rounded to whole
-        gibibytes; `gpu` names NVIDIA GPUs only. What the system does not tell is None or empty.
-    """
-    return {
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "cpu": _cpu_model(),
-        "cores": _usable_cores(),
-        "memory_gb": _memory_gb(),
-        "gpu": _gpu_models(),
-    }
-
-
-def find_cpu_model(cpuinfo: str) -> str:
-    r"""Find the processor's name in the text of Linux's `/proc/cpuinfo`; empty if it is missing.
-
-    Example:
-        >>> find_cpu_model("processor : 0\nmodel name\t: Some CPU @ 2.0GHz\n")
-        'Some CPU @ 2.0GHz'
-    """
-    for line in cpuinfo.splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() in {"model name", "Model", "Hardware"}:
-            return value.strip()
-    return ""
-
-
-def _cpu_model() -> str:
-    system = platform.system()
-    if system == "Linux":
-        try:
-            return find_cpu_model(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-        except OSError:
-            return ""
-    if system == "Darwin":
-        return _read_answer(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"])
-    return platform.processor()
-
-
-def _read_answer(command: list[str]) -> str:
-    try:
-        ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=_ASKING_S, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return ended.stdout.strip()
-
-
-def _gpu_models() -> str:
-    """Name the NVIDIA GPUs, such as `NVIDIA L4, NVIDIA L4`; empty if their driver does not tell."""
-    names = _read_answer(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
-    return ", ".join(name.strip() for name in names.splitlines())
-
-
-def _usable_cores() -> int | None:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
-
-
-def _memory_gb() -> int | None:
-    try:
-        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-    return round(n_bytes / _BYTES_PER_GB)

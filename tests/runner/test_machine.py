@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.prompts.fingerprint import llm_fingerprint
-from poor_bench.runner.run import find_cpu_model, machine_facts
+from poor_bench.runner.machine import find_cpu_model, machine_facts
 from poor_bench.runs.history import read_stored_runs
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner, run_all

@@ -146,6 +146,8 @@ def measure(
         with opened(browser) as page:
             figures.add("the same libraries, one cell", timed(lambda: open_cell(page, one_cell)))
         with opened(browser) as page:
+            figures.add("overview, first seen", timed(lambda: see_overview(page, address)))
+        with opened(browser) as page:
             figures.add("overview", timed(lambda: open_overview(page, address)))
             page.wait_for_load_state("networkidle")
             wire.append(received_mb(page))
@@ -175,6 +177,7 @@ def opened(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1600, "height": 1000})
     context.request.get(f"http://127.0.0.1:{PORT}/?token={TOKEN}")
     page = context.new_page()
+    page.wait_for_timeout(LOOK_MS)  # a browser that opens a window is busy with that for a while
     session = context.new_cdp_session(page)
     session.send("Network.enable")
     received = [0.0]
@@ -216,6 +219,12 @@ def open_cell(page: Page, address: str) -> None:
 def open_overview(page: Page, address: str) -> None:
     page.goto(address, wait_until="commit")
     page.wait_for_selector("#overview-leaderboard-grid .ag-row", timeout=120_000)
+
+
+def see_overview(page: Page, address: str) -> None:
+    """Open the overview until its figures can be read, be it as plain HTML."""
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector("[data-first-paint] tbody tr, .ag-row", timeout=120_000)
 
 
 def open_model(page: Page, address: str) -> None:
@@ -297,8 +306,9 @@ def report(measured: tuple[Figures, float, float], peak: float) -> None:
     figures, wire, empty_wire = measured
     yardstick = figures.median("empty Dash page")
     print(f"{'':30} median s   x empty page   goal")
-    goals = {"overview": 2.5, "model page opened directly": None, "overview to model page": 1.5,
-             "sort by score": 0.5, "filter to passed": 0.5, "search in all texts": 0.5,
+    goals = {"overview, first seen": 1.0, "overview": 2.5, "model page opened directly": None,
+             "overview to model page": 1.5, "sort by score": 0.5, "filter to passed": 0.5,
+             "search in all texts": 0.5,
              "search in compared texts": 0.5}  # fmt: skip
     for name, seconds in figures.seconds.items():
         median = statistics.median(seconds)

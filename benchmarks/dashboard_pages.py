@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 _PATIENCE_MS = 300_000
+_LOOK_MS = 500
 _LLMS = tuple(f"ollama%3Asynthetic-{number}%3A{number + 1}b" for number in range(10))
 PAGES = {
     "Overview": ("/", "#overview-leaderboard-grid .ag-row"),
@@ -67,6 +68,7 @@ def measure_pages(
 
 def _measure(context: BrowserContext, address: str, seen: str, opening: Opening) -> None:
     page = context.new_page()
+    page.wait_for_timeout(_LOOK_MS)  # a browser that opens a window is busy with that for a while
     with _counted(page, opening):
         start = time.perf_counter()
         page.goto(address, wait_until="commit")

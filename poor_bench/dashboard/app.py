@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     from poor_bench.dashboard.web.alive import serve_alive
     from poor_bench.dashboard.web.bundle import BundledDash
     from poor_bench.dashboard.web.first_answers import serve_first_answers
+    from poor_bench.dashboard.web.first_paint import write_first_paint
     from poor_bench.dashboard.web.middleware import compress, protect
 
     app = BundledDash(
@@ -54,6 +56,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
         on_error=lambda error: _report(services, error),
         add_log_handler=False,
     )
+    app.write_first_paint = partial(write_first_paint, services, PAGES)
     app.layout = shell(PAGES, _name_workspace(services))
     untyped: Any = app
     untyped.validation_layout = html.Div(

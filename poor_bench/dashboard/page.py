@@ -64,6 +64,8 @@ class Page:
     """Builds the page without data from the state of its address; callbacks fill it."""
     start: Callable[[Services, Any], Any] = lambda _services, url: url
     """Completes the state of an address with what the page needs; never raises PoorBenchError."""
+    sketch: Callable[[Services, Any], Component | None] | None = None
+    """Builds plain elements of what the page shows first; the document has them."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Returns one of each component with an id that callbacks put into the page later."""
     first: Sequence[str] = ()

@@ -100,10 +100,24 @@ def connection_banner() -> Component:
     )
 
 
-def _header(pages: Sequence[Page]) -> Component:
-    brand = dcc.Link(
+def sketch_shell(pages: Sequence[Page], page: Page, content: Component) -> Component:
+    """Return what surrounds a page as plain elements, without controls."""
+    nav = html.Nav(navigation(pages, page.path), **aria(label="Pages"))
+    return html.Div(
+        [
+            html.Header([_brand(), nav], className="header"),
+            html.Main(content, className="page"),
+        ]
+    )
+
+
+def _brand() -> Component:
+    return dcc.Link(
         [html.Span(className="brand-mark"), html.Span("poor_bench")], href="/", className="brand"
     )
+
+
+def _header(pages: Sequence[Page]) -> Component:
     tools = html.Div(
         [
             html.Div(id=ShellIds.RUN_STATUS, className="run-status"),
@@ -140,7 +154,7 @@ def _header(pages: Sequence[Page]) -> Component:
     )
     return html.Header(
         [
-            brand,
+            _brand(),
             html.Nav(navigation(pages, "/"), id=ShellIds.NAVIGATION, **aria(label="Pages")),
             tools,
         ],

@@ -27,6 +27,12 @@ const wait = window.setInterval;
 window.setInterval = (act, ms, ...more) => wait(act, Math.min(ms, 300), ...more);
 """
 """Pages look for news every few seconds; in tests nobody waits for that."""
+_SKIP_FIRST_PAINT = """
+document.addEventListener("DOMContentLoaded", () => {
+  if (!window.keepsFirstPaint) document.querySelector("[data-first-paint]")?.remove();
+});
+"""
+"""Until the page is drawn, its texts stand twice in the document."""
 Visit = Callable[[str], "Page"]
 
 
@@ -94,6 +100,7 @@ def new_visitor(
         )
         context.set_default_timeout(PATIENCE_MS)
         context.add_init_script(_ASK_OFTEN)
+        context.add_init_script(_SKIP_FIRST_PAINT)
         if address.startswith("http"):  # a report is opened as a file
             context.request.get(f"/?token={TOKEN}")  # as the printed link does: leaves the cookie
         watches.append(Watch(context, address))

@@ -13,10 +13,36 @@ from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, write_results
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page, Route
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
+
+
+def test_models_are_shown_before_the_scripts_and_then_by_the_page(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.add_init_script("window.keepsFirstPaint = true")
+    page.goto("/")  # from now on the server knows the figures
+    page.locator(".ag-row").first.wait_for()
+    held: list[Route] = []
+    page.route("**/_bundle/*.js", held.append)
+    page.goto("/", wait_until="commit")
+    _let_go(page, held)  # the first one chooses the colours
+    sketch = page.locator("[data-first-paint]")
+    expect(sketch.get_by_role("link", name=GOOD)).to_be_visible()
+    expect(page.locator(".ag-row")).to_have_count(0)
+    _let_go(page, held)
+    page.locator(".ag-row").first.wait_for()
+    expect(sketch).to_have_count(0)
+
+
+def _let_go(page: Page, held: list[Route]) -> None:
+    """Answer the next request that is held."""
+    while not held:
+        page.wait_for_timeout(50)
+    held.pop(0).continue_()
 
 
 def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: NewVisitor) -> None:

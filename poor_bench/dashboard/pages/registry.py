@@ -23,6 +23,7 @@ from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
 from poor_bench.dashboard.pages.overview.layout import OverviewIds, OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
+from poor_bench.dashboard.pages.overview.sketch import sketch as sketch_overview
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
@@ -40,6 +41,7 @@ PAGES: tuple[Page, ...] = (
         title="Overview",
         url=OverviewUrl,
         layout=overview_layout,
+        sketch=sketch_overview,
         first=(
             OverviewIds.NOTE,
             OverviewIds.EMPTY,

@@ -97,6 +97,11 @@ class StoredResults:
         self._stale_of: dict[str, tuple[object, _StaleScores]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
+    @property
+    def is_known(self) -> bool:
+        """True once figures were computed, so that those of a page come at once."""
+        return bool(self._summaries)
+
     def table(self) -> ResultTable:
         """Results of the enabled tests in the workspace: those that count."""
         stored, tests = self.read_stored(), self.enabled_tests()

@@ -23,7 +23,7 @@ from flask import Response, request
 from poor_bench.dashboard.web.first_answers import write_preload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 BUNDLE_PATH = "/_bundle/"
@@ -33,6 +33,8 @@ _UNUSED = ("dash/dash_table/",)
 _RENDERER = "dash/dash-renderer/"
 _CHUNKS = {"dash_ag_grid/dash_ag_grid": "async-community.js"}
 """Script to the chunk of it that most pages load as soon as they are drawn."""
+_EARLY = "00-color-scheme.js"
+"""It chooses the colours of what the document itself shows."""
 _START = "var renderer = new DashRenderer();"
 _BROTLI_QUALITY = 6
 
@@ -74,16 +76,19 @@ class BundledDash(Dash):
         super().__init__(assets_folder=str(assets), assets_ignore=r".*\.(js|css)$", **options)
         self._assets = assets
         self._bundling = threading.Lock()
-        self._bundles: tuple[Bundle, Bundle] | None = None
+        self._bundles: tuple[Bundle, ...] | None = None
+        self.write_first_paint: Callable[[str, str], str] = lambda _path, _search: ""
+        """Writes what the document shows of the page at an address: its path and query."""
         self.server.get(f"{BUNDLE_PATH}<name>")(self._answer_bundle)
 
-    def bundles(self) -> tuple[Bundle, Bundle]:
-        """Scripts and styles; they are read when they are first needed."""
+    def bundles(self) -> tuple[Bundle, ...]:
+        """Scripts, styles, and the script that runs first; read when they are first needed."""
         with self._bundling:
             if self._bundles is None:
                 sources = re.findall(r'src="([^"]+)"', self._generate_scripts_html())
                 scripts = Bundle(join_scripts(sources, self._assets), "js")
-                self._bundles = scripts, Bundle(join_styles(self._assets), "css")
+                early = Bundle((self._assets / _EARLY).read_bytes(), "js")
+                self._bundles = scripts, Bundle(join_styles(self._assets), "css"), early
             return self._bundles
 
     def prepare(self) -> None:
@@ -94,16 +99,16 @@ class BundledDash(Dash):
     def interpolate_index(self, *parts: str, **named: str) -> str:
         """Write the page with our two tags in place of many."""
         untyped: Any = super()
-        scripts, styles = self.bundles()
+        scripts, styles, early = self.bundles()
+        search = f"?{query}" if (query := _query()) else ""
         tags = {
-            "css": f'<link rel="stylesheet" href="{styles.address}">{self._preload()}',
+            "css": f'<script src="{early.address}"></script>'
+            f'<link rel="stylesheet" href="{styles.address}">{write_preload(request.path, search)}',
             "scripts": f'<script src="{scripts.address}" defer></script>',
             "renderer": '<script id="_dash-renderer" type="application/json"></script>',
         }
+        tags["app_entry"] = named["app_entry"] + self.write_first_paint(request.path, search)
         return str(untyped.interpolate_index(*parts, **{**named, **tags}))
-
-    def _preload(self) -> str:
-        return write_preload(request.path, f"?{query}" if (query := _query()) else "")
 
     def _answer_bundle(self, name: str) -> Response:
         address = f"{BUNDLE_PATH}{name}"
@@ -124,7 +129,7 @@ def join_scripts(sources: list[str], assets: Path) -> bytes:
     """
     used = [each for each in sources if not each.removeprefix(_SUITES).startswith(_UNUSED)]
     n_first = next((n for n, each in enumerate(used) if _RENDERER in each), 0)
-    own = [path.read_bytes() for path in sorted(assets.glob("*.js"))]
+    own = [path.read_bytes() for path in sorted(assets.glob("*.js")) if path.name != _EARLY]
     first, last = _read_libraries(used[:n_first]), _read_libraries(used[n_first:])
     return b";\n".join((b"", *first, *own, *last, _START.encode()))
 

@@ -28,13 +28,24 @@ def addresses(client: FlaskClient) -> list[str]:
 
 
 def bundle(client: FlaskClient, suffix: str) -> str:
-    [address] = [each for each in addresses(client) if each.endswith(suffix)]
+    *_early, address = (each for each in addresses(client) if each.endswith(suffix))
     return client.get(address, headers=HOST).get_data(as_text=True)
 
 
-def test_a_page_loads_one_script_and_one_style_sheet(client: FlaskClient) -> None:
+def test_a_page_loads_one_style_sheet_and_one_script_besides_the_early_one(
+    client: FlaskClient,
+) -> None:
     paths = [address.partition("?")[0] for address in addresses(client)]
-    assert sorted(path.rpartition(".")[2] for path in paths) == ["/_first", "css", "ico", "js"]
+    kinds = sorted(path.rpartition(".")[2] for path in paths)
+    assert kinds == ["/_first", "css", "ico", "js", "js"]
+
+
+def test_the_colours_are_chosen_before_anything_is_shown(client: FlaskClient) -> None:
+    scripts = [each for each in addresses(client) if each.endswith(".js")]
+    early = client.get(scripts[0], headers=HOST).get_data(as_text=True)
+    assert "data-mantine-color-scheme" in early
+    assert len(early) < 3_000
+    assert early not in bundle(client, ".js")
 
 
 def test_styles_hold_the_icons(client: FlaskClient) -> None:

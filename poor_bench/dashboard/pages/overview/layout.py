@@ -74,6 +74,7 @@ class OverviewIds(StrEnum):
     DOWNLOAD = "overview-file-download"
 
 
+LEADERBOARD_TITLE = "Model comparison"
 LINKS = StayLinks(OverviewIds.SEARCH)
 WAIT_MS = 1500
 
@@ -175,7 +176,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
     )
     return [
         card(
-            "Model comparison",
+            LEADERBOARD_TITLE,
             html.Div(
                 [loading_state(6), _early_table()],
                 id=OverviewIds.LEADERBOARD_BODY,
@@ -217,7 +218,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
 
 def _early_table() -> Component:
     """Return a hidden table, so that the browser loads its script while the figures are made."""
-    return html.Div(small_table(OverviewIds.LEADERBOARD, "Model comparison", COLUMNS), hidden=True)
+    return html.Div(small_table(OverviewIds.LEADERBOARD, LEADERBOARD_TITLE, COLUMNS), hidden=True)
 
 
 _TICKS: dict[str, Any] = {
@@ -248,7 +249,7 @@ def leaderboard(
     """
     table = small_table(
         OverviewIds.LEADERBOARD,
-        "Model comparison",
+        LEADERBOARD_TITLE,
         columns,
         rows=rows,
         below=floor,

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows
+from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.web.access import Access
+from poor_bench.statistics.summary import GroupBy
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.components.test_plain_html import Seen
+from tests.dashboard.results_written import services_with
+
+HOST = {"Host": "127.0.0.1:8050"}
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def services(workspace_files: WorkspaceFiles) -> Services:
+    return services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 0, 1]})
+
+
+def read_paint(services: Services, address: str = "/") -> str:
+    """Read the part of the document that is shown before any script has run."""
+    app = create_app(services, Access(host="127.0.0.1", port=8050))
+    with app.server.test_client() as client:
+        text = client.get(address, headers=HOST).get_data(as_text=True)
+    found = re.search(r"<div [^>]*data-first-paint.*(?=<noscript>)", text, re.DOTALL)
+    return found[0] if found else ""
+
+
+def test_the_document_shows_the_models_as_the_page_does(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    paint = Seen(read_paint(services))
+    rows = leaderboard_rows(services)
+    places = [paint.text.index(row["model"]) for row in rows]
+    assert places == sorted(places)
+    for row in rows:
+        assert row["texts"]["average_score"] in paint.text
+    assert "3 tests" in paint.text
+
+
+def test_its_table_is_sorted_as_the_address_says(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    paint = Seen(read_paint(services, "/?table-sort=average_score")).text
+    assert paint.index("bad") < paint.index("good")
+
+
+def test_its_links_lead_to_the_pages_of_the_models(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    links = [each["href"] for tag, each in Seen(read_paint(services)).tags if tag == "a"]
+    assert sum(str(link).startswith("/model?llm=") for link in links) == 2
+
+
+def test_nobody_waits_for_figures_that_were_not_computed_yet(services: Services) -> None:
+    assert read_paint(services) == ""
+
+
+def test_pages_without_a_sketch_and_unknown_addresses_have_none(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    for address in ("/run", "/nothing"):
+        assert read_paint(services, address) == ""
+
+
+def test_a_search_that_finds_no_model_is_left_to_the_page(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    assert read_paint(services, "/?text=nothing-like-it") == ""
+
+
+def test_faults_of_the_workspace_are_left_to_the_page(
+    services: Services, workspace_files: WorkspaceFiles
+) -> None:
+    services.results.summaries(GroupBy.LLM)
+    (services.files.config().data_dir / "tests.json").write_text("{")
+    assert read_paint(services) == ""
+
+
+def test_names_of_models_cannot_become_elements(
+    services: Services, workspace_files: WorkspaceFiles
+) -> None:
+    path = services.files.config().data_dir / "llms.json"
+    llms = json.loads(path.read_text())
+    llms["llms"][0]["label"] = HOSTILE
+    path.write_text(json.dumps(llms))
+    services.results.summaries(GroupBy.LLM)
+    paint = Seen(read_paint(services))
+    assert HOSTILE in paint.text
+    assert {tag for tag, _ in paint.tags}.isdisjoint({"img", "script"})

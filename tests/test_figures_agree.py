@@ -413,6 +413,7 @@ class _Tables(HTMLParser):
         super().__init__()
         self.tables: list[Table] = []
         self._open = False
+        self._is_small = False
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         if tag == "table":
@@ -422,13 +423,15 @@ class _Tables(HTMLParser):
         elif tag in {"td", "th"} and self.tables:
             self.tables[-1][-1].append("")
             self._open = True
+        self._is_small = tag == "small"  # over how many trials the figure above it is
 
     def handle_endtag(self, tag: str) -> None:
         if tag in {"td", "th"}:
             self._open = False
+        self._is_small = False
 
     def handle_data(self, text: str) -> None:
-        if self._open:
+        if self._open and not self._is_small:
             cells = self.tables[-1][-1]
             cells[-1] = f"{cells[-1]} {text.strip()}".strip()
 

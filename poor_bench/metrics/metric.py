@@ -118,6 +118,15 @@ class Metric:
         figure = self.compute(summary)
         return "" if figure is None else self.write_n(figure)
 
+    @property
+    def has_basis(self) -> bool:
+        """True if the figure says little without its `n`: a mean, a share, a rate or a sum."""
+        return self.text is not count_text
+
+    def show_basis(self, summary: Summary) -> str:
+        """Write beside a figure over how many tests or trials it is; empty for a count."""
+        return self.show_n(summary) if self.has_basis else ""
+
     def show_groups(self, summary: Summary) -> str:
         """Write how many groups the tests of a row are in; empty where each stands alone."""
         figure = self.compute(summary)

@@ -5,16 +5,28 @@
   const element = window.React.createElement;
   const percent = (share) => `${(share * 100).toFixed(1)}%`;
 
-  cells.ScoreBar = function ({ value, data }) {
+  // Over how many tests or trials a figure is, below it.
+  const basisOf = ({ data, colDef }) => {
+    const basis = (data.ns || {})[colDef.field];
+    return basis ? element("small", { className: "figure-n" }, basis) : null;
+  };
+
+  cells.Figure = function (params) {
+    const text = (params.data.texts || {})[params.colDef.field];
+    return text ? element("span", { className: "figure-cell" }, text, basisOf(params)) : "n/a";
+  };
+
+  cells.ScoreBar = function (params) {
+    const { value, data } = params;
     if (value === null || value === undefined) {
-      return "-";
+      return "n/a";
     }
     const { low = value, high = value } = data;
     const interval = { left: percent(low), width: percent(Math.max(0, high - low)) };
     return element(
       "div",
       { className: "score-bar", title: `${low.toFixed(3)} to ${high.toFixed(3)}` },
-      element("span", { className: "score-bar-value" }, value.toFixed(3)),
+      element("span", { className: "score-bar-value figure-cell" }, value.toFixed(3), basisOf(params)),
       element(
         "span",
         { className: "score-bar-track" },

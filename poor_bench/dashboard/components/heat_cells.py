@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import html
 
@@ -33,13 +33,13 @@ def describe_score(summary: Summary) -> str:
     return ", ".join(filter(None, parts))
 
 
-def add_notes(text: str, notes: Sequence[TrustNote]) -> str | list[Any]:
-    """Write below a score what lessens the trust in it."""
+def list_notes(notes: Sequence[TrustNote]) -> list[Component]:
+    """Write below a score what lessens the trust in it; nothing where nothing does."""
     if not notes:
-        return text
+        return []
     meaning = " ".join(note.meaning for note in notes)
     names = ", ".join(note.text for note in notes)
-    return [text, html.Small(names, className="heat-notes", title=meaning)]
+    return [html.Small(names, className="heat-notes", title=meaning)]
 
 
 def heat_legend() -> Component:

@@ -335,10 +335,11 @@ def _add_minor(figure: go.Figure, drawn: Sequence[_Drawn]) -> None:
 
 
 def _told(point: FrontierPoint) -> list[object]:
-    return [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high, point.x]
+    return [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high, point.x,
+            point.score.basis]  # fmt: skip
 
 
 _HOVER = (
     "<b>%{customdata[1]}</b><br>%{customdata[4]:,.3~g}<br>score %{y:.3f} "
-    "(95 % CI %{customdata[2]:.2f} to %{customdata[3]:.2f})<extra></extra>"
+    "(95 % CI %{customdata[2]:.2f} to %{customdata[3]:.2f}, %{customdata[5]})<extra></extra>"
 )

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, plot_text
 from poor_bench.dashboard.theme import GRID_LINE, apply_style, faint, series_marker, series_style
+from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import plotly.graph_objects as go
 
@@ -82,14 +83,25 @@ def _durations(reports: Sequence[EvalSuiteResult]) -> list[go.Scatter]:
         "95th percentile": [report.p95_duration_ms for report in reports],
     }
     return [
-        _line([_seconds(value) for value in values], name, list(map(milliseconds_text, values)), 1)
+        _line(
+            [_seconds(value) for value in values],
+            name,
+            _tell_trials(reports, map(milliseconds_text, values)),
+            1,
+        )
         for name, values in found.items()
     ]
 
 
 def _cost(reports: Sequence[EvalSuiteResult]) -> go.Scatter:
     costs = [report.avg_estimated_cost_usd for report in reports]
-    return _line(costs, "mean", [dollars_text(cost) for cost in costs], 2)
+    return _line(costs, "mean", _tell_trials(reports, map(dollars_text, costs)), 2)
+
+
+def _tell_trials(reports: Sequence[EvalSuiteResult], texts: Iterable[str]) -> list[str]:
+    """Add to figures of runs over how many trials they are."""
+    counts = (sum(case.trials_run for case in report.case_results) for report in reports)
+    return [f"{text}, {write_count(n, 'trial')}" for text, n in zip(texts, counts, strict=True)]
 
 
 def _line(
@@ -146,6 +158,7 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
 
     figure = go.Figure()
     x = [summary.run.header.started[:19].replace("T", " ") for summary in summaries]
+    judgements = [write_count(len(each.run.usable_judgements), "judgement") for each in summaries]
     names = dict.fromkeys(name for summary in summaries for name in summary.panel.scores)
     figure.add_scatter(
         x=x,
@@ -153,7 +166,8 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
         name="overall",
         mode="lines+markers",
         line={"color": "#8b8f98", "width": 3},
-        hovertemplate="overall %{y:.2f}<extra></extra>",
+        customdata=judgements,
+        hovertemplate="overall %{y:.2f}, %{customdata}<extra></extra>",
     )
     for index, name in enumerate(names):
         color, _ = series_style(index)
@@ -164,7 +178,8 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
             mode="lines+markers",
             line={"color": color, "width": 1.5, "dash": "dot"},
             marker=series_marker(index),
-            hovertemplate="%{y:.2f}<extra></extra>",
+            customdata=judgements,
+            hovertemplate="%{y:.2f}, %{customdata}<extra></extra>",
         )
     figure.update_xaxes(type="category", showgrid=False, nticks=8)
     figure.update_yaxes(title="score", range=[0, 10.3], tickvals=[0, 2.5, 5, 7.5, 10])

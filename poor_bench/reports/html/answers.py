@@ -51,6 +51,8 @@ class AnsweredTest(NamedTuple):
     mean: float
     """Mean score of the scored trials; -1 where there is none."""
     mean_text: str
+    n_scored: int
+    """Trials that the mean is over."""
     spread: float
     """Highest minus lowest score, 0.0 to 1.0."""
     has_failure: bool
@@ -119,6 +121,7 @@ def _test(test: Test, results: Sequence[Result], data: ReportData, budget: _Budg
         level=test.level,
         mean=mean,
         mean_text=f"{mean:.2f}" if scores else "-",
+        n_scored=len(scores),
         spread=max(scores) - min(scores) if scores else 0.0,
         has_failure=len(scores) < len(results),
         prompt=budget.take(asked.prompt if asked else test.text or "", _PROMPT),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from poor_bench import metrics
+from poor_bench.messages import write_count
 from poor_bench.metrics import interval_text, score_text, time_text
 from poor_bench.metrics.trust import write_trust
 from poor_bench.reports.report_data import ReportData
@@ -83,6 +84,8 @@ class HeatCell(NamedTuple):
     step: int | None
     """Step of the palette; None where nothing was scored."""
     text: str
+    n: str
+    """Tests that the score is over; empty where nothing was scored."""
     title: str
     trust: str
     """What lessens the trust in it, such as `12 of 16 tests, 2 failed`."""
@@ -110,11 +113,12 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             score = part.score if part else None
             trust = write_trust(part) if part else ""
             if score is None:
-                cells.append(HeatCell(class_id, None, "n/a", "nothing scored", trust))
+                cells.append(HeatCell(class_id, None, "n/a", "", "nothing scored", trust))
                 continue
             title = f"{interval_text(score.low, score.high)}, {score.basis}"
             text = f"{score.value:.2f}"
-            cells.append(HeatCell(class_id, heat_step(score.value), text, title, trust))
+            n = write_count(score.n_all, "test")
+            cells.append(HeatCell(class_id, heat_step(score.value), text, n, title, trust))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows
 
@@ -169,6 +173,7 @@ class _Llm(NamedTuple):
     score: float
     low: float
     high: float
+    basis: str
 
 
 def scatter(data: ReportData) -> Scatter | None:
@@ -216,7 +221,7 @@ def _list_llms(data: ReportData) -> list[_Llm]:
         if summary.score is not None and median:
             score = summary.score
             name = data.name(summary.group.llm_id)
-            found.append(_Llm(name, median, score.value, score.low, score.high))
+            found.append(_Llm(name, median, score.value, score.low, score.high, score.basis))
     return found
 
 
@@ -234,7 +239,8 @@ def _point(llm: _Llm, frame: _Frame, label_y: float, *, is_front: bool) -> Point
     times = f"{time_text(llm.median_ms)} median"
     return Point(
         label=f"{llm.name[: _LABEL_LENGTH - 1]}…" if len(llm.name) > _LABEL_LENGTH else llm.name,
-        title=f"{llm.name}: {score_text(llm.score)} ({interval_text(llm.low, llm.high)}), {times}",
+        title=f"{llm.name}: {score_text(llm.score)} ({interval_text(llm.low, llm.high)}, "
+        f"{llm.basis}), {times}",
         x=frame.x(llm.median_ms),
         y=frame.y(llm.score),
         y_low=frame.y(llm.low),

@@ -123,6 +123,7 @@ def _content(data: ReportData) -> dict[str, Any]:
         "usage": [item for item in _USAGE if item.is_shown(summaries)],
         "leaders": leaderboard(data),
         "heat_rows": heat_map(data),
+        "heat_steps": HEAT_STEPS,
         "scatter": scatter(data),
         "time_bars": time_bars(data),
         "changes": changes(data),

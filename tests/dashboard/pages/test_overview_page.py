@@ -72,7 +72,7 @@ def test_cells_lead_to_the_results_behind_them(workspace_files: WorkspaceFiles) 
         if "heat-cell" in (getattr(link, "className", None) or "")
     ]  # fmt: skip
     [cell] = cells
-    assert cell.children == "0.50"
+    assert text_of(cell) == "0.50 3 tests"
     assert cell.href == "/model?llm=scripted%3Aone&class=sums"
     by_level = of_type(callbacks.scores_by_class(services, "?heat-map=levels"), "Link")
     assert any(link.href.endswith("class=sums&level=2") for link in by_level)
@@ -84,8 +84,9 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
     workspace_files.classes.append({**workspace_files.classes[0], "id": "others"})
     workspace_files.add_tests(1, class_id="others")
     services = services_with(workspace_files, {"one": [1, 1], "two": [1]})
+    [table] = of_type(callbacks.scores_by_class(services, ""), "Tbody")
     empty = [
-        part for part in components(callbacks.scores_by_class(services, ""))
+        part for part in components(table)
         if "is-empty" in (getattr(part, "className", None) or "")
     ]  # fmt: skip
     assert [part.children for part in empty] == ["n/a"]
@@ -115,7 +116,7 @@ def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
         "Save Score against size as SVG",
     ]
     [frame] = [part for part in of_type(chart, "Div") if getattr(part, "role", None) == "figure"]
-    assert "a:b: 0.50 at 2" in getattr(frame, "aria-label")
+    assert "a:b: 0.50 (9 tests) at 2" in getattr(frame, "aria-label")
 
 
 def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:

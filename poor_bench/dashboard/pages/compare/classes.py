@@ -10,7 +10,7 @@ from poor_bench.dashboard.components.badges import (
     llm_mark,
 )
 from poor_bench.dashboard.components.controls import class_link
-from poor_bench.dashboard.components.heat_cells import add_notes
+from poor_bench.dashboard.components.heat_cells import heat_legend, list_notes
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.messages import write_count
@@ -51,9 +51,9 @@ def class_map(
         for index, name in enumerate(names)
     ]
     links = (class_link(LINKS, url, class_id, _class_name(class_id)) for class_id in scores)
-    return sheet(
-        ["Model", *links], rows, label="Scores by model and class", kind="heat-map class-map"
-    )
+    kind = "heat-map class-map"
+    table = sheet(["Model", *links], rows, label="Scores by model and class", kind=kind)
+    return html.Div([table, heat_legend()])
 
 
 def _cell(
@@ -61,13 +61,13 @@ def _cell(
 ) -> Component:
     notes = list_trust_notes(summary) if summary else ()
     if score.score is None:
-        return html.Td(html.Span(add_notes("n/a", notes), className="heat-cell is-empty"))
+        return html.Td(html.Span(["n/a", *list_notes(notes)], className="heat-cell is-empty"))
     against = score.against_base
     return html.Td(
         LINKS.link(
             [
                 html.Span(f"{name}, {_class_name(class_id)}: ", className="only-heard"),
-                html.Span(add_notes(f"{score.score:.2f}", notes)),
+                html.Span([f"{score.score:.2f}", *list_notes(notes)]),
                 html.Span(f"{against.value:+.2f}", className=_change_class(against))
                 if against is not None
                 else None,

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_button, rerun_link
-from poor_bench.dashboard.components.heat_cells import add_notes, describe_score
+from poor_bench.dashboard.components.heat_cells import describe_score, heat_legend, list_notes
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
@@ -74,7 +74,8 @@ def heat_map(
         rows += map(line, llm_ids)
     rows += _other_line(models.others, columns, by_group)
     heads = ["Model", *(_column_head(column) for column in columns)]
-    return sheet(heads, rows, label="Scores by model and class", kind="heat-map")
+    table = sheet(heads, rows, label="Scores by model and class", kind="heat-map")
+    return html.Div([table, heat_legend()])
 
 
 def _group_line(group: str, n_models: int, n_columns: int) -> Component:
@@ -106,7 +107,8 @@ def _other_cell(summaries: Sequence[Summary | None]) -> Component:
         f"lowest {found.lowest:.2f}, highest {found.highest:.2f}"
     )
     style = {"--score": f"{found.mean:.3f}"}
-    return html.Td(html.Span(text, className="heat-cell", title=title, style=style))
+    n = html.Span(write_count(found.n, "model"), className="heat-cell-n")
+    return html.Td(html.Span([text, n], className="heat-cell", title=title, style=style))
 
 
 def _line_head(llm_id: str, name: str, *, is_lacking: bool) -> list[Component]:
@@ -137,15 +139,16 @@ def _cell(
         return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
     notes = list_trust_notes(summary)
     if summary.score is None:
-        return html.Td(_link_cell(summary.group, add_notes("n/a", notes), "is-empty"))
+        return html.Td(_link_cell(summary.group, ["n/a", *list_notes(notes)], "is-empty"))
     score = summary.score
     title = describe_score(summary)
-    content = add_notes(f"{score.value:.2f}", notes)
+    n = html.Span(metrics.SCORE.show_n(summary), className="heat-cell-n")
+    content = [f"{score.value:.2f}", n, *list_notes(notes)]
     style = {"--score": f"{score.value:.3f}"}
     return html.Td(_link_cell(summary.group, content, title=title, style=style))
 
 
-def _link_cell(group: Group, content: str | list[Any], kind: str = "", **further: Any) -> Component:
+def _link_cell(group: Group, content: list[Any], kind: str = "", **further: Any) -> Component:
     levels = [] if group.level is None else [group.level]
     href = model_link(group.llm_id, classes=[group.class_id or ""], levels=levels)
     return dcc.Link(content, href=href, className=f"heat-cell {kind}".strip(), **further)

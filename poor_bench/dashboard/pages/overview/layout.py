@@ -313,7 +313,7 @@ def trend(
     title = "Score over runs"
     more = f" {write_count(n_more, 'model')} not shown: use the search." if n_more else ""
     texts = (
-        f"{name_of(llm_id)}: {', '.join(metrics.score_text(each.score.value) for each in scores)}"
+        f"{name_of(llm_id)}: {', '.join(_describe_run(each) for each in scores)}"
         for llm_id, scores in trends.items()
     )
     return card(
@@ -323,6 +323,10 @@ def trend(
         f"The newest runs up to 24 MB together are read.{more}",
         tools=image_buttons(title),
     )
+
+
+def _describe_run(score: RunScore) -> str:
+    return f"{metrics.score_text(score.score.value)} ({score.score.basis})"
 
 
 def _chart(
@@ -343,5 +347,6 @@ def _chart(
 
 
 def _description(title: str, points: Sequence[FrontierPoint]) -> str:
-    values = (f"{point.name}: {point.score.value:.2f} at {point.x:.3g}" for point in points)
+    values = (f"{point.name}: {point.score.value:.2f} ({point.score.basis}) at {point.x:.3g}"
+              for point in points)  # fmt: skip
     return f"{title}. {'; '.join(values)}"

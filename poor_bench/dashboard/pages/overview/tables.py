@@ -26,6 +26,7 @@ def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
         "type": "rightAligned",
         "valueFormatter": {"function": f"params.data.texts['{field}'] || '-'"},
         "tooltipValueGetter": {"function": f"params.data.ns && params.data.ns['{field}']"},
+        **({"cellRenderer": "Figure"} if metric.has_basis else {}),
         "sortingOrder": ["desc", "asc"],
         "minWidth": 68,
         "flex": 1,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Bits = NDArray[np.bool_]
 
-_NODES = 15
+_NODES, _ROUNDS = 15, 40
 _PRIOR_SPREAD, _PRIOR_TESTS = 1.5, 10
 """Usual standard deviation of difficulties in logits, and how many tests it counts for."""
 
@@ -54,6 +54,12 @@ class AnswerSpace:
     repeating: float
     """Chance that a model which fails twice gives the same wrong answer, 0.0 to 1.0."""
 
+    @property
+    def habit(self) -> float:
+        """Chance that it repeats its answer on purpose: the part that is not two equal draws."""
+        by_chance = min(0.99, (1 + self.tempting) / (1 + self.tempting * (self.n_answers - 1)))
+        return max(0.0, (self.repeating - by_chance) / (1 - by_chance))
+
 
 def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: float) -> SoundTests:
     """Fit abilities and the spread of difficulties (Rasch) to tests that are probably sound.
@@ -66,43 +72,41 @@ def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: fl
     """
     import numpy as np
 
-    n_trials = (trials != MISSING).sum(axis=2)
-    right = (trials == PASSED).sum(axis=2) / np.maximum(n_trials, 1)
-    ability, difficulty = prior.copy(), np.zeros(len(trials))
-    mean, spread, sticky = 0.0, _PRIOR_SPREAD, 0.0
-    by_test = soundness[:, None]
-    total = max(float(soundness.sum()), 1e-9)
-    for _ in range(40):
-        chance = 1 / (1 + np.exp(difficulty[:, None] - ability))
-        worth = n_trials / (1 + np.maximum(n_trials - 1, 0) * sticky)
-        slope, rest = worth * chance * (1 - chance), worth * (right - chance)
-        ability = ability + ((by_test * rest).sum(axis=0) - (ability - prior) / deviation**2) / (
-            (by_test * slope).sum(axis=0) + 1 / deviation**2
-        )
-        precision = slope.sum(axis=1) + 1 / spread**2
-        gain = rest.sum(axis=1) + (difficulty - mean) / spread**2
-        difficulty = difficulty - gain / precision
-        mean = float(soundness @ difficulty) / total
-        second = (difficulty - mean) ** 2 + 1 / precision
-        variance = (soundness @ second + _PRIOR_TESTS * _PRIOR_SPREAD**2) / (total + _PRIOR_TESTS)
-        spread = min(3.0, math.sqrt(variance))
-        scale = (
-            ability
-            - np.stack([difficulty - precision**-0.5, difficulty + precision**-0.5])[:, :, None]
-        )
-        sticky = _estimate_sticky(right, n_trials, 1 / (1 + np.exp(-scale)), by_test)
+    n_trials, n_right = (trials != MISSING).sum(axis=2), (trials == PASSED).sum(axis=2)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    scale = ability[:, None] - (mean + spread * nodes)
-    return SoundTests(
-        -np.logaddexp(0, -scale),
-        -np.logaddexp(0, scale),
-        np.log(weights / weights.sum()),
-        ability,
-        sticky,
-    )
+    ability, mean, spread, sticky = prior.copy(), 0.0, _PRIOR_SPREAD, 0.0
+    for _ in range(_ROUNDS):
+        difficulty = mean + spread * nodes
+        passing, failing = _compute_log_chances(ability[:, None] - difficulty)
+        chance = np.exp(passing)
+        worth = 1 / (1 + np.maximum(n_trials - 1, 0) * sticky)
+        n_worth, right = worth * n_trials, worth * n_right
+        likely = right @ passing + (n_worth - right) @ failing + np.log(weights)
+        of_nodes = np.exp(likely - likely.max(axis=1, keepdims=True))
+        of_nodes *= (soundness / of_nodes.sum(axis=1))[:, None]
+        counts = n_worth.T @ of_nodes
+        rest = right.T @ soundness - (counts * chance).sum(axis=1)
+        slope = (counts * chance * (1 - chance)).sum(axis=1)
+        ability = ability + (rest - (ability - prior) / deviation**2) / (slope + 1 / deviation**2)
+        per_node = of_nodes.sum(axis=0)
+        total = max(float(per_node.sum()), 1e-9)
+        mean = float(per_node @ difficulty) / total
+        squares = float(per_node @ (difficulty - mean) ** 2)
+        variance = (squares + _PRIOR_TESTS * _PRIOR_SPREAD**2) / (total + _PRIOR_TESTS)
+        spread = min(3.0, math.sqrt(variance))
+        sticky = _estimate_sticky(n_right, n_trials, chance, of_nodes)
+    passing, failing = _compute_log_chances(ability[:, None] - (mean + spread * nodes))
+    return SoundTests(passing, failing, np.log(weights / weights.sum()), ability, sticky)
 
 
-def _estimate_sticky(right: Array, n_trials: Codes, chances: Array, by_test: Array) -> float:
+def _compute_log_chances(logit: Array) -> tuple[Array, Array]:
+    """Compute the log chances to pass and to fail."""
+    import numpy as np
+
+    return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
+
+
+def _estimate_sticky(n_right: Codes, n_trials: Codes, chance: Array, of_nodes: Array) -> float:
     """Estimate which share of trials is repeated, by how seldom trials of a model disagree.
 
     The lower limit (2 standard errors) is taken: too high a share would make sound tests whose
@@ -110,12 +114,13 @@ def _estimate_sticky(right: Array, n_trials: Codes, chances: Array, by_test: Arr
     """
     import numpy as np
 
-    if n_trials.max(initial=0) <= 1:
+    mixed = float(of_nodes.sum(axis=1) @ ((n_right > 0) & (n_right < n_trials)).sum(axis=1))
+    expected = 0.0
+    for n in range(2, int(n_trials.max(initial=0)) + 1):
+        disagree = 1 - chance**n - (1 - chance) ** n
+        expected += float((((n_trials == n).T @ of_nodes) * disagree).sum())
+    if not expected:
         return 0.0
-    several = by_test * (n_trials > 1)
-    mixed = (several * ((right > 0) & (right < 1))).sum()
-    alike = (chances**n_trials + (1 - chances) ** n_trials).mean(axis=0)
-    expected = (several * (1 - alike)).sum()
     return float(np.clip(1 - (mixed + 2 * math.sqrt(mixed + 0.5)) / (expected + 0.5), 0.0, 0.999))
 
 
@@ -175,14 +180,12 @@ def _draw_answers(
     total = space.tempting * (space.n_answers - 1)
     answers = rng.integers(1, space.n_answers, size=fails.shape)
     first = answers[:, :, 0]
-    by_chance = min(0.99, (1 + space.tempting) / (1 + total))  # two draws of the urn agree
-    on_purpose = max(0.0, (space.repeating - by_chance) / (1 - by_chance))
     for model in range(1, n_models):
         repeats = rng.random(size) < model / (total + model)
         earlier = first[np.arange(size), rng.integers(model, size=size)]
         first[:, model] = np.where(repeats, earlier, first[:, model])
     for trial in range(1, n_trials):
-        own = is_stuck | (rng.random((size, n_models)) < on_purpose)
+        own = is_stuck | (rng.random((size, n_models)) < space.habit)
         others = rng.random((size, n_models)) < n_models / (total + n_models)
         of_others = first[np.arange(size)[:, None], rng.integers(n_models, size=(size, n_models))]
         again = np.where(others, of_others, answers[:, :, trial])
@@ -284,14 +287,14 @@ def scatter_answers(answers: Codes, counted: Bits, space: AnswerSpace) -> Array:
     for column in range(n_columns):
         now, start = is_counted[:, column], column - column % n_trials
         answer = answers[:, column]
-        urn = np.log(space.tempting + seen[rows, answer]) - np.log(total + drawn)
+        each = (space.tempting + seen[rows, answer]) / (total + drawn)
         is_own = np.zeros(size, dtype=np.bool_)
         if column > start:
             earlier = is_counted[:, start:column]
             is_own = ((answers[:, start:column] == answer[:, None]) & earlier).any(axis=1)
-            urn = urn + np.where(earlier.any(axis=1), np.log(1 - space.repeating), 0.0)
-        each = np.where(is_own, np.log(space.repeating), urn)
-        chance += np.where(now, each, 0.0)
+            each *= np.where(earlier.any(axis=1), 1 - space.habit, 1.0)
+            each += np.where(is_own, space.habit, 0.0)
+        chance += np.where(now, np.log(each), 0.0)
         is_new = now & ~is_own
         seen[rows, answer] += is_new
         drawn += is_new

@@ -5,7 +5,7 @@ import numpy as np
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.models.test import Test
+from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.items import Item, ItemFinding, analyse_items
 
 LLMS = "abcdefgh"
@@ -197,3 +197,21 @@ def test_able_models_whose_trials_switch_between_two_answers_are_evidence() -> N
             results += answers(f"t{n}", *given, key="yes", trial=trial)
     [item] = [item for item in analyse_items(results) if item.is_suspicious]
     assert (item.test_id, item.findings) == ("t0", (ItemFinding.TWO_ANSWERS,))
+
+
+def test_hard_sound_tests_whose_models_repeat_their_mistakes_are_not_suspicious() -> None:
+    rng = np.random.default_rng(7)
+    results, tests = [], {}
+    for n in range(100):
+        tempting = rng.dirichlet([0.5] * 3)
+        chance = 1 / (1 + np.exp(rng.normal() - np.linspace(-0.6, 0.6, 8)))
+        habits = rng.choice(list("BCD"), p=tempting, size=8)
+        spec = EvaluatorSpec("choice", {"labels": list("ABCD")})
+        tests[f"t{n}"] = Test(test_id=f"t{n}", class_id="c", level=1, evaluator=spec)
+        for trial in range(3):
+            wrong = np.where(
+                rng.random(8) < 0.7, habits, rng.choice(list("BCD"), p=tempting, size=8)
+            )
+            given = np.where(rng.random(8) < chance, "A", wrong).tolist()
+            results += answers(f"t{n}", *given, key="A", trial=trial)
+    assert sum(item.is_suspicious for item in analyse_items(results, tests)) <= 2

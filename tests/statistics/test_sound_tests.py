@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,23 @@ def test_answers_of_different_models_come_from_one_urn() -> None:
     trials = np.array([[[1], [1]], [[1], [2]]])
     chances = np.exp(scatter_answers(number_answers(trials), trials > 0, AnswerSpace(4, 0.5, 0.8)))
     assert np.allclose(chances, [1 / 3 * 1.5 / 2.5, 1 / 3 * 0.5 / 2.5])
+
+
+@pytest.mark.parametrize("n_answers", [2, 4])
+def test_chances_of_all_wrong_answers_of_a_model_sum_to_one(n_answers: int) -> None:
+    wrong = range(1, n_answers)
+    trials = np.array([[each] for each in product(wrong, wrong)])
+    space = AnswerSpace(n_answers, 0.5, 0.8)
+    chances = np.exp(scatter_answers(number_answers(trials), trials > 0, space))
+    assert np.isclose(chances.sum(), 1.0)
+
+
+def test_spread_of_abilities_is_not_shrunk_by_unknown_difficulties() -> None:
+    rng = np.random.default_rng(3)
+    chance = 1 / (1 + np.exp(rng.normal(size=(2000, 1)) - 2 * ABILITY))
+    trials = np.where(rng.random(chance.shape) < chance, PASSED, 1)[:, :, None]
+    sound = fit_sound_tests(trials, np.ones(2000), np.zeros(9), 2.0)
+    assert 0.97 < sound.ability.std() / (2 * ABILITY).std() < 1.05
 
 
 def test_drawn_tests_miss_what_is_missing_and_repeat_like_the_fitted() -> None:

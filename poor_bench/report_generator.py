@@ -22,7 +22,7 @@ from poor_bench.statistics.trials import TrialColumns
 if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
-    from poor_bench.statistics.purchase import Budget
+    from poor_bench.statistics.purchase import PurchaseBudget
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -52,7 +52,7 @@ class ReportGenerator:
         pass_score: float = 1.0,
         reads_columns: bool = False,
         shows_uncertainty: bool = False,
-        budget: Budget | None = None,
+        budget: PurchaseBudget | None = None,
     ) -> None:
         """Choose what the report is about.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, hash_prompt
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters, hash_prompt
 from poor_bench.config.llm_names import find_llm, list_names
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError
@@ -49,8 +49,8 @@ class ResultSetResolver:
 
         Args:
             reference: `now`, `last`, `previous`, the id of a run or its beginning, `before:` and
-                any of these, an LLM's id or label, a subject of an LLM as `Subject.parse` reads it,
-                or the path of a file with results.
+                any of these, an LLM's id or label, a subject of an LLM as
+                `ComparedSubject.parse` reads it, or the path of a file with results.
 
         Raises:
             ConfigError: If it refers to nothing, or not to one thing.
@@ -61,7 +61,7 @@ class ResultSetResolver:
         llm_id = self._llm_id(reference)
         if llm_id is not None:
             return self._llm_side(llm_id)
-        subject = Subject.parse(reference)
+        subject = ComparedSubject.parse(reference)
         if subject.kind is not SubjectKind.MODEL:
             return self._subject_side(subject)
         if reference.startswith(BEFORE):
@@ -165,7 +165,7 @@ class ResultSetResolver:
             )
         return self._side(llm_id, results, is_llm=True)
 
-    def _subject_side(self, subject: Subject) -> ResultSet:
+    def _subject_side(self, subject: ComparedSubject) -> ResultSet:
         """Find the results of one run, prompt version or set of parameters of an LLM."""
         llm_id = self._llm_id(subject.llm_id)
         if llm_id is None:
@@ -186,7 +186,7 @@ class ResultSetResolver:
             )
         return self._side(named.text, results, is_llm=True)
 
-    def _versions(self, subject: Subject) -> Iterator[tuple[str, Result]]:
+    def _versions(self, subject: ComparedSubject) -> Iterator[tuple[str, Result]]:
         """Yield all stored results with the version of the kind of a subject, oldest first."""
         for run in self.stored_runs:
             if run.kind in {EARLIER, UNDO}:

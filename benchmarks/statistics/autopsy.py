@@ -18,7 +18,7 @@ from poor_bench.autopsy.findings import ENVIRONMENT_ALPHA, count_checks
 from poor_bench.statistics.attribution import (
     FIRST_LOOK,
     Effect,
-    Observation,
+    RerunObservation,
     Screening,
     find_budget,
 )
@@ -97,7 +97,7 @@ def autopsy(world: World, seed: int, n_settable: int = N_FACTORS) -> tuple[set[i
         seed=seed,
     )
     pairs = screening.list_pairs((find_budget(screening, n_trials=1) - n_calls) // 2)
-    seen: list[Observation] = []
+    seen: list[RerunObservation] = []
     effects: list[Effect] = []
     while len(seen) < len(pairs):
         batch = pairs[len(seen) : max(FIRST_LOOK, 2 * len(seen))]
@@ -105,7 +105,7 @@ def autopsy(world: World, seed: int, n_settable: int = N_FACTORS) -> tuple[set[i
         states = np.tile(today, (len(batch), 1))
         states[:, :n_settable] = np.array([pair.signs for pair in batch]) > 0
         first, second = world.ask(tests, states), world.ask(tests, ~states | today)
-        seen += [Observation(*each) for each in zip(batch, first, second, strict=True)]
+        seen += [RerunObservation(*each) for each in zip(batch, first, second, strict=True)]
         known = [factor for factor, effect in enumerate(effects) if effect.is_cause]
         effects = screening.look(seen, len(pairs), known)
         if screening.is_settled(effects):

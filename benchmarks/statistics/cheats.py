@@ -19,7 +19,7 @@ from simulation import measure_share, print_figures, read_runs
 from poor_bench.evaluator_answers import RegistryFacts
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.lint.cheats import find_weaknesses, score_cheats
-from poor_bench.lint.subject import RenderedPrompt, Subject
+from poor_bench.lint.subject import LintSubject, RenderedPrompt
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 
@@ -170,13 +170,13 @@ WEAK: dict[str, Maker] = {
 }  # fmt: skip
 
 
-def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[Subject]:
+def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[LintSubject]:
     made = []
     for index in range(n_tests):
         text, evaluator, parameters = maker(rng)
         test = Test(test_id=f"t{index}", class_id="c", level=1, text=text)
         spec = EvaluatorSpec(evaluator, json.loads(json.dumps(parameters)))
-        made.append(Subject("", index, test, spec, (RenderedPrompt(text, ()),)))
+        made.append(LintSubject("", index, test, spec, (RenderedPrompt(text, ()),)))
     return made
 
 

@@ -15,7 +15,7 @@ from itertools import chain, combinations
 import numpy as np
 from simulation import Figure, measure_share, print_figures, read_runs
 
-from poor_bench.probe.finding import Finding, Setting, Subject, Verdict
+from poor_bench.probe.finding import ProbeFinding, ProbeSubject, ProbeVerdict, Setting
 from poor_bench.probe.plan import MOST_CALLS, probe_settings
 from tests.probe.fake_model import FakeModel, draw_model
 
@@ -28,9 +28,9 @@ SUBSETS = tuple(
 )
 
 
-def run_probe(model: FakeModel) -> tuple[tuple[Finding, ...], int]:
+def run_probe(model: FakeModel) -> tuple[tuple[ProbeFinding, ...], int]:
     """Probe a model; give the findings and the number of calls."""
-    probe = probe_settings(Subject(own={}))
+    probe = probe_settings(ProbeSubject(own={}))
     n_calls = 0
     call = next(probe)
     while True:
@@ -44,7 +44,7 @@ def run_probe(model: FakeModel) -> tuple[tuple[Finding, ...], int]:
 def main() -> None:
     """Print precision and recall of each setting, and the calls of the longest probe."""
     runs = read_runs(__doc__ or "", 40)
-    counts: Counter[tuple[Setting | None, bool, Verdict]] = Counter()
+    counts: Counter[tuple[Setting | None, bool, ProbeVerdict]] = Counter()
     most = 0
     for run in range(runs):
         for number, dropped in enumerate(SUBSETS):
@@ -63,16 +63,19 @@ def main() -> None:
 
 
 def measure(
-    counts: Counter[tuple[Setting | None, bool, Verdict]], setting: Setting | None
+    counts: Counter[tuple[Setting | None, bool, ProbeVerdict]], setting: Setting | None
 ) -> list[Figure]:
     """Measure precision and recall of `ignored`, and how often a kept setting is called kept."""
     name = setting.words if setting else "all settings"
-    hits = counts[setting, True, Verdict.IGNORED]
-    flagged = hits + counts[setting, False, Verdict.IGNORED]
-    n_dropped = sum(counts[setting, True, verdict] for verdict in Verdict)
-    n_kept = sum(counts[setting, False, verdict] for verdict in Verdict)
-    doubts = counts[setting, True, Verdict.NOT_KNOWN] + counts[setting, False, Verdict.NOT_KNOWN]
-    wrong = counts[setting, True, Verdict.HONOURED]
+    hits = counts[setting, True, ProbeVerdict.IGNORED]
+    flagged = hits + counts[setting, False, ProbeVerdict.IGNORED]
+    n_dropped = sum(counts[setting, True, verdict] for verdict in ProbeVerdict)
+    n_kept = sum(counts[setting, False, verdict] for verdict in ProbeVerdict)
+    doubts = (
+        counts[setting, True, ProbeVerdict.NOT_KNOWN]
+        + counts[setting, False, ProbeVerdict.NOT_KNOWN]
+    )
+    wrong = counts[setting, True, ProbeVerdict.HONOURED]
     return [
         measure_share(f"{name}: precision", hits, max(1, flagged), at_least=0.95),
         measure_share(f"{name}: recall", hits, n_dropped, at_least=0.95),

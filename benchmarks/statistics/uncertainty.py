@@ -15,11 +15,17 @@ import numpy as np
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
 from poor_bench.statistics.intervals import t_quantile_95
-from poor_bench.statistics.purchase import Budget, Price, Unit, compute_variance, plan_purchase
+from poor_bench.statistics.purchase import (
+    Price,
+    PurchaseBudget,
+    Unit,
+    compute_variance,
+    plan_purchase,
+)
 from poor_bench.statistics.variance_components import (
     Components,
+    ModelComponents,
     Observations,
-    Side,
     estimate_components,
 )
 
@@ -71,7 +77,7 @@ def true_components(world: World) -> Components:
     left = np.full(world.n_tests, 1 / world.judgements if world.judgements else 0.0)
     groups = -(-world.n_tests // world.size)
     sizes = [world.size] * (groups - 1) + [world.n_tests - world.size * (groups - 1)]
-    side = Side(trial=world.trial, judge=world.judge, n_trials=n_trials, unjudged=left)
+    side = ModelComponents(trial=world.trial, judge=world.judge, n_trials=n_trials, unjudged=left)
     return Components(
         group=world.group if world.size > 1 else None,
         test=world.test,
@@ -159,7 +165,7 @@ def _variance(components: Components, name: str) -> float:
     return value or 0.0
 
 
-def find_best_width(world: World, budget: Budget) -> float:
+def find_best_width(world: World, budget: PurchaseBudget) -> float:
     """Find the least relative width after a purchase by brute force, with the true variances."""
     truth = true_components(world)
     n, k, amount = world.n_tests, world.judgements, budget.amount
@@ -185,7 +191,7 @@ def measure_regret(world: World, runs: int) -> Iterator[Figure]:
     for amount in (100, 600):
         for name, test_cost in LEVERS:
             rng = np.random.default_rng(2)
-            budget = Budget(float(amount), Unit.CALLS, test_cost)
+            budget = PurchaseBudget(float(amount), Unit.CALLS, test_cost)
             best = find_best_width(world, budget)
             price = Price(1.0, 1.0 if world.judgements else None)
             regrets = []

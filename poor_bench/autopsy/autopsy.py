@@ -34,7 +34,7 @@ from poor_bench.workspace_runner import WorkspaceRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class AutopsyCase:
     """One model in two runs, ready for an autopsy."""
 
     llm: LLM
@@ -65,7 +65,7 @@ class Autopsy:
 
     def open_case(
         self, before: ResultSet, after: ResultSet, llm_id: str, max_calls: int | None = None
-    ) -> Case:
+    ) -> AutopsyCase:
         """Find what changed, and plan the re-runs; no request is sent.
 
         Args:
@@ -103,7 +103,7 @@ class Autopsy:
                 evaluators.setdefault(name, []).append(part)
         change = sum(test.after - test.before for test in facts.tests) / len(facts.tests)
         plan = make_plan(facts, _count_trials(after, llm_id), change, max_calls)
-        return Case(
+        return AutopsyCase(
             llm=llm,
             plan=plan,
             differences=tuple(differences),
@@ -111,7 +111,7 @@ class Autopsy:
             remarks=tuple(self._list_remarks(facts)),
         )
 
-    def cost_per_test_usd(self, case: Case) -> float:
+    def cost_per_test_usd(self, case: AutopsyCase) -> float:
         """Estimate the mean cost of a re-run, without requests; 0.0 without prices.
 
         Raises:
@@ -122,7 +122,7 @@ class Autopsy:
 
     def run(
         self,
-        case: Case,
+        case: AutopsyCase,
         control: RunControl,
         tell: Callable[[int], None] = lambda _n_done: None,
     ) -> Findings:
@@ -156,7 +156,7 @@ class Autopsy:
 
     def _conclude(
         self,
-        case: Case,
+        case: AutopsyCase,
         taken_back: dict[str, float],
         effects: Sequence[Effect],
         *,
@@ -206,7 +206,7 @@ def _count_trials(side: ResultSet, llm_id: str) -> int:
     return sorted(counts)[len(counts) // 2] if counts else 1
 
 
-def _find_key(case: Case) -> str:
+def _find_key(case: AutopsyCase) -> str:
     """Name the case: the same for the same tests, prompts, parameters and scores."""
     facts = case.plan.facts
     parts: list[Any] = [facts.llm_id, facts.parameters, facts.factors]

@@ -22,7 +22,7 @@ from poor_bench.pool.queues import Work
 from poor_bench.prompts.request import build_request
 from poor_bench.runner.jobs import TrialJobs
 from poor_bench.runner.plan import WorkItem
-from poor_bench.statistics.attribution import FIRST_LOOK, Effect, Observation, Pair
+from poor_bench.statistics.attribution import FIRST_LOOK, Effect, Pair, RerunObservation
 from poor_bench.workspace_runner import WorkspaceRunner
 
 _States = tuple[bool, ...]
@@ -99,7 +99,7 @@ class Reruns:
         """Ask pairs until the causes are clear or the plan is at its end; return the effects."""
         screening = self._plan.screening
         pairs = screening.list_pairs(self._plan.n_pairs)
-        seen: list[Observation] = []
+        seen: list[RerunObservation] = []
         effects: list[Effect] = []
         n_asked = 0
         while n_asked < len(pairs) and not self.stopped:
@@ -112,7 +112,7 @@ class Reruns:
                 break
         return effects
 
-    def _observe(self, pairs: Sequence[Pair]) -> list[Observation]:
+    def _observe(self, pairs: Sequence[Pair]) -> list[RerunObservation]:
         named = [
             (
                 pair,
@@ -126,7 +126,7 @@ class Reruns:
         for pair, one, other in named:
             first, second = self._stored.score(one.name), self._stored.score(other.name)
             if first is not None and second is not None:
-                seen.append(Observation(pair, first, second))
+                seen.append(RerunObservation(pair, first, second))
         return seen
 
     def _name(self, test: TestBothWays, states: _States) -> Rerun:

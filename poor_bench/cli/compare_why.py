@@ -15,7 +15,7 @@ from poor_bench.messages import write_count
 from poor_bench.metrics import cost_text, signed_text
 
 if TYPE_CHECKING:
-    from poor_bench.autopsy.autopsy import Autopsy, Case
+    from poor_bench.autopsy.autopsy import Autopsy, AutopsyCase
     from poor_bench.autopsy.findings import Findings, Share
     from poor_bench.cli.context import AppContext
     from poor_bench.comparison.result_set import ResultSet
@@ -72,7 +72,7 @@ def explain_change(
     return exit_code
 
 
-def _limit_cost(manager: LLMManager, cases: list[Case], max_cost: float | None) -> None:
+def _limit_cost(manager: LLMManager, cases: list[AutopsyCase], max_cost: float | None) -> None:
     from poor_bench.calls.budget import Budget, require_prices
 
     if max_cost is not None:
@@ -80,11 +80,13 @@ def _limit_cost(manager: LLMManager, cases: list[Case], max_cost: float | None) 
         manager.budget = Budget(max_cost)
 
 
-def _estimate_cost_usd(autopsy: Autopsy, case: Case) -> float:
+def _estimate_cost_usd(autopsy: Autopsy, case: AutopsyCase) -> float:
     return autopsy.cost_per_test_usd(case) * case.plan.n_calls
 
 
-def _run(app: AppContext, autopsy: Autopsy, case: Case, *, quiet: bool) -> tuple[Findings, int]:
+def _run(
+    app: AppContext, autopsy: Autopsy, case: AutopsyCase, *, quiet: bool
+) -> tuple[Findings, int]:
     from poor_bench.cli.screen import open_job_view
     from poor_bench.pool.control import RunControl
 
@@ -99,7 +101,7 @@ def _run(app: AppContext, autopsy: Autopsy, case: Case, *, quiet: bool) -> tuple
     return findings, 3 if findings.stopped else 0
 
 
-def _print_plan(case: Case, name: str, cost_usd: float) -> None:
+def _print_plan(case: AutopsyCase, name: str, cost_usd: float) -> None:
     facts, plan = case.plan.facts, case.plan
     say(f"\n{name}: {write_count(len(facts.tests), 'test')} with a score on both sides")
     names = [factor.text for factor in facts.factors]
@@ -112,7 +114,7 @@ def _print_plan(case: Case, name: str, cost_usd: float) -> None:
     say(f"{plan.text}{cost}")
 
 
-def _plan_to_json(case: Case, cost_usd: float) -> dict[str, Any]:
+def _plan_to_json(case: AutopsyCase, cost_usd: float) -> dict[str, Any]:
     facts, plan = case.plan.facts, case.plan
     return {
         "llm_id": case.llm.id,

@@ -11,7 +11,7 @@ from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.cli.context import AppContext
-    from poor_bench.cluster.members import Member
+    from poor_bench.cluster.members import ClusterMember
     from poor_bench.cluster.session import ClusterSession
     from poor_bench.models.llm import LLM
 
@@ -35,7 +35,7 @@ def examine_cluster(app: AppContext, address: str) -> Iterator[Row]:
 
 
 def _examine_worker(
-    session: ClusterSession, member: Member, llms: tuple[LLM, ...]
+    session: ClusterSession, member: ClusterMember, llms: tuple[LLM, ...]
 ) -> Iterator[Row]:
     from poor_bench import __version__
     from poor_bench.comparison.times import machine_text
@@ -56,7 +56,7 @@ def _examine_worker(
         yield name, *_check_llm(session, member, llm)
 
 
-def _check_llm(session: ClusterSession, member: Member, llm: LLM) -> tuple[str, str]:
+def _check_llm(session: ClusterSession, member: ClusterMember, llm: LLM) -> tuple[str, str]:
     from poor_bench.cluster import work
 
     assert member.readiness is not None
@@ -66,7 +66,7 @@ def _check_llm(session: ClusterSession, member: Member, llm: LLM) -> tuple[str, 
         outcome = session.call_member(member, work.check, llm)
     except PoorBenchError as error:
         outcome = error
-    if not isinstance(outcome, work.Done):
+    if not isinstance(outcome, work.WorkDone):
         return "problem", f"{llm.id}: {outcome or 'the worker is gone'}"
     state = "ok" if outcome.value.state == "ready" else "problem"
     return state, f"{llm.id}: {outcome.value.message or 'reachable'}"

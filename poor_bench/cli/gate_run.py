@@ -16,7 +16,7 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from poor_bench.gates.check import Evidence
     from poor_bench.gates.gate import Gate, GateOutcome
-    from poor_bench.gates.sequential import Decided, OpenQuestion, StopReason
+    from poor_bench.gates.sequential import Decided, OpenQuestion, SequentialStop
     from poor_bench.pool.control import RunControl
     from poor_bench.runner.selection import Selection
     from poor_bench.workspace_runner import WorkspaceRunner
@@ -42,7 +42,7 @@ class EndedCheck:
 
     outcomes: Sequence[GateOutcome]
     """A question that is decided keeps the outcome of the look that decided it."""
-    reason: StopReason
+    reason: SequentialStop
     n_looks: int
     """Looks at the results."""
     n_calls: int
@@ -51,9 +51,9 @@ class EndedCheck:
     @property
     def is_cancelled(self) -> bool:
         """True if it was interrupted."""
-        from poor_bench.gates.sequential import StopReason
+        from poor_bench.gates.sequential import SequentialStop
 
-        return self.reason is StopReason.CANCELLED
+        return self.reason is SequentialStop.CANCELLED
 
     @property
     def text(self) -> str:
@@ -138,7 +138,7 @@ class SequentialCheck:
     def run(self, control: RunControl) -> EndedCheck:
         """Run rounds until the check is decided, or must end."""
         from poor_bench.gates.sequential import (
-            StopReason,
+            SequentialStop,
             are_all_decided,
             find_open_questions,
         )
@@ -151,17 +151,17 @@ class SequentialCheck:
             self._tell(number, questions)
             going_on = [it for it in questions if it.may_go_on(number, self._limits.n_trials)]
             if are_all_decided(outcomes):
-                reason = StopReason.DECIDED
+                reason = SequentialStop.DECIDED
             if reason is None and not going_on:
                 reason = _find_end(questions)
             if reason is not None:
                 return self._end(outcomes, reason)
             pending, number = _select_tests(self._selection, going_on), number + 1
 
-    def _run_round(self, selection: Selection, control: RunControl) -> StopReason | None:
+    def _run_round(self, selection: Selection, control: RunControl) -> SequentialStop | None:
         """Ask what is pending; return why no further round may follow, if so."""
         from poor_bench.cli.run_view import open_run_view
-        from poor_bench.gates.sequential import StopReason
+        from poor_bench.gates.sequential import SequentialStop
 
         plan = self._runner.plan(selection)
         if plan.is_empty:
@@ -169,16 +169,16 @@ class SequentialCheck:
         budget = self._runner.manager.budget
         n_left = budget.n_calls_left if budget else None
         if n_left is not None and plan.n_items > n_left:
-            return StopReason.CALLS
+            return SequentialStop.CALLS
         with open_run_view(self._runner.workspace, quiet=self._quiet) as view:
             finished = self._runner.run(plan, view, control)
         if budget is not None:
             budget.count_calls(plan.n_items - finished.n_skipped)
             if budget.is_reached:
-                return StopReason.COST
+                return SequentialStop.COST
         if finished.cancelled:
-            return StopReason.CANCELLED
-        return StopReason.FAILED if plan.n_items and not finished.n_scored else None
+            return SequentialStop.CANCELLED
+        return SequentialStop.FAILED if plan.n_items and not finished.n_scored else None
 
     def _look(self, number: int) -> tuple[Evidence, list[GateOutcome]]:
         from poor_bench.cli.evidence import gather_evidence
@@ -198,7 +198,7 @@ class SequentialCheck:
             name = self._app.llm_names.get(question.llm_id, question.llm_id)
             click.echo(f"Trial {number}: {name} undecided: {question.drop.text}", err=True)
 
-    def _end(self, outcomes: Sequence[GateOutcome], reason: StopReason) -> EndedCheck:
+    def _end(self, outcomes: Sequence[GateOutcome], reason: SequentialStop) -> EndedCheck:
         budget = self._runner.manager.budget
         return EndedCheck(
             outcomes=outcomes,
@@ -209,15 +209,15 @@ class SequentialCheck:
         )
 
 
-def _find_end(questions: Sequence[OpenQuestion]) -> StopReason:
+def _find_end(questions: Sequence[OpenQuestion]) -> SequentialStop:
     """Explain why none of the questions goes on."""
-    from poor_bench.gates.sequential import StopReason
+    from poor_bench.gates.sequential import SequentialStop
 
     if not questions:
-        return StopReason.NOT_COMPARABLE
+        return SequentialStop.NOT_COMPARABLE
     if not any(question.can_be_decided for question in questions):
-        return StopReason.REPEATS
-    return StopReason.TRIALS
+        return SequentialStop.REPEATS
+    return SequentialStop.TRIALS
 
 
 def _select_tests(selection: Selection, questions: Sequence[OpenQuestion]) -> Selection:

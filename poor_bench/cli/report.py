@@ -29,7 +29,7 @@ from poor_bench.statistics.summary import FloorRow, Summary
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.purchase import Budget
+    from poor_bench.statistics.purchase import PurchaseBudget
 
 
 _EPILOG = examples(
@@ -133,13 +133,13 @@ def command(
     return 0
 
 
-def _read_budget(options: dict[str, Any]) -> Budget | None:
-    from poor_bench.statistics.purchase import Budget
+def _read_budget(options: dict[str, Any]) -> PurchaseBudget | None:
+    from poor_bench.statistics.purchase import PurchaseBudget
 
     if options["budget"] is None:
         return None
     amount, unit = read_amount(options["budget"], "--budget")
-    return Budget(amount, unit, options["test_cost"])
+    return PurchaseBudget(amount, unit, options["test_cost"])
 
 
 def _choose_form(output: Path | None) -> str:

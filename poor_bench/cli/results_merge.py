@@ -17,7 +17,7 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from poor_bench.results.incoming import TakenRun
     from poor_bench.results.run_files import FoundRuns
-    from poor_bench.runner.merging import Fault
+    from poor_bench.runner.merging import MergeFault
 
 _EPILOG = examples(
     """
@@ -70,7 +70,7 @@ def merge(
 
     found = find_run_files(sources)
     manager = LLMManager(app.data_dir)
-    allowed: frozenset[Fault] = frozenset().union(*(ALLOWED[word] for word in allow))
+    allowed: frozenset[MergeFault] = frozenset().union(*(ALLOWED[word] for word in allow))
     with show_status("Reading run files"):
         check = ForeignResults(app.config, found.files, manager.is_local, allowed)
         incoming = Incoming(app.store, found.files, check.find_fault)

@@ -21,7 +21,7 @@ _LESS_PATIENT = 6
 
 
 @dataclass(slots=True, kw_only=True)
-class Member:
+class ClusterMember:
     """One worker that was examined."""
 
     address: str
@@ -99,7 +99,7 @@ class MemberTable:
         """
         self._patience_s = patience_s
         self._monotonic = monotonic
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, ClusterMember] = {}
         self._n_busy: Counter[tuple[str, bool]] = Counter()
         """By address and whether it scores: pieces of work under way."""
         self._n_asking: Counter[str] = Counter()
@@ -107,18 +107,18 @@ class MemberTable:
         self._changed = threading.Condition()
 
     @property
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         """All workers that were examined and are not gone."""
         with self._changed:
             return list(self._members.values())
 
-    def add(self, member: Member) -> None:
+    def add(self, member: ClusterMember) -> None:
         """Give a worker work from now on."""
         with self._changed:
             self._members[member.address] = member
             self._changed.notify_all()
 
-    def keep_only(self, addresses: Iterable[str]) -> list[Member]:
+    def keep_only(self, addresses: Iterable[str]) -> list[ClusterMember]:
         """Drop the workers that are gone, and return them; who waits for them hears of it."""
         with self._changed:
             gone = [self._members.pop(a) for a in set(self._members) - set(addresses)]
@@ -135,7 +135,7 @@ class MemberTable:
                 self._changed.wait(_CHECK_S)
             return any(member.readiness for member in self._members.values())
 
-    def exclude(self, member: Member, llm: LLM, reason: str) -> bool:
+    def exclude(self, member: ClusterMember, llm: LLM, reason: str) -> bool:
         """Ask a worker's own server for this LLM no more, unless nobody else could serve it."""
         with self._changed:
             if len(self._find_able(Need(llm=llm))) <= 1:
@@ -149,13 +149,13 @@ class MemberTable:
         with self._changed:
             return max(1, len({_server(m, llm) for m in self._find_able(Need(llm=llm))}))
 
-    def one_per_server(self, llm: LLM) -> list[Member]:
+    def one_per_server(self, llm: LLM) -> list[ClusterMember]:
         """Pick a worker for each of the workers' own servers that can serve an LLM."""
         with self._changed:
             return list({_server(m, llm): m for m in self._find_able(Need(llm=llm))}.values())
 
     @contextmanager
-    def place(self, need: Need, cancelled: Callable[[], bool]) -> Iterator[Member]:
+    def place(self, need: Need, cancelled: Callable[[], bool]) -> Iterator[ClusterMember]:
         """Hold a place of the worker that is least busy.
 
         Raises:
@@ -168,7 +168,7 @@ class MemberTable:
         finally:
             self._count(need, member, -1)
 
-    def _wait_for(self, need: Need, cancelled: Callable[[], bool]) -> Member:
+    def _wait_for(self, need: Need, cancelled: Callable[[], bool]) -> ClusterMember:
         with self._changed:
             deadline = self._find_deadline()
             while True:
@@ -192,21 +192,21 @@ class MemberTable:
         most_s = self._patience_s / _LESS_PATIENT if is_any_ready else self._patience_s
         return self._monotonic() + most_s
 
-    def _find_able(self, need: Need) -> list[Member]:
+    def _find_able(self, need: Need) -> list[ClusterMember]:
         return [m for m in self._members.values() if not _find_obstacle(m, need)]
 
-    def _has_place(self, need: Need, member: Member) -> bool:
+    def _has_place(self, need: Need, member: ClusterMember) -> bool:
         if need.llm is None:
             return self._n_busy[member.address, True] <= member.n_threads  # one of them waits there
         asking = self._n_asking[_server(member, need.llm)]
         return need.per_server is None or asking < need.per_server
 
-    def _measure_load(self, need: Need, member: Member) -> tuple[int, float]:
+    def _measure_load(self, need: Need, member: ClusterMember) -> tuple[int, float]:
         server = _server(member, need.llm) if need.llm and need.per_server else ""
         busy = self._n_busy[member.address, need.llm is None]
         return self._n_asking[server], busy / max(1, member.n_threads)
 
-    def _count(self, need: Need, member: Member, change: int) -> None:
+    def _count(self, need: Need, member: ClusterMember, change: int) -> None:
         with self._changed:
             self._n_busy[member.address, need.llm is None] += change
             if need.llm is not None and need.per_server is not None:
@@ -225,7 +225,7 @@ class MemberTable:
         return NoMemberError(f"no worker of the cluster can do this: {told}", kind)
 
 
-def _find_obstacle(member: Member, need: Need) -> str:
+def _find_obstacle(member: ClusterMember, need: Need) -> str:
     """Say why a worker cannot do a piece of work; empty if it can."""
     ready = member.readiness
     if ready is None:
@@ -239,6 +239,6 @@ def _find_obstacle(member: Member, need: Need) -> str:
     return ready.missing_keys.get(need.llm.id) or member.excluded.get(need.llm.id, "")
 
 
-def _server(member: Member, llm: LLM) -> str:
+def _server(member: ClusterMember, llm: LLM) -> str:
     assert member.readiness is not None
     return member.readiness.servers.get(llm.id, member.address)

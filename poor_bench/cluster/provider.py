@@ -10,7 +10,7 @@ from math import inf
 from typing import TypeVar
 
 from poor_bench.cluster import work
-from poor_bench.cluster.members import Member, Need, NoMemberError
+from poor_bench.cluster.members import ClusterMember, Need, NoMemberError
 from poor_bench.cluster.session import ClusterSession, WorkerLostError
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.llm_manager import LOCAL_CONCURRENCY
@@ -84,7 +84,7 @@ class RemoteProvider:
         do: Callable[..., work.Outcome[Value]],
         *arguments: object,
         cancelled: Callable[[], bool],
-    ) -> tuple[Value, Member]:
+    ) -> tuple[Value, ClusterMember]:
         while True:
             try:
                 return self._session.call(
@@ -110,12 +110,12 @@ class RemoteProvider:
         """
         members = self._session.table.one_per_server(self._llm)
 
-        def call(member: Member) -> work.Outcome[Value] | None:
+        def call(member: ClusterMember) -> work.Outcome[Value] | None:
             return self._session.call_member(member, do, self._llm, cancelled=cancelled)
 
         with ThreadPoolExecutor(max(1, len(members))) as threads:
             outcomes = list(threads.map(call, members))
-        done = [outcome.value for outcome in outcomes if isinstance(outcome, work.Done)]
+        done = [outcome.value for outcome in outcomes if isinstance(outcome, work.WorkDone)]
         errors = [
             outcome
             for member, outcome in zip(members, outcomes, strict=True)
@@ -125,7 +125,7 @@ class RemoteProvider:
             raise errors[0]
         return done
 
-    def _exclude(self, member: Member, error: PoorBenchError) -> bool:
+    def _exclude(self, member: ClusterMember, error: PoorBenchError) -> bool:
         """Exclude a worker whose own server cannot serve the LLM; False if it stays."""
         kind = getattr(error, "kind", None)
         if not self._is_spread or kind is None or kind.scope is FailureScope.REQUEST:

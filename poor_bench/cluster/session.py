@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from poor_bench.cluster import work
 from poor_bench.cluster.definitions import Definitions
 from poor_bench.cluster.members import (
-    Member,
+    ClusterMember,
     MemberTable,
     Need,
     describe_missing,
@@ -101,7 +101,7 @@ class ClusterSession:
         need: Need,
         cancelled: Callable[[], bool],
         most_attempts: int = MOST_ATTEMPTS,
-    ) -> tuple[Value, Member]:
+    ) -> tuple[Value, ClusterMember]:
         """Do a piece of work on a worker, and on another one if that dies; return its value.
 
         Args:
@@ -120,7 +120,7 @@ class ClusterSession:
         for _ in range(most_attempts):
             with self.table.place(need, cancelled) as member:
                 outcome = self.call_member(member, do, *arguments, cancelled=cancelled)
-            if isinstance(outcome, work.Done):
+            if isinstance(outcome, work.WorkDone):
                 return outcome.value, member
             if outcome is not None:
                 outcome.__dict__["member"] = member
@@ -129,7 +129,7 @@ class ClusterSession:
 
     def call_member(
         self,
-        member: Member,
+        member: ClusterMember,
         do: Callable[..., work.Outcome[Value]],
         *arguments: Any,
         cancelled: Callable[[], bool] = lambda: False,
@@ -144,7 +144,9 @@ class ClusterSession:
         outcome: work.Outcome[Value] | None = task.wait(cancelled)
         return outcome
 
-    def _submit(self, member: Member, do: Callable[..., Any], *arguments: Any, key: str) -> _Task:
+    def _submit(
+        self, member: ClusterMember, do: Callable[..., Any], *arguments: Any, key: str
+    ) -> _Task:
         future = self._client.submit(
             run_pickled,
             pickle.dumps((do, arguments)),
@@ -194,7 +196,7 @@ class ClusterSession:
         return workers
 
     def _admit(self, address: str, n_threads: int) -> None:
-        member = Member(address=address, host="?", n_threads=n_threads)
+        member = ClusterMember(address=address, host="?", n_threads=n_threads)
         try:
             self._examine(member)
         except Exception as error:  # noqa: BLE001 - code of another version may raise anything
@@ -210,7 +212,7 @@ class ClusterSession:
             )
         self.table.add(member)
 
-    def _examine(self, member: Member) -> None:
+    def _examine(self, member: ClusterMember) -> None:
         found: work.Identity = self.run(member, work.identify)
         member.host = found.host
         member.refusal = find_refusal(found, work.identify())
@@ -219,12 +221,12 @@ class ClusterSession:
         is_known = self.run(member, work.has_definitions, self.content_hash)
         sent = None if is_known else self._definitions
         ready = self.run(member, work.prepare, self.content_hash, sent, self.lowest)
-        if isinstance(ready, work.Done):
+        if isinstance(ready, work.WorkDone):
             member.readiness = ready.value
         else:
             member.refusal = str(ready)
 
-    def run(self, member: Member, do: Callable[..., Value], *arguments: Any) -> Value:
+    def run(self, member: ClusterMember, do: Callable[..., Value], *arguments: Any) -> Value:
         """Do something on one worker, whatever it can or cannot be used for."""
         key = f"{do.__name__}-{uuid.uuid4().hex}"
         value: Value = self._submit(member, do, *arguments, key=key).fetch(_EXAMINE_S)
@@ -234,7 +236,7 @@ class ClusterSession:
 class _Task:
     """One dask task, bound to one worker."""
 
-    def __init__(self, future: Future, member: Member) -> None:
+    def __init__(self, future: Future, member: ClusterMember) -> None:
         self._future = future
         self._member = member
         self._ended = threading.Event()

@@ -30,13 +30,13 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Done(Generic[Value]):
+class WorkDone(Generic[Value]):
     """What came of a piece of work."""
 
     value: Value
 
 
-Outcome = Done[Value] | PoorBenchError
+Outcome = WorkDone[Value] | PoorBenchError
 """What came of a piece of work, or the error of ours that it ended with."""
 
 
@@ -199,7 +199,7 @@ def _rescore_one(
 
 def _note_error(do: Callable[[], Value]) -> Outcome[Value]:
     try:
-        return Done(do())
+        return WorkDone(do())
     except PoorBenchError as error:
         error.__cause__ = None  # may hold sockets
         return error

@@ -31,7 +31,7 @@ _VERSION = re.compile(r"(?P<kind>run|prompt|parameters):(?P<version>[\w.-]{1,300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ComparedSubject:
     """A selection of the results of one model."""
 
     llm_id: str
@@ -40,13 +40,13 @@ class Subject:
     """Id of the run, or hash of prompt or parameters; empty for a model."""
 
     @classmethod
-    def parse(cls, text: str) -> Subject:
+    def parse(cls, text: str) -> ComparedSubject:
         """Read a subject from addresses and commands; any other text is the id of a model.
 
         Example:
-            >>> Subject.parse("ollama:qwen3:1.7b@run:20261121T225007-3f2a91").version
+            >>> ComparedSubject.parse("ollama:qwen3:1.7b@run:20261121T225007-3f2a91").version
             '20261121T225007-3f2a91'
-            >>> Subject.parse("ollama:qwen3@latest").kind.value
+            >>> ComparedSubject.parse("ollama:qwen3@latest").kind.value
             'model'
         """
         llm_id, _, version = text.rpartition("@")
@@ -62,7 +62,7 @@ class Subject:
             return self.llm_id
         return f"{self.llm_id}@{self.kind.value}:{self.version}"
 
-    def of_llm(self, llm_id: str) -> Subject:
+    def of_llm(self, llm_id: str) -> ComparedSubject:
         """Copy the subject with another model."""
         return replace(self, llm_id=llm_id)
 
@@ -70,7 +70,7 @@ class Subject:
         """Name the subject for screens.
 
         Example:
-            >>> Subject.parse("a:b@run:20261121T225007-3f2a91").label("Model B")
+            >>> ComparedSubject.parse("a:b@run:20261121T225007-3f2a91").label("Model B")
             'Model B, run 2026-11-21 22:50:07'
         """
         if self.kind is SubjectKind.MODEL:

@@ -20,7 +20,7 @@ from poor_bench.evaluation.factories import make_up_credentials
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
 from poor_bench.evaluation.stored_run import SuiteRun, SuiteRunWriter, judge_trials
-from poor_bench.evaluation.trial_run import TrialPlan, TrialRunner
+from poor_bench.evaluation.trial_run import SuiteTrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
@@ -177,7 +177,7 @@ def run_suite_now(
         manager.close()
 
 
-def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
+def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[SuiteTrialPlan]:
     """List the trials to run; first trials come first, so that every case reports early.
 
     A resumed run lacks those that came to a result. Those that failed to run are run again.
@@ -192,7 +192,7 @@ def plan_trials(suite: EvalSuite, options: SuiteOptions) -> list[TrialPlan]:
     done = {(trial.case_id, trial.trial_index + 1) for trial in _list_finished_trials(resumed)}
     most = max((case.trials for case in suite.cases), default=0)
     return [
-        TrialPlan(case=case, trial=trial, llm=llms[case.id])
+        SuiteTrialPlan(case=case, trial=trial, llm=llms[case.id])
         for trial in range(1, most + 1)
         for case in suite.cases
         if trial <= case.trials and (case.id, trial) not in done
@@ -226,7 +226,7 @@ class _SuiteRun:
         self._resumed = options.resume
         self._results = _list_finished_trials(options.resume)
 
-    def run(self, plans: Sequence[TrialPlan]) -> EvalSuiteResult:
+    def run(self, plans: Sequence[SuiteTrialPlan]) -> EvalSuiteResult:
         resumed = self._resumed
         started = resumed.started if resumed else self._services.clock.now_iso()
         run_id = resumed.run_id if resumed else new_run_id(started)
@@ -257,7 +257,7 @@ class _SuiteRun:
         self._tell(SuiteFinished(report=report))
         return report
 
-    def _header(self, started: str, plans: Sequence[TrialPlan]) -> dict[str, Any]:
+    def _header(self, started: str, plans: Sequence[SuiteTrialPlan]) -> dict[str, Any]:
         return {
             "started": started,
             "version": __version__,
@@ -273,7 +273,7 @@ class _SuiteRun:
         }
 
     def _work_off(
-        self, plans: Sequence[TrialPlan], trials: TrialRunner, writer: SuiteRunWriter
+        self, plans: Sequence[SuiteTrialPlan], trials: TrialRunner, writer: SuiteRunWriter
     ) -> None:
         """Run all trials; the first error outside of a trial ends the run and is raised."""
         pool = Pool(self._services.llms, self._control)
@@ -285,7 +285,7 @@ class _SuiteRun:
                     self._results.append(event.value)
                     self._tell(SuiteTrialFinished(result=event.value))
 
-    def _run_trial(self, plan: TrialPlan, trials: TrialRunner) -> JobResult[EvalTrialResult]:
+    def _run_trial(self, plan: SuiteTrialPlan, trials: TrialRunner) -> JobResult[EvalTrialResult]:
         case_id, number = plan.case.id, plan.trial
 
         def note(step: Step) -> None:

@@ -37,7 +37,7 @@ from poor_bench.models.llm import LLM, Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialPlan:
+class SuiteTrialPlan:
     """One planned trial."""
 
     case: EvalCase
@@ -52,7 +52,7 @@ class TrialPlan:
 
 
 def build_task(
-    plan: TrialPlan, services: AgentServices, server: str, folder: Path, suite_folder: Path
+    plan: SuiteTrialPlan, services: AgentServices, server: str, folder: Path, suite_folder: Path
 ) -> AgentTask:
     """Make the task of a trial, with its placeholders filled.
 
@@ -166,7 +166,7 @@ class TrialRunner:
         self._suite_folder = suite_folder
 
     def run(
-        self, plan: TrialPlan, cancelled: Callable[[], bool], note: Callable[[Step], None]
+        self, plan: SuiteTrialPlan, cancelled: Callable[[], bool], note: Callable[[Step], None]
     ) -> EvalTrialResult:
         """Run one trial and judge it; a trial that could not be run has no verdict.
 
@@ -204,7 +204,7 @@ class TrialRunner:
 
     def _attempt(
         self,
-        plan: TrialPlan,
+        plan: SuiteTrialPlan,
         blank: EvalTrialResult,
         redactor: Redactor,
         cancelled: Callable[[], bool],

@@ -8,7 +8,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from poor_bench.statistics.non_inferiority import Verdict
+from poor_bench.statistics.non_inferiority import GateVerdict
 
 EVERY = "*"
 DEFAULT_TOLERANCE = 0.05
@@ -86,7 +86,7 @@ class Observation(NamedTuple):
     status: GateStatus
     observed: float | None
     reason: str
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
     """Of `NO_REGRESSION`; None for gates of other kinds, and where nothing was compared."""
     low: float | None = None
     """Lower limit of what is observed, where the verdict rests on it."""
@@ -111,7 +111,7 @@ class GateOutcome:
     """In the unit of the gate's kind; None where there was nothing to check."""
     reason: str
     """Observation in one sentence."""
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
     """As in `Observation`."""
     low: float | None = None
     """As in `Observation`."""

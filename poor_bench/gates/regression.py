@@ -13,15 +13,15 @@ from poor_bench.gates.trial_advice import gather_sides, plan_against_baseline
 from poor_bench.messages import write_count
 from poor_bench.statistics.non_inferiority import (
     ERROR,
-    Verdict,
+    GateVerdict,
     decide,
     measure_change,
 )
 
 _STATUSES = {
-    Verdict.PASSED: GateStatus.PASSED,
-    Verdict.FAILED: GateStatus.FAILED,
-    Verdict.UNDECIDED: GateStatus.WARNING,
+    GateVerdict.PASSED: GateStatus.PASSED,
+    GateVerdict.FAILED: GateStatus.FAILED,
+    GateVerdict.UNDECIDED: GateStatus.WARNING,
 }
 _OTHER_MODEL = {Mismatch.PARAMETERS_CHANGED, Mismatch.MODEL_MOVED}
 
@@ -42,7 +42,7 @@ class MeasuredDrop:
     """True if every test was repeated, and no answer of it ever differed."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GateVerdict:
         """Verdict by the limits."""
         return decide(self.low, self.high, self.tolerance)
 
@@ -136,8 +136,8 @@ def check_regression(
         )
         for place, group in enumerate(groups)
     )
-    fallen = [drop for drop in (whole, *by_class) if drop.verdict is Verdict.FAILED]
-    verdict = Verdict.FAILED if fallen else whole.verdict
+    fallen = [drop for drop in (whole, *by_class) if drop.verdict is GateVerdict.FAILED]
+    verdict = GateVerdict.FAILED if fallen else whole.verdict
     doubts = [] if fallen else _doubts(comparison, whole.group, class_id)
     status = _STATUSES[verdict]
     if doubts and status is GateStatus.PASSED:
@@ -162,7 +162,7 @@ def _explain(whole: MeasuredDrop, fallen: Sequence[MeasuredDrop]) -> str:
     if not whole.n_new:
         return "the same results as in the baseline; no test was asked since"
     within = f"tolerance {whole.tolerance:g}"
-    if whole.verdict is Verdict.PASSED:
+    if whole.verdict is GateVerdict.PASSED:
         return f"change {whole.text} within {within}{broken}"
     shown = "a drop is shown, but not that it is greater; " if whole.high < 0 else ""
     return f"not enough evidence: change {whole.text}, {within}; {shown}{_advise(whole)}{broken}"

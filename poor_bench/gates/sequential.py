@@ -9,10 +9,10 @@ from enum import StrEnum
 from poor_bench.gates.check import Evidence
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome
 from poor_bench.gates.regression import MeasuredDrop, measure_drop, select_groups
-from poor_bench.statistics.non_inferiority import Verdict
+from poor_bench.statistics.non_inferiority import GateVerdict
 
 
-class StopReason(StrEnum):
+class SequentialStop(StrEnum):
     """Why a sequential check asked for no more trials."""
 
     DECIDED = "decided"
@@ -31,14 +31,14 @@ class StopReason(StrEnum):
 
 
 _TEXTS = {
-    StopReason.DECIDED: "every question is decided",
-    StopReason.TRIALS: "--max-trials is reached",
-    StopReason.CALLS: "the next round would exceed --max-calls",
-    StopReason.COST: "the next request would exceed --max-cost",
-    StopReason.REPEATS: "every answer repeats, so more trials show nothing new",
-    StopReason.FAILED: "no trial of the last round could be scored",
-    StopReason.NOT_COMPARABLE: "some models have nothing to compare with the baseline",
-    StopReason.CANCELLED: "interrupted; completed trials are stored",
+    SequentialStop.DECIDED: "every question is decided",
+    SequentialStop.TRIALS: "--max-trials is reached",
+    SequentialStop.CALLS: "the next round would exceed --max-calls",
+    SequentialStop.COST: "the next request would exceed --max-cost",
+    SequentialStop.REPEATS: "every answer repeats, so more trials show nothing new",
+    SequentialStop.FAILED: "no trial of the last round could be scored",
+    SequentialStop.NOT_COMPARABLE: "some models have nothing to compare with the baseline",
+    SequentialStop.CANCELLED: "interrupted; completed trials are stored",
 }
 
 
@@ -80,7 +80,7 @@ def keep_decided(outcomes: Sequence[GateOutcome], decided: Decided) -> list[Gate
     kept = []
     for outcome in outcomes:
         key = outcome.gate, outcome.llm_id, outcome.class_id
-        if outcome.verdict in {Verdict.PASSED, Verdict.FAILED}:
+        if outcome.verdict in {GateVerdict.PASSED, GateVerdict.FAILED}:
             decided.setdefault(key, outcome)
         kept.append(decided.get(key, outcome))
     return kept
@@ -89,7 +89,7 @@ def keep_decided(outcomes: Sequence[GateOutcome], decided: Decided) -> list[Gate
 def are_all_decided(outcomes: Sequence[GateOutcome]) -> bool:
     """True if every question about regressions has a pass or a fail."""
     verdicts = [o.verdict for o in outcomes if o.gate.kind is GateKind.NO_REGRESSION]
-    return not {None, Verdict.UNDECIDED} & set(verdicts)
+    return not {None, GateVerdict.UNDECIDED} & set(verdicts)
 
 
 def find_open_questions(outcomes: Sequence[GateOutcome], evidence: Evidence) -> list[OpenQuestion]:
@@ -101,7 +101,7 @@ def find_open_questions(outcomes: Sequence[GateOutcome], evidence: Evidence) -> 
     """
     found = []
     for outcome in outcomes:
-        if outcome.gate.kind is GateKind.NO_REGRESSION and outcome.verdict is Verdict.UNDECIDED:
+        if outcome.gate.kind is GateKind.NO_REGRESSION and outcome.verdict is GateVerdict.UNDECIDED:
             comparison = evidence.comparisons[outcome.gate.baseline][outcome.llm_id]
             group = select_groups(comparison, outcome.class_id)[0]
             drop = measure_drop(group, outcome.gate.limit, is_sequential=True)

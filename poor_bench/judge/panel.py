@@ -14,7 +14,7 @@ from poor_bench.statistics.intervals import t_quantile_95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class JudgeSpread:
     """Several scores of one thing, each 0.0 to 10.0."""
 
     mean: float
@@ -30,7 +30,7 @@ class Spread:
         return self.high - self.low
 
 
-def compute_spread(scores: Sequence[float]) -> Spread:
+def compute_spread(scores: Sequence[float]) -> JudgeSpread:
     """Compute mean, range and standard deviation of repeated scores.
 
     Raises:
@@ -42,7 +42,7 @@ def compute_spread(scores: Sequence[float]) -> Spread:
     """
     if not scores:
         raise ValueError("a spread needs at least one score")
-    return Spread(
+    return JudgeSpread(
         mean=statistics.fmean(scores),
         low=min(scores),
         high=max(scores),
@@ -128,10 +128,10 @@ class PanelMember:
     judge: str
     n_fallbacks: int
     is_self_judged: bool
-    overall: Spread | None
+    overall: JudgeSpread | None
     """None where it never came to a judgement."""
-    dimensions: Mapping[str, Spread]
-    cases: Mapping[str, Spread]
+    dimensions: Mapping[str, JudgeSpread]
+    cases: Mapping[str, JudgeSpread]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +235,7 @@ def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
 
 
 def _by_name(
-    members: Iterable[PanelMember], spreads_of: Callable[[PanelMember], Mapping[str, Spread]]
+    members: Iterable[PanelMember], spreads_of: Callable[[PanelMember], Mapping[str, JudgeSpread]]
 ) -> dict[str, list[float]]:
     """Collect every judge's mean by name."""
     means: dict[str, list[float]] = {}

@@ -13,7 +13,7 @@ from poor_bench.judge.judged_run import (
     RunSummary,
 )
 from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelPreferences
-from poor_bench.judge.panel import Panel, PanelDecision, Spread
+from poor_bench.judge.panel import JudgeSpread, Panel, PanelDecision
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.messages import write_count
@@ -75,7 +75,7 @@ def run_cost_text(run: JudgeRun) -> str:
     return f"{cost_text(run.cost_usd)}{apart}" if run.cost_usd is not None else ""
 
 
-def spread_text(spread: Spread) -> str:
+def spread_text(spread: JudgeSpread) -> str:
     """Format range and deviation of repeated scores; empty for a single score.
 
     Example:

@@ -10,13 +10,13 @@ from pathlib import Path
 from poor_bench.config.document import write_atomically
 from poor_bench.errors import PoorBenchError
 from poor_bench.lint.cheats import Cheat, CheatScore
-from poor_bench.lint.subject import EvaluatorFacts, Subject
+from poor_bench.lint.subject import EvaluatorFacts, LintSubject
 from poor_bench.safe_files import load_json_text
 
 _VERSION = 1
 
 
-def identify_tests(subjects: Iterable[Subject], facts: EvaluatorFacts) -> str:
+def identify_tests(subjects: Iterable[LintSubject], facts: EvaluatorFacts) -> str:
     """Compute what changes whenever a test, a prompt or an evaluator does, in hexadecimal."""
     total = hashlib.sha256()
     for subject in subjects:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from statistics import fmean, stdev
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.lint.subject import EvaluatorFacts, Subject, find_right_answer
+from poor_bench.lint.subject import EvaluatorFacts, LintSubject, find_right_answer
 from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text
 from poor_bench.scoring.verdict import AnswerFormat
@@ -101,7 +101,7 @@ class Weakness:
 
 
 def score_cheats(
-    subjects: Sequence[Subject],
+    subjects: Sequence[LintSubject],
     facts: EvaluatorFacts,
     *,
     seed: int = 0,
@@ -115,7 +115,7 @@ def score_cheats(
         seed: Of the random answers.
         on_test: Called after each test.
     """
-    of_class: dict[str, list[Subject]] = defaultdict(list)
+    of_class: dict[str, list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         of_class[subject.test.class_id].append(subject)
     for members in of_class.values():
@@ -128,7 +128,7 @@ def score_cheats(
 
 
 def _score_test(
-    subject: Subject, others: Sequence[str], facts: EvaluatorFacts, seed: int
+    subject: LintSubject, others: Sequence[str], facts: EvaluatorFacts, seed: int
 ) -> Iterator[CheatScore]:
     for cheat, answers in build_answers(subject, others, facts, seed=seed).items():
         scores = [_score(subject, answer, facts) for answer in answers]
@@ -136,7 +136,7 @@ def _score_test(
         yield CheatScore(subject.test.test_id, cheat, fmean(known) if known else None)
 
 
-def _score(subject: Subject, answer: str, facts: EvaluatorFacts) -> float | None:
+def _score(subject: LintSubject, answer: str, facts: EvaluatorFacts) -> float | None:
     try:
         return facts.score(subject.spec, answer)
     except PoorBenchError:
@@ -144,7 +144,7 @@ def _score(subject: Subject, answer: str, facts: EvaluatorFacts) -> float | None
 
 
 def build_answers(
-    subject: Subject, others: Sequence[str], facts: EvaluatorFacts, *, seed: int = 0
+    subject: LintSubject, others: Sequence[str], facts: EvaluatorFacts, *, seed: int = 0
 ) -> dict[Cheat, tuple[str, ...]]:
     """Build what each cheat answers to a test; where it has several answers, their mean counts.
 
@@ -178,7 +178,7 @@ def build_answers(
     return {cheat: texts for cheat, texts in answers.items() if texts}
 
 
-def _constant(subject: Subject, facts: EvaluatorFacts) -> str:
+def _constant(subject: LintSubject, facts: EvaluatorFacts) -> str:
     try:
         wanted = facts.wants(subject.spec)
     except PoorBenchError:

@@ -10,7 +10,7 @@ from poor_bench.command_line import next_command
 from poor_bench.config.load import TEST_CLASSES_FILE, Workspace
 from poor_bench.errors import PoorBenchError, SandboxError
 from poor_bench.lint.cheats import MEANINGS, CheatScore, find_weaknesses
-from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, Subject
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, JudgeFault, LintSubject
 from poor_bench.messages import cut_text, write_count
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
@@ -23,7 +23,7 @@ _DEFAULT_REPLY_TOKENS = 256
 _SHOWN_REPORT = 300
 
 
-def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_lengths(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find tests that show another number of texts than answers are expected."""
     if subject.test.texts is None:
         return
@@ -39,7 +39,7 @@ def check_lengths(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         )
 
 
-def check_reported(subject: Subject) -> Iterator[Finding]:
+def check_reported(subject: LintSubject) -> Iterator[Finding]:
     """Find tests that a reader of results reported as wrong."""
     if subject.test.reported.strip():
         yield subject.finding(
@@ -50,7 +50,7 @@ def check_reported(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def check_context(subject: Subject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
+def check_context(subject: LintSubject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
     """Find prompts that do not fit into the context of an LLM, beside its reply."""
     by_id = {llm.id: llm for llm in llms}
     for prompt in subject.prompts:
@@ -87,7 +87,7 @@ def _list_in(reference: str | None) -> list[object] | None:
 _BROKEN = "correct the evaluator or its `parameters`: it must score any response"
 
 
-def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_reference(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find tests whose reference response does not score 1.0."""
     reference = subject.test.reference_response
     if reference is None:
@@ -103,7 +103,7 @@ def check_reference(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding
         )
 
 
-def check_blank(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_blank(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find tests that an empty response does not fail."""
     score = score_or_reason(subject, "", facts)
     if score != 0.0:
@@ -122,7 +122,7 @@ class Unscored(str):
     __slots__ = ()
 
 
-def score_or_reason(subject: Subject, response: str, facts: EvaluatorFacts) -> float | str:
+def score_or_reason(subject: LintSubject, response: str, facts: EvaluatorFacts) -> float | str:
     """Return a score, or in words why there is none."""
     try:
         return facts.score(subject.spec, response)
@@ -151,10 +151,10 @@ def _hint(score: float | str, hint_for_score: str) -> str:
 
 
 def check_classes(
-    workspace: Workspace, subjects: Sequence[Subject], facts: EvaluatorFacts
+    workspace: Workspace, subjects: Sequence[LintSubject], facts: EvaluatorFacts
 ) -> Iterator[Finding]:
     """Find levels that a class leaves out, and tests that nothing shows to be passable."""
-    of_class: dict[str, list[Subject]] = defaultdict(list)
+    of_class: dict[str, list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         of_class[subject.test.class_id].append(subject)
     file = str(workspace.data_dir / TEST_CLASSES_FILE)
@@ -165,7 +165,7 @@ def check_classes(
 
 
 def check_cheats(
-    workspace: Workspace, subjects: Sequence[Subject], scores: Sequence[CheatScore]
+    workspace: Workspace, subjects: Sequence[LintSubject], scores: Sequence[CheatScore]
 ) -> Iterator[Finding]:
     """Find classes and tests that an answer passes which needs no model."""
     by_id = {subject.test.test_id: subject for subject in subjects}
@@ -207,7 +207,7 @@ class _About:
         return Finding(problem=problem, find_fixes=find_fixes)
 
 
-def _check_levels(subjects: Sequence[Subject], about: _About) -> Iterator[Finding]:
+def _check_levels(subjects: Sequence[LintSubject], about: _About) -> Iterator[Finding]:
     levels = {subject.test.level for subject in subjects}
     missing = sorted(set(range(1, max(levels, default=0))) - levels)
     if missing:
@@ -217,7 +217,7 @@ def _check_levels(subjects: Sequence[Subject], about: _About) -> Iterator[Findin
 
 
 def _check_references(
-    subjects: Sequence[Subject], about: _About, facts: EvaluatorFacts
+    subjects: Sequence[LintSubject], about: _About, facts: EvaluatorFacts
 ) -> Iterator[Finding]:
     lacking = [
         subject
@@ -236,16 +236,16 @@ def _check_references(
         yield about.finding("no-reference", message, hint, find_fixes)
 
 
-def _with_reference(subject: Subject, facts: EvaluatorFacts) -> Fix | None:
+def _with_reference(subject: LintSubject, facts: EvaluatorFacts) -> Fix | None:
     reference = facts.reference(subject.spec)
     if reference is None or score_or_reason(subject, reference, facts) != 1.0:
         return None
     return subject.fix(("reference_response",), reference)
 
 
-def check_judges(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_judges(subjects: Sequence[LintSubject], facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find judges and rubrics that cannot be used, each once, at the first test that needs it."""
-    tests_of: dict[JudgeFault, list[Subject]] = {}
+    tests_of: dict[JudgeFault, list[LintSubject]] = {}
     for subject in subjects:
         for fault in facts.judge_faults(subject.spec):
             tests_of.setdefault(fault, []).append(subject)

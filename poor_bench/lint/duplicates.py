@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from poor_bench.comparison.messages import names_text
-from poor_bench.lint.subject import EvaluatorFacts, Finding, Subject
+from poor_bench.lint.subject import EvaluatorFacts, Finding, LintSubject
 from poor_bench.models.problem import Severity
 
 _SHINGLE = 5
@@ -62,13 +62,13 @@ _MIN_LENGTH = 40
 """Characters below which texts of different tests are alike by nature."""
 
 
-def check_duplicates(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_duplicates(subjects: Sequence[LintSubject], facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find tests of one class with the same text, and long ones that hardly differ.
 
     Texts with other numbers in them are other tests. Tests that ask the same and expect something
     else contradict each other.
     """
-    groups: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         groups[subject.test.class_id, _key(subject)].append(subject)
     for first, *others in groups.values():
@@ -79,7 +79,7 @@ def check_duplicates(subjects: Sequence[Subject], facts: EvaluatorFacts) -> Iter
     yield from _find_templates(different)
 
 
-def _report_duplicate(subject: Subject, first: Subject, facts: EvaluatorFacts) -> Finding:
+def _report_duplicate(subject: LintSubject, first: LintSubject, facts: EvaluatorFacts) -> Finding:
     if _expectation(subject, facts) == _expectation(first, facts):
         return subject.finding(
             "duplicate-test",
@@ -96,8 +96,8 @@ def _report_duplicate(subject: Subject, first: Subject, facts: EvaluatorFacts) -
     )
 
 
-def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
-    of_class: dict[tuple[str, tuple[str, ...]], list[Subject]] = defaultdict(list)
+def _near_duplicates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
+    of_class: dict[tuple[str, tuple[str, ...]], list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         if len(subject.content) >= _MIN_LENGTH:
             numbers = tuple(re.findall(r"\d+", subject.content))
@@ -118,9 +118,9 @@ def _near_duplicates(subjects: Sequence[Subject]) -> Iterator[Finding]:
             )
 
 
-def _find_templates(subjects: Sequence[Subject]) -> Iterator[Finding]:
+def _find_templates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
     """Find long texts that differ only in numbers, without a group; once for each template."""
-    of_template: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    of_template: dict[tuple[str, str], list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         text = re.sub(r"\d+", "0", _normalise(subject.content))
         if len(text) >= _MIN_LENGTH and subject.test.group is None:
@@ -136,7 +136,7 @@ def _find_templates(subjects: Sequence[Subject]) -> Iterator[Finding]:
             )
 
 
-def _key(subject: Subject) -> str:
+def _key(subject: LintSubject) -> str:
     fields = json.dumps(dict(subject.test.fields), sort_keys=True, default=str)
     return f"{_normalise(subject.content)}\n{fields}"
 
@@ -146,7 +146,7 @@ def _normalise(text: str) -> str:
     return _SPACES_AT_SIGNS.sub("", re.sub(r"\s+", " ", text)).casefold()
 
 
-def _expectation(subject: Subject, facts: EvaluatorFacts) -> str:
+def _expectation(subject: LintSubject, facts: EvaluatorFacts) -> str:
     """Build a key that two tests share if the same answers are right."""
     spec = subject.spec
     right = facts.reference(spec)

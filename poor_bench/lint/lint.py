@@ -27,7 +27,7 @@ from poor_bench.lint.prompt_checks import (
     check_labels,
 )
 from poor_bench.lint.signatures import check_cases, check_inputs
-from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject, list_subjects
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, LintSubject, list_subjects
 from poor_bench.models.test import EvaluatorSpec, merge_specs
 
 
@@ -50,7 +50,9 @@ def lint_workspace(
     return findings
 
 
-def _check_test(subject: Subject, workspace: Workspace, facts: EvaluatorFacts) -> Iterator[Finding]:
+def _check_test(
+    subject: LintSubject, workspace: Workspace, facts: EvaluatorFacts
+) -> Iterator[Finding]:
     yield from check_reported(subject)
     yield from check_function_name(subject)
     yield from check_cases(subject)

@@ -18,7 +18,7 @@ from typing import Any
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.extraction.fences import find_fenced_blocks
-from poor_bench.lint.subject import EvaluatorFacts, Subject, find_right_answer
+from poor_bench.lint.subject import EvaluatorFacts, LintSubject, find_right_answer
 from poor_bench.safe_files import load_json_text
 
 
@@ -96,7 +96,7 @@ class Survival:
 
 
 def score_mutants(
-    subjects: Sequence[Subject],
+    subjects: Sequence[LintSubject],
     facts: EvaluatorFacts,
     *,
     seed: int = 0,
@@ -127,7 +127,7 @@ def score_mutants(
 
 
 def _score_all(
-    subject: Subject, answer: str, mutants: Iterable[Mutant], facts: EvaluatorFacts
+    subject: LintSubject, answer: str, mutants: Iterable[Mutant], facts: EvaluatorFacts
 ) -> Iterator[MutantScore]:
     test = subject.test
     try:
@@ -151,7 +151,7 @@ def _score_all(
 
 
 def build_mutants(
-    subject: Subject, answer: str, others: Sequence[str], rng: random.Random
+    subject: LintSubject, answer: str, others: Sequence[str], rng: random.Random
 ) -> list[Mutant]:
     """Build wrong answers out of a right one; none is the right one again.
 

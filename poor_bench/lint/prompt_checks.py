@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, Subject
+from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, LintSubject
 from poor_bench.safe_files import load_json_text
 from poor_bench.scoring.verdict import AnswerFormat
 
@@ -31,7 +31,7 @@ _DESCRIBED = {
 }
 
 
-def check_function_name(subject: Subject) -> Iterator[Finding]:
+def check_function_name(subject: LintSubject) -> Iterator[Finding]:
     """Find tests whose evaluator calls a function by a name that the prompt never tells."""
     name = subject.parameters.get("function_name")
     if not isinstance(name, str) or not name:
@@ -47,7 +47,7 @@ def check_function_name(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def check_format(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_format(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find prompts that do not ask for the format that the evaluator wants, or not for its keys."""
     wanted = facts.wants(subject.spec)
     if wanted in _ASKS_FOR:
@@ -56,7 +56,7 @@ def check_format(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
         yield from _check_json_keys(subject, facts)
 
 
-def _check_wording(subject: Subject, wanted: AnswerFormat) -> Iterator[Finding]:
+def _check_wording(subject: LintSubject, wanted: AnswerFormat) -> Iterator[Finding]:
     whom = _not_told(subject, _ASKS_FOR[wanted])
     if whom is not None:
         yield subject.finding(
@@ -68,7 +68,7 @@ def _check_wording(subject: Subject, wanted: AnswerFormat) -> Iterator[Finding]:
         )
 
 
-def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def _check_json_keys(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     for key in _list_keys(facts.reference(subject.spec)):
         whom = _not_told(subject, rf"(?<!\w){re.escape(key)}(?!\w)")
         if whom is not None:
@@ -80,7 +80,7 @@ def _check_json_keys(subject: Subject, facts: EvaluatorFacts) -> Iterator[Findin
             )
 
 
-def check_labels(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
+def check_labels(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding]:
     """Find expected labels that the prompt does not offer."""
     for parameter, labels, pattern in _list_expected_labels(subject, facts):
         for label in dict.fromkeys(labels):
@@ -95,7 +95,7 @@ def check_labels(subject: Subject, facts: EvaluatorFacts) -> Iterator[Finding]:
 
 
 def _list_expected_labels(
-    subject: Subject, facts: EvaluatorFacts
+    subject: LintSubject, facts: EvaluatorFacts
 ) -> Iterator[tuple[str, list[str], str]]:
     """Yield a parameter, the labels it holds, and the pattern of one in a prompt."""
     sentiments = subject.parameters.get("expected_sentiments")
@@ -106,7 +106,7 @@ def _list_expected_labels(
         yield "expected", [expected], r"(?-i:(?<!\w){}(?!\w))"
 
 
-def _not_told(subject: Subject, pattern: str) -> str | None:
+def _not_told(subject: LintSubject, pattern: str) -> str | None:
     """Return for whom the prompt lacks `pattern`, in words; empty for all, None for nobody."""
     expression = re.compile(pattern, re.IGNORECASE)
     lacking = [prompt for prompt in subject.prompts if not expression.search(prompt.text)]
@@ -117,7 +117,7 @@ def _not_told(subject: Subject, pattern: str) -> str | None:
     return f" for {', '.join(llm_id for prompt in lacking for llm_id in prompt.llm_ids)}"
 
 
-def _name_in_text(subject: Subject, name: str) -> Fix | None:
+def _name_in_text(subject: LintSubject, name: str) -> Fix | None:
     if subject.test.text is None:
         return None
     text = subject.test.text.rstrip()

@@ -9,7 +9,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from poor_bench.extraction.code import extract_code, last_function
-from poor_bench.lint.subject import Finding, Fix, Subject
+from poor_bench.lint.subject import Finding, Fix, LintSubject
 from poor_bench.models.problem import Severity
 
 
@@ -63,7 +63,7 @@ _WRAP_HINT = "write [[1, 2, 3]] to pass the list [1, 2, 3] as one argument"
 _LIST_WORDS = re.compile(r"\b(lists?|arrays?|sequences?|elements|items)\b", re.IGNORECASE)
 
 
-def check_cases(subject: Subject) -> Iterator[Finding]:
+def check_cases(subject: LintSubject) -> Iterator[Finding]:
     """Find code tests that any function passes, whatever it does."""
     cases = subject.parameters.get("test_cases", [])
     if subject.spec.name != _EVALUATOR or subject.parameters.get("check_source") is not None:
@@ -87,7 +87,7 @@ def _has_no_literal(case: Mapping[str, Any]) -> bool:
     return case.get("expected_python") in {None, "None"}
 
 
-def check_inputs(subject: Subject) -> Iterator[Finding]:
+def check_inputs(subject: LintSubject) -> Iterator[Finding]:
     """Find inputs that do not fit the reference's signature, or that look spread by mistake.
 
     A list as input means several arguments; a function that takes one list needs it wrapped.
@@ -116,7 +116,7 @@ def _read_input(case: Mapping[str, Any]) -> Any:
     return case.get("input") if literal is None else ast.literal_eval(literal)
 
 
-def _reference_function(subject: Subject) -> ast.FunctionDef | None:
+def _reference_function(subject: LintSubject) -> ast.FunctionDef | None:
     """Return the function of the reference response that the evaluator will call."""
     reference = subject.test.reference_response
     if reference is None:
@@ -134,7 +134,7 @@ def _reference_function(subject: Subject) -> ast.FunctionDef | None:
 
 
 def _check_against(
-    function: ast.FunctionDef, inputs: Sequence[Any], subject: Subject
+    function: ast.FunctionDef, inputs: Sequence[Any], subject: LintSubject
 ) -> Iterator[Finding]:
     signature = read_signature(function.args)
     fits = [takes(signature, value) for value in inputs]
@@ -158,7 +158,7 @@ def _look_like_one_list(inputs: Sequence[Any]) -> bool:
     return bool(lists) and len(lists) == len(inputs) and len({len(value) for value in lists}) > 1
 
 
-def _wrap_inputs(subject: Subject) -> Fix | None:
+def _wrap_inputs(subject: LintSubject) -> Fix | None:
     """Return the fix that passes every input as one list, where the test has them as JSON."""
     own = subject.test.evaluator
     cases = own.parameters.get("test_cases", []) if own is not None else []

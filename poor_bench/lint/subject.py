@@ -87,7 +87,7 @@ class RenderedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class LintSubject:
     """One test under examination."""
 
     file: str
@@ -148,7 +148,7 @@ class Subject:
         return Fix(test_id=self.test.test_id, place=place, value=value)
 
 
-def find_right_answer(subject: Subject, facts: EvaluatorFacts) -> str | None:
+def find_right_answer(subject: LintSubject, facts: EvaluatorFacts) -> str | None:
     """Find a right answer; that of the evaluator comes first, as all of it counts."""
     try:
         return facts.reference(subject.spec) or subject.test.reference_response
@@ -156,13 +156,13 @@ def find_right_answer(subject: Subject, facts: EvaluatorFacts) -> str | None:
         return None
 
 
-def list_subjects(workspace: Workspace) -> Iterator[Subject]:
+def list_subjects(workspace: Workspace) -> Iterator[LintSubject]:
     """Yield every test of a workspace, in the order of its file."""
     file = str(workspace.data_dir / TESTS_FILE)
     for index, test in enumerate(workspace.tests):
         test_class = workspace.test_classes[test.class_id]
         spec = merge_specs(test_class.evaluator, test.evaluator)
-        yield Subject(file, index, test, spec, _prompts(workspace, test))
+        yield LintSubject(file, index, test, spec, _prompts(workspace, test))
 
 
 def _prompts(workspace: Workspace, test: Test) -> tuple[RenderedPrompt, ...]:

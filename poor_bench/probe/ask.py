@@ -10,7 +10,7 @@ from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureScope
 from poor_bench.models.llm import LLM
-from poor_bench.probe.finding import Finding, ProbeCall, ProbeReply, Setting, Subject
+from poor_bench.probe.finding import ProbeCall, ProbeFinding, ProbeReply, ProbeSubject, Setting
 from poor_bench.probe.plan import ALL_SETTINGS, probe_settings
 from poor_bench.probe.report import ProbeReport, settings_fingerprint
 from poor_bench.prompts.fingerprint import hash_text
@@ -18,7 +18,7 @@ from poor_bench.providers.parameters import list_ignored_parameters
 
 
 class _Heard(NamedTuple):
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
     n_calls: int
     digests: tuple[str, ...]
 
@@ -62,7 +62,7 @@ def _converse(
     nonce: str,
 ) -> _Heard:
     probe = probe_settings(
-        Subject(own=llm.parameters, unsent=find_unsent(llm), nonce=nonce), chosen
+        ProbeSubject(own=llm.parameters, unsent=find_unsent(llm), nonce=nonce), chosen
     )
     n_calls, digests = 0, dict[str, None]()
     try:

@@ -16,12 +16,12 @@ from itertools import cycle, islice
 from poor_bench.models.completion import Message
 from poor_bench.models.failure import FailureKind
 from poor_bench.probe.finding import (
-    Finding,
     Part,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
     Setting,
-    Subject,
     honoured,
     ignored,
     unknown,
@@ -55,7 +55,7 @@ class _Read:
     """Tokens of context that the reply gives away."""
 
 
-def probe_context(subject: Subject, n_spare: int) -> Part:
+def probe_context(subject: ProbeSubject, n_spare: int) -> Part:
     """Find out whether num_ctx decides how much of a prompt is read."""
     own = subject.own.get("num_ctx")
     wanted = own if isinstance(own, int) and own > 0 else None
@@ -76,7 +76,7 @@ def probe_context(subject: Subject, n_spare: int) -> Part:
 
 
 def _read_prompt(
-    subject: Subject, n_words: int, num_ctx: int | None
+    subject: ProbeSubject, n_words: int, num_ctx: int | None
 ) -> Generator[ProbeCall, ProbeReply, _Read]:
     changes = {} if num_ctx is None else {"num_ctx": num_ctx}
     filler = " ".join(islice(cycle(_FILLER.split()), n_words))
@@ -140,7 +140,7 @@ def estimate_context(prompt_tokens: int) -> int:
     return prompt_tokens
 
 
-def _judge(large: _Read, small: _Read, asked: int, wanted: int | None) -> Finding:
+def _judge(large: _Read, small: _Read, asked: int, wanted: int | None) -> ProbeFinding:
     setting = Setting.NUM_CTX
     evidence = f"{_describe(large, asked)} {_describe(small, None)}"
     if large.is_whole is False:
@@ -156,7 +156,7 @@ def _judge(large: _Read, small: _Read, asked: int, wanted: int | None) -> Findin
 
 def _judge_cut(
     large: _Read, small: _Read, asked: int, wanted: int | None, evidence: str
-) -> Finding:
+) -> ProbeFinding:
     setting, context = Setting.NUM_CTX, large.context
     is_wider = bool(context and small.context and context > small.context * 1.5)
     if is_wider and small.is_whole is False and wanted is None:
@@ -166,7 +166,7 @@ def _judge_cut(
     return ignored(setting, reason, evidence, note=f"context cut to {size}")
 
 
-def _judge_unsent(large: _Read, wanted: int | None, n_words: int) -> Finding:
+def _judge_unsent(large: _Read, wanted: int | None, n_words: int) -> ProbeFinding:
     setting = Setting.NUM_CTX
     reason = "The provider's API has no num_ctx; it is not sent."
     if large.is_whole is False:

@@ -22,7 +22,7 @@ _FREE = (2.0, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class AnswerAgreement:
     """How far pairs of answers agree."""
 
     n_agreed: int
@@ -48,9 +48,9 @@ class Agreement:
         """Log probability of these pairs while the draws are independent."""
         return self._log_probability(*_FREE)
 
-    def __add__(self, other: Agreement) -> Agreement:
+    def __add__(self, other: AnswerAgreement) -> AnswerAgreement:
         """Join two sets of pairs."""
-        return Agreement(
+        return AnswerAgreement(
             self.n_agreed + other.n_agreed,
             self.n_parted + other.n_parted,
             self.n_pairs + other.n_pairs,
@@ -60,20 +60,20 @@ class Agreement:
         return _log_beta(a + self.n_parted, b + self.n_agreed) - _log_beta(a, b)
 
 
-def compare_pairs(pairs: Iterable[tuple[Words, Words]], n_shared: int = 0) -> Agreement:
+def compare_pairs(pairs: Iterable[tuple[Words, Words]], n_shared: int = 0) -> AnswerAgreement:
     """Compare pairs of answers.
 
     Args:
         pairs: Words of two answers each.
         n_shared: Words at the beginning that all answers share and that say nothing.
     """
-    total = Agreement(0, 0, 0)
+    total = AnswerAgreement(0, 0, 0)
     for first, second in pairs:
         if not first or not second:
             continue
         n_agreed = count_shared([first, second])
         has_parted = n_agreed < min(len(first), len(second))
-        total += Agreement(max(0, n_agreed - n_shared), int(has_parted), 1)
+        total += AnswerAgreement(max(0, n_agreed - n_shared), int(has_parted), 1)
     return total
 
 
@@ -93,7 +93,7 @@ class Weights:
     both_steady: float
 
 
-def weigh(first: Agreement, second: Agreement) -> Weights:
+def weigh(first: AnswerAgreement, second: AnswerAgreement) -> Weights:
     """Weigh three hypotheses about two sets of pairs, equally likely beforehand.
 
     Source:
@@ -110,7 +110,7 @@ def weigh(first: Agreement, second: Agreement) -> Weights:
     return Weights(*(part / sum(parts) for part in parts))
 
 
-def probability_free(pairs: Agreement) -> float:
+def probability_free(pairs: AnswerAgreement) -> float:
     """Compute the posterior probability that the draws are independent, 0.0 to 1.0."""
     return 1 / (1 + math.exp(pairs.log_steady() - pairs.log_free()))
 

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 from poor_bench.models.completion import Message
 from poor_bench.probe.finding import (
-    Finding,
     Part,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
     Setting,
-    Subject,
     honoured,
     ignored,
     refused,
@@ -44,7 +44,7 @@ _SAID_NOTHING = 5
 """Up to so many tokens or words are no thought."""
 
 
-def probe_effort(subject: Subject, n_spare: int) -> Part:
+def probe_effort(subject: ProbeSubject, n_spare: int) -> Part:
     """Find out whether low and high effort make a difference."""
     n_tried = 0 if subject.thinks else 1
     if n_tried:
@@ -62,13 +62,13 @@ def probe_effort(subject: Subject, n_spare: int) -> Part:
     return [unknown(Setting.EFFORT, "The lengths of the thoughts leave doubt.", _show(low, high))]
 
 
-def _judge_silence(reply: ProbeReply) -> Finding:
+def _judge_silence(reply: ProbeReply) -> ProbeFinding:
     if reply.omits(Setting.EFFORT):
         return refused(Setting.EFFORT)
     return unknown(Setting.EFFORT, "The model shows no thinking, not even at high effort.")
 
 
-def _call(subject: Subject, effort: str, number: int, limit: int = _MOST_TOKENS) -> ProbeCall:
+def _call(subject: ProbeSubject, effort: str, number: int, limit: int = _MOST_TOKENS) -> ProbeCall:
     return ProbeCall(
         setting=Setting.EFFORT,
         messages=(Message("user", _PUZZLE),),
@@ -80,7 +80,7 @@ def _call(subject: Subject, effort: str, number: int, limit: int = _MOST_TOKENS)
 
 def _judge(
     low: Sequence[ProbeReply], high: Sequence[ProbeReply], *, is_last: bool
-) -> Finding | None:
+) -> ProbeFinding | None:
     """Conclude from equally many replies at both efforts; None if more calls would help."""
     setting, replies = Setting.EFFORT, (*low, *high)
     if any(reply.omits(setting) for reply in replies):
@@ -95,7 +95,7 @@ def _judge(
 
 def _judge_lengths(
     low: Sequence[ProbeReply], high: Sequence[ProbeReply], evidence: str
-) -> Finding | None:
+) -> ProbeFinding | None:
     lows, highs = ([reply.thought for reply in replies] for replies in (low, high))
     probability = probability_obeyed(lows, highs)
     if probability >= _SURE:

@@ -49,7 +49,7 @@ _PARAMETERS = {
 }
 
 
-class Verdict(StrEnum):
+class ProbeVerdict(StrEnum):
     """What a probe concludes about a setting."""
 
     HONOURED = "honoured"
@@ -58,11 +58,11 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ProbeFinding:
     """Conclusion about one setting."""
 
     setting: Setting
-    verdict: Verdict
+    verdict: ProbeVerdict
     reason: str
     """One sentence."""
     evidence: str = ""
@@ -160,12 +160,12 @@ _WIRE_NAMES: Mapping[Setting, frozenset[str]] = {
     Setting.EFFORT: frozenset({"reasoning_effort", "reasoning", "chat_template_kwargs"}),
 }
 
-Part = Generator[ProbeCall, ProbeReply, list[Finding]]
+Part = Generator[ProbeCall, ProbeReply, list[ProbeFinding]]
 """Part of a probe: yields calls, is sent their replies, returns findings."""
 
 
 @dataclass(kw_only=True)
-class Subject:
+class ProbeSubject:
     """The model that is probed, and what is known of it so far."""
 
     own: Mapping[str, Any]
@@ -210,27 +210,31 @@ _REPLACED = frozenset(
 """Parameters that a probe sets itself, or that would hide what it looks for."""
 
 
-def unknown(setting: Setting, reason: str, evidence: str = "") -> Finding:
+def unknown(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
     """Conclude nothing."""
-    return Finding(setting=setting, verdict=Verdict.NOT_KNOWN, reason=reason, evidence=evidence)
+    return ProbeFinding(
+        setting=setting, verdict=ProbeVerdict.NOT_KNOWN, reason=reason, evidence=evidence
+    )
 
 
-def honoured(setting: Setting, reason: str, evidence: str = "") -> Finding:
+def honoured(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
     """Conclude that the server obeys."""
-    return Finding(setting=setting, verdict=Verdict.HONOURED, reason=reason, evidence=evidence)
+    return ProbeFinding(
+        setting=setting, verdict=ProbeVerdict.HONOURED, reason=reason, evidence=evidence
+    )
 
 
-def ignored(setting: Setting, reason: str, evidence: str = "", note: str = "") -> Finding:
+def ignored(setting: Setting, reason: str, evidence: str = "", note: str = "") -> ProbeFinding:
     """Conclude that the server does not obey; results carry a note."""
-    return Finding(
+    return ProbeFinding(
         setting=setting,
-        verdict=Verdict.IGNORED,
+        verdict=ProbeVerdict.IGNORED,
         reason=reason,
         evidence=evidence,
         note=note or f"{setting.words} ignored",
     )
 
 
-def refused(setting: Setting) -> Finding:
+def refused(setting: Setting) -> ProbeFinding:
     """Conclude that the server refuses a setting, so that it is omitted."""
     return ignored(setting, f"The server refuses {setting.words}; requests are sent without it.")

@@ -20,7 +20,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMUnavailable
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.probe.finding import Subject
+from poor_bench.probe.finding import ProbeSubject
 from poor_bench.probe.load_curve import (
     LoadCurve,
     LoadLevel,
@@ -99,7 +99,7 @@ def _ask_level(manager: LLMManager, llm: LLM, concurrency: int) -> list[LoadSamp
         ProviderError: If the model cannot be loaded.
     """
     asked = replace(llm, concurrency=concurrency, requests_per_minute=None)
-    parameters = Subject(own=llm.parameters).parameters(temperature=0, max_tokens=_MAX_TOKENS)
+    parameters = ProbeSubject(own=llm.parameters).parameters(temperature=0, max_tokens=_MAX_TOKENS)
     n_requests = count_requests(concurrency)
     works = [Work(items=range(n_requests), n_items=n_requests, llm=asked, concurrency=concurrency)]
     pool = Pool(manager, RunControl())

@@ -10,12 +10,12 @@ from poor_bench.messages import write_count
 from poor_bench.models.completion import FinishReason, Message
 from poor_bench.models.failure import FailureKind
 from poor_bench.probe.finding import (
-    Finding,
     Part,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
     Setting,
-    Subject,
     honoured,
     ignored,
     refused,
@@ -41,7 +41,7 @@ _LINES = (
 )
 
 
-def probe_stop(subject: Subject, n_spare: int) -> Part:
+def probe_stop(subject: ProbeSubject, n_spare: int) -> Part:
     """Let the model copy lines with a stop text in the middle.
 
     A server that obeys cannot send anything behind the stop text. One that does not sends the rest.
@@ -76,7 +76,7 @@ def _read_stop(reply: ProbeReply, line: Sequence[str]) -> _Sign:
     return _Sign.NOTHING
 
 
-def _judge_stop(signs: Sequence[_Sign]) -> Finding:
+def _judge_stop(signs: Sequence[_Sign]) -> ProbeFinding:
     setting = Setting.STOP
     n_ended, n_went_on = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
     evidence = (
@@ -95,7 +95,7 @@ _SCHEMAS = (
 )
 
 
-def probe_schema(subject: Subject, n_spare: int) -> Part:
+def probe_schema(subject: ProbeSubject, n_spare: int) -> Part:
     """Ask for prose with a schema whose key no answer would contain by chance."""
     signs: list[_Sign] = []
     for number in range(N_SCHEMA_CALLS + min(1, n_spare)):
@@ -129,7 +129,7 @@ def _read_schema(reply: ProbeReply, key: str) -> _Sign:
     return _Sign.DISOBEYED if reply.answer.strip() else _Sign.NOTHING
 
 
-def _judge_schema(signs: Sequence[_Sign]) -> Finding:
+def _judge_schema(signs: Sequence[_Sign]) -> ProbeFinding:
     setting = Setting.RESPONSE_SCHEMA
     n_kept, n_free = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
     evidence = f"Key of the schema: in {n_kept} of {write_count(len(signs), 'answer')}."
@@ -152,7 +152,7 @@ _CODE_WORDS = ("KESTREL", "MARIGOLD", "JUNIPER")
 _CONTROL_WORD = "OBSIDIAN"
 
 
-def probe_system_prompt(subject: Subject, n_spare: int) -> Part:
+def probe_system_prompt(subject: ProbeSubject, n_spare: int) -> Part:
     """Give code words in system prompts; in a control, the user message has the same text.
 
     The control tells a server that drops the system prompt from a model that does not follow it:
@@ -173,7 +173,7 @@ def probe_system_prompt(subject: Subject, n_spare: int) -> Part:
     return [_judge_system(replies, controls)]
 
 
-def _system_call(subject: Subject, word: str) -> ProbeCall:
+def _system_call(subject: ProbeSubject, word: str) -> ProbeCall:
     messages = Message("system", _RULE.format(word=word)), Message("user", _QUESTION)
     parameters = subject.parameters(temperature=0, max_tokens=subject.room(_ANSWER_TOKENS))
     return ProbeCall(setting=Setting.SYSTEM_PROMPT, messages=messages, parameters=parameters)
@@ -196,7 +196,7 @@ def _count_words(replies: Replies) -> int:
     return sum(word in reply.answer.upper() for word, reply in replies)
 
 
-def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> Finding:
+def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> ProbeFinding:
     setting = Setting.SYSTEM_PROMPT
     n_followed, is_counted = _count_words(replies), _is_counted(replies, controls)
     n_controls = sum(_CONTROL_WORD in control.answer.upper() for control in controls)
@@ -218,7 +218,9 @@ def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> Finding:
     return unknown(setting, "The model does not follow such orders at all.", evidence)
 
 
-def _user_call(setting: Setting, prompt: str, subject: Subject, **parameters: object) -> ProbeCall:
+def _user_call(
+    setting: Setting, prompt: str, subject: ProbeSubject, **parameters: object
+) -> ProbeCall:
     all_parameters = subject.parameters(
         temperature=0, max_tokens=subject.room(_ANSWER_TOKENS), **parameters
     )

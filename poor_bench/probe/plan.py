@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from poor_bench.probe import context, effort, obedience, sampling
 from poor_bench.probe.finding import (
-    Finding,
     Part,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
     Setting,
-    Subject,
     ignored,
 )
 
@@ -25,7 +25,7 @@ class _Step(NamedTuple):
     settings: frozenset[Setting]
     n_calls: int
     """Calls without those that doubt may cost."""
-    probe: Callable[[Subject, int], Part]
+    probe: Callable[[ProbeSubject, int], Part]
 
 
 _STEPS = (
@@ -44,10 +44,10 @@ _STEPS = (
 )
 """Parts that often end early come first: the others use the calls that are left."""
 
-Probe = Generator[ProbeCall, ProbeReply, tuple[Finding, ...]]
+Probe = Generator[ProbeCall, ProbeReply, tuple[ProbeFinding, ...]]
 
 
-def probe_settings(subject: Subject, chosen: Collection[Setting] = ALL_SETTINGS) -> Probe:
+def probe_settings(subject: ProbeSubject, chosen: Collection[Setting] = ALL_SETTINGS) -> Probe:
     """Probe settings: yields calls, is sent their replies, returns a finding for each setting.
 
     Args:
@@ -71,11 +71,11 @@ def probe_settings(subject: Subject, chosen: Collection[Setting] = ALL_SETTINGS)
 
 
 class _Asked(NamedTuple):
-    findings: list[Finding]
+    findings: list[ProbeFinding]
     n_calls: int
 
 
-def _count(part: Part, subject: Subject) -> Generator[ProbeCall, ProbeReply, _Asked]:
+def _count(part: Part, subject: ProbeSubject) -> Generator[ProbeCall, ProbeReply, _Asked]:
     """Pass the calls of a part on, and count them."""
     n_calls = 0
     try:
@@ -89,13 +89,13 @@ def _count(part: Part, subject: Subject) -> Generator[ProbeCall, ProbeReply, _As
         return _Asked(end.value, n_calls)
 
 
-def _needs_calls(step: _Step, subject: Subject, chosen: Collection[Setting]) -> bool:
+def _needs_calls(step: _Step, subject: ProbeSubject, chosen: Collection[Setting]) -> bool:
     """True if a step has a chosen setting that is sent; a cut context shows without num_ctx."""
     wanted = step.settings & set(chosen)
     return bool(wanted - (subject.unsent - {Setting.NUM_CTX}))
 
 
-def _judge_unsent(setting: Setting, subject: Subject) -> Finding:
+def _judge_unsent(setting: Setting, subject: ProbeSubject) -> ProbeFinding:
     """Conclude without a call; results carry a note only if the model's entry has the setting."""
     finding = ignored(setting, f"The provider's API has no {setting.words}; it is not sent.")
     return finding if setting.parameter in subject.own else replace(finding, note="")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.probe.finding import Finding
+from poor_bench.probe.finding import ProbeFinding
 from poor_bench.probe.load_curve import LoadCurve
 from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
 
@@ -23,7 +23,7 @@ class ProbeReport:
     digests: tuple[str, ...] = ()
     """What ran, as the server named it in its replies; empty where it does not tell."""
     n_calls: int = 0
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ProbeFinding, ...] = ()
     load: LoadCurve | None = None
 
     @property

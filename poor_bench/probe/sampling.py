@@ -16,7 +16,7 @@ from typing import Any
 from poor_bench.messages import write_count
 from poor_bench.models.completion import Message
 from poor_bench.probe.divergence import (
-    Agreement,
+    AnswerAgreement,
     Weights,
     Words,
     compare_pairs,
@@ -25,12 +25,12 @@ from poor_bench.probe.divergence import (
     weigh,
 )
 from poor_bench.probe.finding import (
-    Finding,
     Part,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
     Setting,
-    Subject,
     honoured,
     ignored,
     refused,
@@ -92,10 +92,10 @@ class _Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    same_seed: Agreement
-    other_seeds: Agreement
-    cold: Agreement
-    cross: Agreement
+    same_seed: AnswerAgreement
+    other_seeds: AnswerAgreement
+    cold: AnswerAgreement
+    cross: AnswerAgreement
     """Temperature 1 against temperature 0."""
 
     @property
@@ -130,7 +130,7 @@ def _compare(hot: Mapping[int, Sequence[Words]], cold: Mapping[int, Sequence[Wor
     )
 
 
-def probe_sampling(subject: Subject, n_spare: int) -> Part:
+def probe_sampling(subject: ProbeSubject, n_spare: int) -> Part:
     """Find out about seed, temperature and max_tokens.
 
     Args:
@@ -173,14 +173,14 @@ def _ask_more(drawn: _Drawn, n_most: int) -> Asking:
 _PAIRS_OF_THREE = 2
 
 
-def _is_doubtful(weights: Weights, repeated: Agreement) -> bool:
+def _is_doubtful(weights: Weights, repeated: AnswerAgreement) -> bool:
     """True if another answer that should agree would help."""
     if max(weights.first_steady, weights.both_steady) >= _SURE:
         return False
     return weights.both_free < _SURE or repeated.n_pairs < _PAIRS_OF_THREE
 
 
-def _judge_seed(compared: _Compared, replies: Sequence[ProbeReply]) -> Finding:
+def _judge_seed(compared: _Compared, replies: Sequence[ProbeReply]) -> ProbeFinding:
     setting = Setting.SEED
     if any(reply.omits(setting) for reply in replies):
         return refused(setting)
@@ -201,7 +201,7 @@ def _judge_seed(compared: _Compared, replies: Sequence[ProbeReply]) -> Finding:
     return unknown(setting, doubt, evidence)
 
 
-def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> Finding:
+def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> ProbeFinding:
     setting = Setting.TEMPERATURE
     if any(reply.omits(setting) for reply in replies):
         return refused(setting)
@@ -223,7 +223,7 @@ def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> Fi
 _SLACK, _SLACK_TOKENS = 1.25, 5
 
 
-def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> Finding:
+def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> ProbeFinding:
     """Judge max_tokens from token limits and the replies that were asked within them."""
     setting = Setting.MAX_TOKENS
     if any(reply.omits(setting) for _, reply in limited):

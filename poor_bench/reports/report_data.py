@@ -28,7 +28,7 @@ from poor_bench.statistics.coverage import (
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
-from poor_bench.statistics.purchase import Budget
+from poor_bench.statistics.purchase import PurchaseBudget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
 from poor_bench.statistics.scores import compute_stratified_scores, score_table
@@ -95,7 +95,7 @@ class ReportData:
     """What answers score that need no model, the best first; empty if that was not measured."""
     shows_uncertainty: bool = False
     """True if sentences say where confidence intervals come from."""
-    budget: Budget | None = None
+    budget: PurchaseBudget | None = None
     """What may be spent on narrower intervals; None to leave purchases out."""
     settings_notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """LLM id to what a probe found of its settings, such as `seed ignored`."""

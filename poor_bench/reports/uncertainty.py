@@ -11,8 +11,8 @@ from poor_bench.metrics import cost_text, count_text, margin_text
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.purchase import (
-    Budget,
     Purchase,
+    PurchaseBudget,
     Purchases,
     Unit,
     measure_price,
@@ -84,7 +84,7 @@ def list_uncertainties(
     estimates: Mapping[tuple[str, ...], Estimate],
     results: Sequence[Result],
     groups: Mapping[str, str | None],
-    budget: Budget | None,
+    budget: PurchaseBudget | None,
 ) -> list[Uncertainty]:
     """List the uncertainty of scores, and of differences of two scores.
 
@@ -107,7 +107,7 @@ def _build(
     observed: Mapping[str, Observations],
     results: Sequence[Result],
     groups: Mapping[str, str | None],
-    budget: Budget | None,
+    budget: PurchaseBudget | None,
 ) -> Uncertainty:
     against = observed[llm_ids[1]] if len(llm_ids) > 1 else None
     components = estimate_components(observed[llm_ids[0]], against, groups)
@@ -124,7 +124,7 @@ def _build(
 
 
 def uncertainty_sentences(
-    rows: Sequence[Uncertainty], budget: Budget | None, name: Callable[[str], str]
+    rows: Sequence[Uncertainty], budget: PurchaseBudget | None, name: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield a sentence for each interval: its sources, and what to buy next.
 
@@ -168,7 +168,7 @@ def _describe_sources(row: Uncertainty) -> str:
     return text
 
 
-def _describe_purchases(row: Uncertainty, budget: Budget | None) -> Iterator[str]:
+def _describe_purchases(row: Uncertainty, budget: PurchaseBudget | None) -> Iterator[str]:
     if budget is None or not row.shares:
         return
     amount = write_amount(budget.amount, budget.unit)
@@ -190,7 +190,7 @@ def _describe_purchases(row: Uncertainty, budget: Budget | None) -> Iterator[str
             yield f"{title}: {_describe(other, row, budget)}."
 
 
-def _describe(bought: Purchase, row: Uncertainty, budget: Budget) -> str:
+def _describe(bought: Purchase, row: Uncertainty, budget: PurchaseBudget) -> str:
     parts = []
     if bought.tests:
         trials = write_count(bought.trials_of_new, "trial")

@@ -23,7 +23,7 @@ _VERSIONS = itertools.count(-1, -1)
 _NO_SNAPSHOT = ".none.json"
 
 
-class Selected(NamedTuple):
+class SelectedRows(NamedTuple):
     """Some rows of a table, and what they stand for."""
 
     name: str
@@ -56,7 +56,7 @@ def open_run(paths: StorePaths, run_id: str, resolve: Callable[[str], str]) -> R
     return ResultIndex(_OneRun(snapshot, run_id), resolve)
 
 
-def join_tables(selections: Sequence[Selected]) -> ResultTable:
+def join_tables(selections: Sequence[SelectedRows]) -> ResultTable:
     """Join selected rows to one table, whose models are the names of the selections.
 
     Args:
@@ -87,7 +87,7 @@ def join_tables(selections: Sequence[Selected]) -> ResultTable:
 
 
 def _join_codes(
-    field: str, selections: Sequence[Selected]
+    field: str, selections: Sequence[SelectedRows]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Give values that tables share the same code."""
     import numpy as np
@@ -100,7 +100,7 @@ def _join_codes(
     return tuple(known), _concatenate(found)
 
 
-def _number_names(names: Sequence[str], selections: Sequence[Selected]) -> NDArray[np.int64]:
+def _number_names(names: Sequence[str], selections: Sequence[SelectedRows]) -> NDArray[np.int64]:
     import numpy as np
 
     return _concatenate([np.full(len(each.rows), names.index(each.name)) for each in selections])
@@ -115,7 +115,7 @@ def _concatenate(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
 class _JoinedTexts:
     """Texts of the rows of several tables; a place is a number from 0 on."""
 
-    def __init__(self, selections: Sequence[Selected]) -> None:
+    def __init__(self, selections: Sequence[SelectedRows]) -> None:
         import numpy as np
 
         self._texts = [each.table.texts for each in selections]

@@ -28,7 +28,7 @@ _Told = tuple[str, str]
 """When a digest was told, and the digest."""
 
 
-class Fault(StrEnum):
+class MergeFault(StrEnum):
     """Why a result is left, as screens say it."""
 
     PROMPT = "other prompt"
@@ -40,19 +40,19 @@ class Fault(StrEnum):
 
 
 ALLOWED = {
-    "prompt": frozenset({Fault.PROMPT}),
-    "parameters": frozenset({Fault.PARAMETERS}),
-    "evaluator": frozenset({Fault.EVALUATOR}),
-    "model": frozenset({Fault.MODEL}),
-    "unknown": frozenset({Fault.UNKNOWN_TEST, Fault.UNKNOWN_MODEL}),
-    "all": frozenset(Fault),
+    "prompt": frozenset({MergeFault.PROMPT}),
+    "parameters": frozenset({MergeFault.PARAMETERS}),
+    "evaluator": frozenset({MergeFault.EVALUATOR}),
+    "model": frozenset({MergeFault.MODEL}),
+    "unknown": frozenset({MergeFault.UNKNOWN_TEST, MergeFault.UNKNOWN_MODEL}),
+    "all": frozenset(MergeFault),
 }
 """Words of `--allow`: faults that results may have."""
 _FAULTS = {
-    StaleReason.PROMPT: Fault.PROMPT,
-    StaleReason.MODEL: Fault.PARAMETERS,
-    StaleReason.REQUEST: Fault.PROMPT,
-    StaleReason.EVALUATOR: Fault.EVALUATOR,
+    StaleReason.PROMPT: MergeFault.PROMPT,
+    StaleReason.MODEL: MergeFault.PARAMETERS,
+    StaleReason.REQUEST: MergeFault.PROMPT,
+    StaleReason.EVALUATOR: MergeFault.EVALUATOR,
 }
 
 
@@ -69,7 +69,7 @@ class ForeignResults:
         config: WorkspaceFolder,
         files: Iterable[RunFile],
         is_local: Callable[[LLM], bool],
-        allowed: Collection[Fault] = (),
+        allowed: Collection[MergeFault] = (),
     ) -> None:
         """Find the digest of each local model.
 
@@ -101,18 +101,18 @@ class ForeignResults:
         llm_id = self._resolve(result.llm_id)
         return next((fault for fault in self._list_faults(result, llm_id)), "")
 
-    def _list_faults(self, result: Result, llm_id: str) -> Iterator[Fault]:
-        found: list[Fault] = []
+    def _list_faults(self, result: Result, llm_id: str) -> Iterator[MergeFault]:
+        found: list[MergeFault] = []
         if llm_id not in self._llms:
-            found.append(Fault.UNKNOWN_MODEL)
+            found.append(MergeFault.UNKNOWN_MODEL)
         if result.test_id not in self._tests:
-            found.append(Fault.UNKNOWN_TEST)
+            found.append(MergeFault.UNKNOWN_TEST)
         stale = self._stale.find_difference(_with_id(result, llm_id))
         if stale is not None:
             found.append(_FAULTS[stale])
         known = self._digests.get(llm_id)
         if known is not None and result.model_digest not in (None, known):
-            found.append(Fault.MODEL)
+            found.append(MergeFault.MODEL)
         yield from (fault for fault in found if fault not in self._allowed)
 
     def _resolve(self, name: str) -> str:

@@ -47,7 +47,7 @@ class Pair(NamedTuple):
     factor does not concern the test."""
 
 
-class Observation(NamedTuple):
+class RerunObservation(NamedTuple):
     """What a pair came to."""
 
     pair: Pair
@@ -124,7 +124,7 @@ class Screening:
         return pairs[:n]
 
     def look(
-        self, observations: Sequence[Observation], n_most: int, known: Sequence[int] = ()
+        self, observations: Sequence[RerunObservation], n_most: int, known: Sequence[int] = ()
     ) -> list[Effect]:
         """Estimate all effects, and find the causes.
 

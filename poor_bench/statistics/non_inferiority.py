@@ -23,7 +23,7 @@ ERROR = 0.05
 """Accepted chance of each wrong verdict."""
 
 
-class Verdict(StrEnum):
+class GateVerdict(StrEnum):
     """How a question of non-inferiority ended."""
 
     PASSED = "pass"
@@ -168,7 +168,7 @@ def _variances(
 _ROUNDING = 1e-9
 
 
-def decide(low: float, high: float, tolerance: float) -> Verdict:
+def decide(low: float, high: float, tolerance: float) -> GateVerdict:
     """Decide by the limits of the change.
 
     Args:
@@ -185,5 +185,5 @@ def decide(low: float, high: float, tolerance: float) -> Verdict:
         ('pass', 'fail')
     """
     if low >= -tolerance - _ROUNDING:
-        return Verdict.PASSED
-    return Verdict.FAILED if high < -tolerance - _ROUNDING else Verdict.UNDECIDED
+        return GateVerdict.PASSED
+    return GateVerdict.FAILED if high < -tolerance - _ROUNDING else GateVerdict.UNDECIDED

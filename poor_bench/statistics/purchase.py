@@ -33,7 +33,7 @@ class Unit(StrEnum):
     MINUTES = "minutes"
 
 
-class Budget(NamedTuple):
+class PurchaseBudget(NamedTuple):
     """What may be spent."""
 
     amount: float
@@ -107,7 +107,7 @@ class Purchases(NamedTuple):
 
 
 def plan_purchase(
-    components: Components, prices: Sequence[Price], budget: Budget
+    components: Components, prices: Sequence[Price], budget: PurchaseBudget
 ) -> Purchases | None:
     """Find what narrows the interval most for a budget.
 
@@ -149,7 +149,9 @@ def plan_purchase(
 class _Search:
     """Enumerates purchases; arrays have an entry for each."""
 
-    def __init__(self, components: Components, prices: Sequence[Price], budget: Budget) -> None:
+    def __init__(
+        self, components: Components, prices: Sequence[Price], budget: PurchaseBudget
+    ) -> None:
         self._components = components
         self._prices = prices
         self._budget = budget

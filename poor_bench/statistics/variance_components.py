@@ -100,7 +100,7 @@ def _sum_up(of_llm: Mapping[str, Sequence[tuple[float, list[float]]]]) -> Observ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Side:
+class ModelComponents:
     """Noise of one LLM's score on a test; arrays have one entry per test."""
 
     trial: float | None
@@ -137,7 +137,7 @@ class Components:
     test: float
     """Variance between tests, of one group where `group` is known. Unbiased, so that it may be
     below 0.0. With unknown trials it holds their variance, too."""
-    sides: tuple[Side, ...]
+    sides: tuple[ModelComponents, ...]
     """Of the LLM, or of both."""
     n_tests: int
     n_groups: int
@@ -264,7 +264,7 @@ def _take(observed: Observations, rows: list[int]) -> Observations:
     )
 
 
-def _estimate_sides(chosen: Sequence[Observations]) -> tuple[Side, ...]:
+def _estimate_sides(chosen: Sequence[Observations]) -> tuple[ModelComponents, ...]:
     """Estimate the noise of each LLM; what is not known of one of them is not told of any."""
     knows_trials = all((each.n_trials > 1).any() for each in chosen)
     knows_judge = all(each.judge_freedom.any() for each in chosen if each.unjudged.any())
@@ -273,7 +273,9 @@ def _estimate_sides(chosen: Sequence[Observations]) -> tuple[Side, ...]:
     )
 
 
-def _estimate_side(observed: Observations, *, knows_trials: bool, knows_judge: bool) -> Side:
+def _estimate_side(
+    observed: Observations, *, knows_trials: bool, knows_judge: bool
+) -> ModelComponents:
     judge = None
     if knows_judge:
         freedom = float(observed.judge_freedom.sum())
@@ -283,10 +285,12 @@ def _estimate_side(observed: Observations, *, knows_trials: bool, knows_judge: b
         left = observed.n_trials - 1
         judged = (judge or 0.0) * float((left * observed.unjudged).sum())
         trial = (float(observed.squares.sum()) - judged) / float(left.sum())
-    return Side(trial=trial, judge=judge, n_trials=observed.n_trials, unjudged=observed.unjudged)
+    return ModelComponents(
+        trial=trial, judge=judge, n_trials=observed.n_trials, unjudged=observed.unjudged
+    )
 
 
-def _unclipped_noise(side: Side) -> Numbers:
+def _unclipped_noise(side: ModelComponents) -> Numbers:
     """Variance of each test's mean, negative estimates included, so that no bias enters."""
     if side.trial is None:
         # The judge's part can be told from the rest even where trials are not.

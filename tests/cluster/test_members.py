@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cluster.members import (
-    Member,
+    ClusterMember,
     MemberTable,
     Need,
     NoMemberError,
@@ -27,7 +27,7 @@ OWN_SERVER = Need(llm=GEMMA, per_server=1)
 SCORING = Need()
 
 
-def table(*members: Member, patience_s: float = 3.0) -> MemberTable:
+def table(*members: ClusterMember, patience_s: float = 3.0) -> MemberTable:
     seconds: Iterator[int] = count()  # each look at the clock takes a second
     made = MemberTable(patience_s, lambda: float(next(seconds)))
     for member in members:
@@ -35,7 +35,7 @@ def table(*members: Member, patience_s: float = 3.0) -> MemberTable:
     return made
 
 
-def worker(name: str, *, host: str = "", n_threads: int = 1, **facts: Any) -> Member:
+def worker(name: str, *, host: str = "", n_threads: int = 1, **facts: Any) -> ClusterMember:
     readiness = Readiness(
         machine={},
         sandbox=facts.get("sandbox", Level.FULL),
@@ -43,7 +43,7 @@ def worker(name: str, *, host: str = "", n_threads: int = 1, **facts: Any) -> Me
         keys=(),
         servers={GEMMA.id: facts.get("server", f"{host or name} http://127.0.0.1:11434")},
     )
-    return Member(address=name, host=host or name, n_threads=n_threads, readiness=readiness)
+    return ClusterMember(address=name, host=host or name, n_threads=n_threads, readiness=readiness)
 
 
 def place(workers: MemberTable, need: Need = SCORING, *, is_cancelled: bool = False) -> str:
@@ -114,7 +114,7 @@ def test_worker_that_is_gone_is_told_to_those_who_wait_for_it() -> None:
 
 
 def test_without_workers_the_wait_has_an_end() -> None:
-    refused = Member(address="old", host="old", n_threads=1, refusal="poor_bench 0.0 there")
+    refused = ClusterMember(address="old", host="old", n_threads=1, refusal="poor_bench 0.0 there")
     with pytest.raises(NoMemberError, match="no workers") as raised:
         place(table())
     assert raised.value.kind is FailureKind.CONNECTION

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.comparison.subject import Subject, SubjectKind, hash_prompt
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_prompt
 from poor_bench.models.test import Test
 from poor_bench.prompts.render import render_prompt
 
@@ -14,13 +14,13 @@ versions = st.from_regex(r"[a-zA-Z0-9_.-]{1,20}", fullmatch=True)
 @given(names, st.sampled_from(SubjectKind), versions)
 def test_a_subject_is_read_as_it_is_written(llm_id: str, kind: SubjectKind, version: str) -> None:
     is_model = kind is SubjectKind.MODEL
-    subject = Subject(llm_id=llm_id, kind=kind, version="" if is_model else version)
+    subject = ComparedSubject(llm_id=llm_id, kind=kind, version="" if is_model else version)
     if "\n" not in llm_id:
-        assert Subject.parse(subject.text) == subject
+        assert ComparedSubject.parse(subject.text) == subject
 
 
 def test_an_id_with_an_at_sign_is_a_model() -> None:
-    assert Subject.parse("ollama:x@latest").kind is SubjectKind.MODEL
+    assert ComparedSubject.parse("ollama:x@latest").kind is SubjectKind.MODEL
 
 
 def test_a_prompt_version_changes_with_the_template_and_the_system_prompt_only() -> None:

@@ -11,7 +11,7 @@ from poor_bench.gates.gate import Gate, GateKind, Observation
 from poor_bench.gates.regression import check_regression
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.non_inferiority import Verdict
+from poor_bench.statistics.non_inferiority import GateVerdict
 from tests.comparison.builders import make_tests, scored, side
 from tests.gates.builders import evidence, scores
 
@@ -40,7 +40,7 @@ def check(found: LLMComparison | None, class_id: str | None = None) -> Observati
 
 def test_a_drop_beyond_the_tolerance_fails_with_its_figures() -> None:
     finding = check(compared([1.0] * 20, [0.0] * 20))
-    assert (finding.status, finding.verdict) == ("failed", Verdict.FAILED)
+    assert (finding.status, finding.verdict) == ("failed", GateVerdict.FAILED)
     assert "score fell by more than 0.05: change -1.000" in finding.reason
     assert "broken: t0, t1" in finding.reason
     assert finding.high is not None
@@ -49,28 +49,28 @@ def test_a_drop_beyond_the_tolerance_fails_with_its_figures() -> None:
 
 def test_a_drop_that_may_be_chance_is_not_enough_evidence() -> None:
     finding = check(compared([1.0] * 10, [1.0] * 9 + [0.0]))
-    assert (finding.status, finding.verdict) == ("warning", Verdict.UNDECIDED)
+    assert (finding.status, finding.verdict) == ("warning", GateVerdict.UNDECIDED)
     assert finding.reason.startswith("not enough evidence: change -0.100")
     assert "broken: t9" in finding.reason
     assert "per test" in finding.reason
 
 
 def test_an_unchanged_model_passes_with_enough_tests_or_trials() -> None:
-    assert check(compared([1.0] * 60, [1.0] * 60)).verdict is Verdict.PASSED
-    assert check(compared([1.0] * 59, [1.0] * 59)).verdict is Verdict.UNDECIDED
-    assert check_sets(trials([1.0] * 30, 2), trials([1.0] * 30, 2)).verdict is Verdict.PASSED
+    assert check(compared([1.0] * 60, [1.0] * 60)).verdict is GateVerdict.PASSED
+    assert check(compared([1.0] * 59, [1.0] * 59)).verdict is GateVerdict.UNDECIDED
+    assert check_sets(trials([1.0] * 30, 2), trials([1.0] * 30, 2)).verdict is GateVerdict.PASSED
 
 
 def test_a_single_broken_test_does_not_keep_many_from_passing() -> None:
     finding = check(compared([1.0] * 200, [1.0] * 199 + [0.0]))
-    assert (finding.status, finding.verdict) == ("passed", Verdict.PASSED)
+    assert (finding.status, finding.verdict) == ("passed", GateVerdict.PASSED)
     assert "broken: t199" in finding.reason
 
 
 def test_the_tolerance_moves_the_verdict() -> None:
     before, after = trials([1.0] * 40, 3), trials([1.0] * 36 + [0.0] * 4, 3)
     verdicts = [check_sets(before, after, limit).verdict for limit in (0.01, 0.1, 0.3)]
-    assert verdicts == [Verdict.FAILED, Verdict.UNDECIDED, Verdict.PASSED]
+    assert verdicts == [GateVerdict.FAILED, GateVerdict.UNDECIDED, GateVerdict.PASSED]
 
 
 def test_the_same_stored_results_pass_without_new_evidence() -> None:
@@ -89,10 +89,10 @@ def test_only_trials_that_the_baseline_does_not_have_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "expected"), [(["a", "a"], Verdict.PASSED), (["a", "b"], Verdict.UNDECIDED)]
+    ("answers", "expected"), [(["a", "a"], GateVerdict.PASSED), (["a", "b"], GateVerdict.UNDECIDED)]
 )
 def test_answers_that_repeat_vouch_for_a_baseline_with_one_trial(
-    answers: list[str], expected: Verdict
+    answers: list[str], expected: GateVerdict
 ) -> None:
     before = trials([1.0] * 40, 1, response="a")
     after = [
@@ -119,7 +119,7 @@ def test_a_drop_in_one_class_fails_though_the_whole_rose() -> None:
 def test_a_drop_that_is_shown_but_not_beyond_the_tolerance_says_so() -> None:
     before, after = trials([1.0] * 100, 2), trials([1.0] * 94 + [0.0] * 6, 2)
     finding = check_sets(before, after)
-    assert finding.verdict is Verdict.UNDECIDED
+    assert finding.verdict is GateVerdict.UNDECIDED
     assert "a drop is shown, but not that it is greater" in finding.reason
 
 

@@ -13,7 +13,7 @@ from poor_bench.gates.sequential import (
     keep_decided,
 )
 from poor_bench.models.result import Result
-from poor_bench.statistics.non_inferiority import Verdict
+from poor_bench.statistics.non_inferiority import GateVerdict
 from tests.comparison.builders import side
 from tests.gates.builders import evidence, scores
 
@@ -71,7 +71,7 @@ def test_a_decision_stays_whatever_later_trials_show() -> None:
     [early, *_] = keep_decided(check_gates([GATE], first), decided)
     [late, *_] = keep_decided(check_gates([GATE], later), decided)
     assert late is early
-    assert check_gates([GATE], later)[0].verdict is Verdict.UNDECIDED
+    assert check_gates([GATE], later)[0].verdict is GateVerdict.UNDECIDED
 
 
 def test_only_passes_and_fails_decide() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.lint.cheats import Cheat, CheatScore, build_answers, build_floor, find_weaknesses
-from poor_bench.lint.subject import RenderedPrompt, Subject
+from poor_bench.lint.subject import LintSubject, RenderedPrompt
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.scoring.verdict import AnswerFormat
 
@@ -18,7 +18,7 @@ class Facts:
 def subject(text="How much is 3 and 4?", **parameters):
     test = Test(test_id="t1", class_id="c", level=1, text=text)
     spec = EvaluatorSpec("number_match", parameters)
-    return Subject("tests.json", 0, test, spec, (RenderedPrompt(f"Solve: {text}", ()),))
+    return LintSubject("tests.json", 0, test, spec, (RenderedPrompt(f"Solve: {text}", ()),))
 
 
 def scores(cheat, values):

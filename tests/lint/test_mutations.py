@@ -13,7 +13,7 @@ from poor_bench.lint.mutations import (
     count_survivors,
     score_mutants,
 )
-from poor_bench.lint.subject import Subject
+from poor_bench.lint.subject import LintSubject
 from poor_bench.models.test import EvaluatorSpec, Test
 
 
@@ -37,7 +37,7 @@ def subject(reference, name="t1", **parameters):
     test = Test(
         test_id=name, class_id="c", level=1, text="?", reference_response=reference
     )  # fmt: skip
-    return Subject("tests.json", 0, test, EvaluatorSpec("e", parameters), ())
+    return LintSubject("tests.json", 0, test, EvaluatorSpec("e", parameters), ())
 
 
 def mutants(reference, others=(), **parameters):

@@ -11,12 +11,12 @@ import pytest
 from poor_bench.models.completion import Completion, Timing, Usage
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.probe.finding import (
-    Finding,
     ProbeCall,
+    ProbeFinding,
     ProbeReply,
+    ProbeSubject,
+    ProbeVerdict,
     Setting,
-    Subject,
-    Verdict,
 )
 from poor_bench.probe.plan import MOST_CALLS, probe_settings
 from tests.probe.fake_model import FakeModel, draw_model
@@ -26,8 +26,8 @@ _ALL = frozenset(Setting)
 
 def probe(
     model: FakeModel, chosen: frozenset[Setting] = _ALL, **subject: Any
-) -> tuple[dict[Setting, Finding], list[ProbeCall]]:
-    asking = probe_settings(Subject(**{"own": {}, **subject}), chosen)
+) -> tuple[dict[Setting, ProbeFinding], list[ProbeCall]]:
+    asking = probe_settings(ProbeSubject(**{"own": {}, **subject}), chosen)
     calls = [next(asking)]
     while True:
         try:
@@ -36,13 +36,13 @@ def probe(
             return {finding.setting: finding for finding in end.value}, calls
 
 
-def ignored_by(findings: dict[Setting, Finding]) -> set[Setting]:
-    return {name for name, each in findings.items() if each.verdict is Verdict.IGNORED}
+def ignored_by(findings: dict[Setting, ProbeFinding]) -> set[Setting]:
+    return {name for name, each in findings.items() if each.verdict is ProbeVerdict.IGNORED}
 
 
 def test_a_server_that_obeys_is_found_to_obey_in_everything() -> None:
     findings, calls = probe(FakeModel(thinks=True))
-    assert {finding.verdict for finding in findings.values()} == {Verdict.HONOURED}
+    assert {finding.verdict for finding in findings.values()} == {ProbeVerdict.HONOURED}
     assert not any(finding.note for finding in findings.values())
     assert len(calls) <= MOST_CALLS
 
@@ -77,8 +77,8 @@ def test_a_cache_of_replies_does_not_pass_for_a_seed() -> None:
 def test_a_seed_of_the_server_itself_does_not_pass_for_the_temperature() -> None:
     model = FakeModel(dropped=frozenset({Setting.TEMPERATURE}), default_seed=42)
     findings, _ = probe(model)
-    assert findings[Setting.TEMPERATURE].verdict is Verdict.IGNORED
-    assert findings[Setting.SEED].verdict is Verdict.HONOURED
+    assert findings[Setting.TEMPERATURE].verdict is ProbeVerdict.IGNORED
+    assert findings[Setting.SEED].verdict is ProbeVerdict.HONOURED
 
 
 def test_rounding_noise_does_not_pass_for_a_dropped_seed() -> None:
@@ -86,8 +86,8 @@ def test_rounding_noise_does_not_pass_for_a_dropped_seed() -> None:
         probe(FakeModel(noise=0.01, rng=np.random.default_rng(seed)))[0][Setting.SEED].verdict
         for seed in range(20)
     ]
-    assert verdicts.count(Verdict.IGNORED) == 0
-    assert verdicts.count(Verdict.HONOURED) >= 18
+    assert verdicts.count(ProbeVerdict.IGNORED) == 0
+    assert verdicts.count(ProbeVerdict.HONOURED) >= 18
 
 
 @pytest.mark.parametrize("overflow", ["error", "cut", "half"])
@@ -99,15 +99,15 @@ def test_a_cut_context_is_named_with_its_size(overflow: str) -> None:
 
 def test_a_model_that_cannot_follow_orders_does_not_accuse_its_server() -> None:
     findings, _ = probe(FakeModel(skill=0.0))
-    assert findings[Setting.SYSTEM_PROMPT].verdict is Verdict.HONOURED  # by its prompt tokens
+    assert findings[Setting.SYSTEM_PROMPT].verdict is ProbeVerdict.HONOURED  # by its prompt tokens
     findings, _ = probe(FakeModel(skill=0.0, counts_tokens=False))
-    assert findings[Setting.SYSTEM_PROMPT].verdict is Verdict.NOT_KNOWN
-    assert findings[Setting.STOP].verdict is Verdict.NOT_KNOWN
+    assert findings[Setting.SYSTEM_PROMPT].verdict is ProbeVerdict.NOT_KNOWN
+    assert findings[Setting.STOP].verdict is ProbeVerdict.NOT_KNOWN
 
 
 def test_a_model_without_thinking_has_no_verdict_on_effort_and_costs_one_call() -> None:
     findings, calls = probe(FakeModel(), frozenset({Setting.EFFORT}))
-    assert findings[Setting.EFFORT].verdict is Verdict.NOT_KNOWN
+    assert findings[Setting.EFFORT].verdict is ProbeVerdict.NOT_KNOWN
     assert len(calls) == 1
 
 
@@ -116,7 +116,7 @@ def test_what_the_api_does_not_have_is_not_asked_and_noted_only_if_the_entry_set
     chosen = frozenset({Setting.SEED})
     findings, calls = probe(FakeModel(), unsent | {Setting.STOP}, unsent=unsent)
     assert {call.setting for call in calls} == {Setting.STOP}
-    assert findings[Setting.SEED].verdict is Verdict.IGNORED
+    assert findings[Setting.SEED].verdict is ProbeVerdict.IGNORED
     assert not findings[Setting.SEED].note
     findings, _ = probe(FakeModel(), chosen | {Setting.STOP}, unsent=chosen, own={"seed": 1})
     assert findings[Setting.SEED].note == "seed ignored"
@@ -149,5 +149,5 @@ def test_failed_requests_lead_to_no_verdict() -> None:
             return ProbeReply(failure=Failure(kind=FailureKind.TIMEOUT, message="silent"))
 
     findings, calls = probe(Failing())
-    assert {finding.verdict for finding in findings.values()} == {Verdict.NOT_KNOWN}
+    assert {finding.verdict for finding in findings.values()} == {ProbeVerdict.NOT_KNOWN}
     assert len(calls) <= MOST_CALLS

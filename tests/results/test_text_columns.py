@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.results import index, text_columns
-from poor_bench.results.joined_table import Selected, join_tables
+from poor_bench.results.joined_table import SelectedRows, join_tables
 from poor_bench.results.store import open_store
 from poor_bench.results.table import ResultTable
 from poor_bench.results.text_columns import read_text_columns
@@ -172,7 +172,7 @@ def test_rows_of_several_tables_share_what_is_kept(folder: Path) -> None:
     table = open_store(folder).table()
     spell(table, Spelling())
     rows = np.array([7, 2, 9])
-    both = join_tables([Selected("x", table, rows), Selected("y", table, np.arange(10))])
+    both = join_tables([SelectedRows("x", table, rows), SelectedRows("y", table, np.arange(10))])
     later = Spelling()
     spell(both, later)
     assert later.n_read == 0

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from poor_bench.statistics.attribution import Effect, Observation, Screening, find_budget
+from poor_bench.statistics.attribution import Effect, RerunObservation, Screening, find_budget
 
 States = tuple[bool, ...]
 
@@ -25,7 +25,7 @@ def look(
     for pair in screening.list_pairs(n):
         first = tuple(sign > 0 for sign in pair.signs)
         second = tuple(sign < 0 for sign in pair.signs)
-        seen.append(Observation(pair, score(pair.test, first), score(pair.test, second)))
+        seen.append(RerunObservation(pair, score(pair.test, first), score(pair.test, second)))
     return screening.look(seen, n_most or len(seen))
 
 

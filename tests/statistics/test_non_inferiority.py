@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from poor_bench.statistics.non_inferiority import (
     Change,
+    GateVerdict,
     Trials,
-    Verdict,
     decide,
     gather_trials,
     measure_change,
@@ -68,9 +68,9 @@ def test_exchanged_sides_turn_the_change_around(scores: list[list[float]]) -> No
 
 
 def test_each_verdict_is_reachable() -> None:
-    assert decide(-0.04, 0.01, 0.05) is Verdict.PASSED
-    assert decide(-0.2, -0.06, 0.05) is Verdict.FAILED
-    assert decide(-0.2, -0.01, 0.05) is Verdict.UNDECIDED
+    assert decide(-0.04, 0.01, 0.05) is GateVerdict.PASSED
+    assert decide(-0.2, -0.06, 0.05) is GateVerdict.FAILED
+    assert decide(-0.2, -0.01, 0.05) is GateVerdict.UNDECIDED
 
 
 def test_no_test_is_no_change() -> None:

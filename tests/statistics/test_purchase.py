@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import t_quantile_95
 from poor_bench.statistics.purchase import (
-    Budget,
     Price,
+    PurchaseBudget,
     Unit,
     compute_variance,
     measure_price,
     plan_purchase,
 )
-from poor_bench.statistics.variance_components import Components, Side
+from poor_bench.statistics.variance_components import Components, ModelComponents
 
 variances = st.floats(0.0, 0.25)
 
@@ -24,7 +24,9 @@ def build(
     test: float, trial: float | None, judge: float = 0.0, *, n: int = 30, trials: int = 2
 ) -> Components:
     left = np.full(n, 0.5 if judge else 0.0)
-    side = Side(trial=trial, judge=judge, n_trials=np.full(n, float(trials)), unjudged=left)
+    side = ModelComponents(
+        trial=trial, judge=judge, n_trials=np.full(n, float(trials)), unjudged=left
+    )
     return Components(
         group=None, test=test, sides=(side,), n_tests=n, n_groups=n, concentration=float(n)
     )
@@ -35,7 +37,7 @@ def test_advice_is_within_the_budget_and_nearly_as_good_as_brute_force(
     test: float, trial: float, judge: float, amount: int, test_cost: int
 ) -> None:
     components = build(test, trial, judge)
-    budget = Budget(float(amount), Unit.CALLS, float(test_cost))
+    budget = PurchaseBudget(float(amount), Unit.CALLS, float(test_cost))
     found = plan_purchase(components, [Price(1.0, 1.0 if judge else None)], budget)
     if components.total_variance == 0:
         assert found is None
@@ -59,7 +61,7 @@ def test_advice_is_within_the_budget_and_nearly_as_good_as_brute_force(
 
 
 def test_trials_are_bought_where_new_tests_are_expensive_and_noise_is_in_trials() -> None:
-    budget = Budget(60.0, Unit.CALLS, 50.0)
+    budget = PurchaseBudget(60.0, Unit.CALLS, 50.0)
     found = plan_purchase(build(0.01, 0.2), [Price(1.0, None)], budget)
     assert found is not None
     assert found.best is not None
@@ -68,7 +70,9 @@ def test_trials_are_bought_where_new_tests_are_expensive_and_noise_is_in_trials(
 
 
 def test_judgements_are_bought_where_the_judge_is_noisy() -> None:
-    found = plan_purchase(build(0.01, 0.01, 0.4), [Price(10.0, 0.1)], Budget(20.0, Unit.USD, 50.0))
+    found = plan_purchase(
+        build(0.01, 0.01, 0.4), [Price(10.0, 0.1)], PurchaseBudget(20.0, Unit.USD, 50.0)
+    )
     assert found is not None
     assert found.best is not None
     assert found.best == found.only_judgements
@@ -76,7 +80,7 @@ def test_judgements_are_bought_where_the_judge_is_noisy() -> None:
 
 def test_noise_that_is_not_known_is_not_bought_against() -> None:
     components = build(0.1, None, trials=1)
-    found = plan_purchase(components, [Price(1.0, None)], Budget(90.0, Unit.CALLS))
+    found = plan_purchase(components, [Price(1.0, None)], PurchaseBudget(90.0, Unit.CALLS))
     assert found is not None
     assert found.best is not None
     assert found.only_trials is None
@@ -84,7 +88,9 @@ def test_noise_that_is_not_known_is_not_bought_against() -> None:
 
 
 def test_without_a_price_nothing_is_advised() -> None:
-    assert plan_purchase(build(0.1, 0.1), [Price(None, None)], Budget(1.0, Unit.USD)) is None
+    assert (
+        plan_purchase(build(0.1, 0.1), [Price(None, None)], PurchaseBudget(1.0, Unit.USD)) is None
+    )
 
 
 def test_prices_are_the_means_of_what_was_stored() -> None:

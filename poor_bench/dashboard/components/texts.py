@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import html
 
 from poor_bench.dashboard.components.blocks import data
-from poor_bench.dashboard.text.differences import Piece, Side
+from poor_bench.dashboard.text.differences import Piece, TextSide
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def difference(pieces: Sequence[Piece]) -> Component:
     Args:
         pieces: Any number; only the beginning is shown of what browsers cannot show smoothly.
     """
-    tags = {Side.BOTH: html.Span, Side.FIRST: html.Del, Side.SECOND: html.Ins}
+    tags = {TextSide.BOTH: html.Span, TextSide.FIRST: html.Del, TextSide.SECOND: html.Ins}
     shown = list(_beginning(pieces))
     rest = sum(len(piece.text) for piece in pieces) - sum(len(piece.text) for piece in shown)
     parts = [tags[piece.side](harmless(piece.text)) for piece in shown]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.subject import Subject
+from poor_bench.comparison.subject import ComparedSubject
 from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
@@ -158,8 +158,8 @@ class CompareService:
         Subjects of other models are missing: there, all may differ.
         """
         base, *others = names
-        llm_id = Subject.parse(base).llm_id
-        alike = [name for name in others if Subject.parse(name).llm_id == llm_id]
+        llm_id = ComparedSubject.parse(base).llm_id
+        alike = [name for name in others if ComparedSubject.parse(name).llm_id == llm_id]
         workspace = self._files.workspace()
 
         def find() -> dict[str, tuple[str, ...]]:
@@ -228,7 +228,7 @@ class CompareService:
 
         def find() -> NDArray[np.int8]:
             found = grid.find_alike()
-            models = [Subject.parse(name).llm_id for name in grid.llm_ids]
+            models = [ComparedSubject.parse(name).llm_id for name in grid.llm_ids]
             others = [number for number, llm_id in enumerate(models) if llm_id != models[0]]
             found[:, others] = 1
             return found
@@ -238,7 +238,7 @@ class CompareService:
 
     def likeness(self, names: Sequence[str]) -> Likeness | None:
         """Count the tests that were asked alike; None if no two subjects are of one model."""
-        models = [Subject.parse(name).llm_id for name in names]
+        models = [ComparedSubject.parse(name).llm_id for name in names]
         if models.count(models[0]) < 2:
             return None
         lowest = self.alike(self.grid(names)).min(axis=1, initial=1)
@@ -277,7 +277,7 @@ class CompareService:
 
     def details(self, result: Result) -> ResultDetails:
         """Return a trial of a subject with what belongs to it, without its issues."""
-        own = replace(result, llm_id=Subject.parse(result.llm_id).llm_id)
+        own = replace(result, llm_id=ComparedSubject.parse(result.llm_id).llm_id)
         return build_details(own, self._files.workspace())
 
 

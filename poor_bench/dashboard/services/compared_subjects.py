@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from poor_bench.comparison.result_set import ResultSet
-from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, hash_prompt
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters, hash_prompt
 from poor_bench.resolver import read_run_facts
 from poor_bench.results.figures import without_removed
-from poor_bench.results.joined_table import Selected, join_tables
+from poor_bench.results.joined_table import SelectedRows, join_tables
 from poor_bench.runs.history import EARLIER, UNDO, StoredRun, read_stored_runs
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class ComparedSubjects:
         """Return the results of some subjects; their names stand for the ids of models.
 
         Args:
-            names: Subjects as `Subject.parse` reads them.
+            names: Subjects as `ComparedSubject.parse` reads them.
         """
         present = self._results.table()
-        subjects = [Subject.parse(name) for name in names]
+        subjects = [ComparedSubject.parse(name) for name in names]
         if all(each.kind is SubjectKind.MODEL for each in subjects):
             return present
         with self._lock:
@@ -115,7 +115,7 @@ class ComparedSubjects:
             self._runs = paths, list(kept)
         return self._runs[1]
 
-    def _select(self, subject: Subject) -> Iterator[Selected]:
+    def _select(self, subject: ComparedSubject) -> Iterator[SelectedRows]:
         """Yield the newest results of a subject, by the table that holds them."""
         newest: dict[tuple[str, int], tuple[int, int]] = {}
         tables = list(self._tables_of(subject))
@@ -125,9 +125,9 @@ class ComparedSubjects:
                 newest[key.test_id, key.trial] = number, row
         for number, table in enumerate(tables):
             rows = sorted(row for at, row in newest.values() if at == number)
-            yield Selected(subject.text, table, _as_rows(rows))
+            yield SelectedRows(subject.text, table, _as_rows(rows))
 
-    def _tables_of(self, subject: Subject) -> Iterator[ResultTable]:
+    def _tables_of(self, subject: ComparedSubject) -> Iterator[ResultTable]:
         if subject.kind is SubjectKind.MODEL:
             yield self._results.table()
         elif subject.kind is SubjectKind.PROMPT:
@@ -136,14 +136,14 @@ class ComparedSubjects:
             for run in self._select_runs(subject):
                 yield self._open(run.run_id)
 
-    def _select_runs(self, subject: Subject) -> list[StoredRun]:
+    def _select_runs(self, subject: ComparedSubject) -> list[StoredRun]:
         """List the runs of a subject, oldest first: a run that an address names may be any."""
         if subject.kind is SubjectKind.RUN:
             runs = self._runs_of(subject.llm_id)
             return [run for run in runs if run.run_id == subject.version]
         return [run for run in reversed(self.runs(subject.llm_id)) if self._has_set(run, subject)]
 
-    def _has_set(self, run: StoredRun, subject: Subject) -> bool:
+    def _has_set(self, run: StoredRun, subject: ComparedSubject) -> bool:
         """True if a run asked the model with the set of parameters of a subject."""
         parameters = read_run_facts(run.header).parameters.get(subject.llm_id)
         return parameters is not None and hash_parameters(parameters) == subject.version
@@ -162,7 +162,7 @@ class ComparedSubjects:
         tests = self._results.enabled_tests()
         return without_removed(self._indexes[key].table(), tests, generation=0)
 
-    def _matching(self, table: ResultTable, subject: Subject) -> NDArray[np.int64]:
+    def _matching(self, table: ResultTable, subject: ComparedSubject) -> NDArray[np.int64]:
         rows = table.find_rows(subject.llm_id)
         if subject.kind is not SubjectKind.PROMPT:
             return rows

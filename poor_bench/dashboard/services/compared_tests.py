@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
 from poor_bench.models.result import Result
@@ -133,7 +133,7 @@ def list_line_notes(
 
     Runs, prompt versions and parameter sets are of the past: they have no note.
     """
-    if Subject.parse(line.llm_id).kind is not SubjectKind.MODEL:
+    if ComparedSubject.parse(line.llm_id).kind is not SubjectKind.MODEL:
         return ()
     if not line.answers:
         return (NOT_RUN,)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import RunPhase, RunState
 from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
-from poor_bench.dashboard.services.unfinished_run import LastRun, select_rest
+from poor_bench.dashboard.services.unfinished_run import UnfinishedRun, select_rest
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.pool.control import RunControl
@@ -53,7 +53,7 @@ class RunService:
         self._open_store = open_store
         self._clock = clock
         self._foreign_runs = ForeignRuns()
-        self._last_run = LastRun()
+        self._last_run = UnfinishedRun()
         self._own_run = OwnRun(starting)
         self._watcher: RunWatcher | None = None
         self._control = RunControl()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.plan import Plan
 
 
-class LastRun:
+class UnfinishedRun:
     """The newest stored run of tests, whichever process ran it; its rows are counted once."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ LEAST_ALIKE = 0.4
 """Similarity from which on a word diff of two texts can be read."""
 
 
-class Side(StrEnum):
+class TextSide(StrEnum):
     """Where a piece of text stands."""
 
     BOTH = "both"
@@ -38,7 +38,7 @@ class Side(StrEnum):
 class Piece:
     """Some characters of a comparison."""
 
-    side: Side
+    side: TextSide
     text: str
 
 
@@ -61,9 +61,9 @@ def compare_texts(first: str, second: str) -> list[Piece]:
     n_behind = _n_alike(old[n_before:][::-1], new[n_before:][::-1])
     old_end, new_end = len(old) - n_behind, len(new) - n_behind
     pieces = [
-        Piece(Side.BOTH, "".join(old[:n_before])),
+        Piece(TextSide.BOTH, "".join(old[:n_before])),
         *_different(old[n_before:old_end], new[n_before:new_end], is_long=is_long),
-        Piece(Side.BOTH, "".join(old[old_end:])),
+        Piece(TextSide.BOTH, "".join(old[old_end:])),
     ]
     return [piece for piece in pieces if piece.text]
 
@@ -78,8 +78,8 @@ def measure_similarity(pieces: Sequence[Piece]) -> float:
         0.6666666666666666
     """
     lengths = [(piece.side, len("".join(piece.text.split()))) for piece in pieces]
-    alike = sum(2 * length for side, length in lengths if side is Side.BOTH)
-    other = sum(length for side, length in lengths if side is not Side.BOTH)
+    alike = sum(2 * length for side, length in lengths if side is TextSide.BOTH)
+    other = sum(length for side, length in lengths if side is not TextSide.BOTH)
     return alike / (alike + other) if alike + other else 1.0
 
 
@@ -134,10 +134,10 @@ def _different(old: Sequence[str], new: Sequence[str], *, is_long: bool) -> Iter
     matcher = _BoundedMatcher(None, old, new, autojunk=is_long)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if kind == "equal":
-            yield Piece(Side.BOTH, "".join(old[old_start:old_end]))
+            yield Piece(TextSide.BOTH, "".join(old[old_start:old_end]))
             continue
-        yield Piece(Side.FIRST, "".join(old[old_start:old_end]))
-        yield Piece(Side.SECOND, "".join(new[new_start:new_end]))
+        yield Piece(TextSide.FIRST, "".join(old[old_start:old_end]))
+        yield Piece(TextSide.SECOND, "".join(new[new_start:new_end]))
 
 
 _MOST_FIELDS = 2000

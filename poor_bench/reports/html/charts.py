@@ -258,7 +258,7 @@ def _tick_text(milliseconds: float) -> str:
     return f"{milliseconds:g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:g} s"
 
 
-class Segment(NamedTuple):
+class BarSegment(NamedTuple):
     """One phase of the mean trial."""
 
     kind: str
@@ -273,7 +273,7 @@ class TimeBar(NamedTuple):
 
     name: str
     summary: Summary
-    segments: list[Segment]
+    segments: list[BarSegment]
 
 
 def time_bars(data: ReportData) -> list[TimeBar]:
@@ -291,6 +291,6 @@ def _bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
         if milliseconds > 0:
             place, width = percent(start / longest), percent(milliseconds / longest)
             title = f"{metric.label}: {metric.show(summary)}"
-            segments.append(Segment(metric.name.removesuffix("_ms"), place, width, title))
+            segments.append(BarSegment(metric.name.removesuffix("_ms"), place, width, title))
             start += milliseconds
     return TimeBar(data.name(summary.group.llm_id), summary, segments)

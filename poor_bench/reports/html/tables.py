@@ -109,7 +109,7 @@ class ChangedTests(NamedTuple):
     """Test id and its scores before and after."""
 
 
-class Change(NamedTuple):
+class ChangedRow(NamedTuple):
     """Changes of one LLM."""
 
     name: str
@@ -120,13 +120,13 @@ class Change(NamedTuple):
     notes: list[str]
 
 
-def changes(data: ReportData) -> list[Change]:
+def changes(data: ReportData) -> list[ChangedRow]:
     """Describe the change of each LLM, significant losses first; empty without a baseline."""
     found = [_change(item, data) for item in (data.base.llms if data.base else ())]
     return sorted(found, key=lambda change: _ORDER.index(change.kind))
 
 
-def _change(item: LLMComparison, data: ReportData) -> Change:
+def _change(item: LLMComparison, data: ReportData) -> ChangedRow:
     whole = [item.overall] if item.overall else []
     classes = item.by_class if len(item.by_class) > 1 else ()
     groups = [*whole, *classes, *item.by_change]
@@ -139,7 +139,7 @@ def _change(item: LLMComparison, data: ReportData) -> Change:
         for title, outcome in _LISTED
         if (tests := item.with_outcome(outcome))
     ]
-    return Change(
+    return ChangedRow(
         name=data.name(item.llm_after),
         verdict=verdict(item.overall) if item.overall else "nothing is comparable",
         kind=_kind(item.overall) if item.overall else "",

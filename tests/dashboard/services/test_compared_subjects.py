@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services import compared_subjects
@@ -49,7 +49,7 @@ def services(workspace_files: WorkspaceFiles) -> Services:
 
 
 def of_run(run_id: str) -> str:
-    return Subject(llm_id=LLM, kind=SubjectKind.RUN, version=run_id).text
+    return ComparedSubject(llm_id=LLM, kind=SubjectKind.RUN, version=run_id).text
 
 
 def test_a_run_is_compared_though_later_results_replaced_it(services: Services) -> None:
@@ -92,10 +92,12 @@ def test_parameter_sets_and_prompt_versions_select_their_results(services: Servi
     subjects = services.compare.subjects
     assert [*subjects.parameter_sets(LLM).values()] == [{"temperature": 0.7}, {"temperature": 0.0}]
     [(_, prompts)] = subjects.prompt_versions(LLM).items()
-    cold = Subject(
+    cold = ComparedSubject(
         llm_id=LLM, kind=SubjectKind.PARAMETERS, version=hash_parameters({"temperature": 0.0})
     )
-    by_prompt = [Subject(llm_id=LLM, kind=SubjectKind.PROMPT, version=each) for each in prompts]
+    by_prompt = [
+        ComparedSubject(llm_id=LLM, kind=SubjectKind.PROMPT, version=each) for each in prompts
+    ]
     grid = services.compare.grid([cold.text, *(each.text for each in by_prompt)])
     assert grid.scores.tolist() == [[0.0, 1.0, 0.0]] * 2
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from poor_bench.dashboard.text.differences import (
     LEAST_ALIKE,
-    Side,
+    TextSide,
     compare_texts,
     measure_similarity,
     subtract_numbers,
@@ -19,13 +19,13 @@ from poor_bench.dashboard.text.differences import (
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_both_texts_can_be_read_from_the_comparison(first: str, second: str) -> None:
     pieces = compare_texts(first, second)
-    assert "".join(p.text for p in pieces if p.side is not Side.SECOND) == first
-    assert "".join(p.text for p in pieces if p.side is not Side.FIRST) == second
+    assert "".join(p.text for p in pieces if p.side is not TextSide.SECOND) == first
+    assert "".join(p.text for p in pieces if p.side is not TextSide.FIRST) == second
 
 
 @given(st.text(max_size=300))
 def test_a_text_does_not_differ_from_itself(text: str) -> None:
-    assert all(piece.side is Side.BOTH for piece in compare_texts(text, text))
+    assert all(piece.side is TextSide.BOTH for piece in compare_texts(text, text))
 
 
 def test_a_line_said_thousands_of_times_is_not_compared_each_with_each() -> None:
@@ -37,8 +37,8 @@ def test_long_texts_differ_in_the_lines_that_differ() -> None:
     lines = [f"line {number}\n" for number in range(2000)]
     changed = [*lines[:500], "new\n", *lines[500:1500], *lines[1501:]]
     pieces = compare_texts("".join(lines), "".join(changed))
-    alone = [(piece.side, piece.text) for piece in pieces if piece.side is not Side.BOTH]
-    assert alone == [(Side.SECOND, "new\n"), (Side.FIRST, "line 1500\n")]
+    alone = [(piece.side, piece.text) for piece in pieces if piece.side is not TextSide.BOTH]
+    assert alone == [(TextSide.SECOND, "new\n"), (TextSide.FIRST, "line 1500\n")]
 
 
 NASTY = {
@@ -68,8 +68,8 @@ def test_comparing_is_bounded_work_whatever_models_write(
     first = NASTY[name](size)
     second = "".join(reversed(first))
     pieces = compare_texts(first, second)
-    assert "".join(p.text for p in pieces if p.side is not Side.SECOND) == first
-    assert "".join(p.text for p in pieces if p.side is not Side.FIRST) == second
+    assert "".join(p.text for p in pieces if p.side is not TextSide.SECOND) == first
+    assert "".join(p.text for p in pieces if p.side is not TextSide.FIRST) == second
 
 
 def test_a_number_is_one_word() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
@@ -43,7 +43,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
         return "", nothing_yet(), True
     answer = view.comparison()
     lines = view.strip_lines(answer.value)
-    kinds = {Subject.parse(name).kind for name in view.columns}
+    kinds = {ComparedSubject.parse(name).kind for name in view.columns}
     others = write_count(
         len(view.columns) - 1, "model" if kinds == {SubjectKind.MODEL} else "subject"
     )
@@ -66,11 +66,11 @@ def subject_options(services: Services) -> list[dict[str, str]]:
     """Return the models with results and then their newest runs, to be added."""
     llm_ids, name_of = services.compare.best_first(), services.llms.name
     runs = (
-        Subject(llm_id=llm_id, kind=SubjectKind.RUN, version=run.run_id)
+        ComparedSubject(llm_id=llm_id, kind=SubjectKind.RUN, version=run.run_id)
         for llm_id in llm_ids
         for run in services.compare.subjects.runs(llm_id)[:_OFFERED_RUNS]
     )
-    subjects = (*(Subject(llm_id=llm_id) for llm_id in llm_ids), *runs)
+    subjects = (*(ComparedSubject(llm_id=llm_id) for llm_id in llm_ids), *runs)
     return build_options((each.text, each.label(name_of(each.llm_id))) for each in subjects)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.comparison.subject import Subject
+from poor_bench.comparison.subject import ComparedSubject
 from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,
@@ -78,7 +78,7 @@ class CompareUrl(ListUrl):
     )
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
-    """Compared subjects, as `Subject.parse` reads them; none means the best models."""
+    """Compared subjects, as `ComparedSubject.parse` reads them; none means the best models."""
     base: str = ""
     """What the others are compared with; empty means the first."""
     show: Show = Show.ALL
@@ -117,7 +117,7 @@ class CompareUrl(ListUrl):
         """Copy the state with the ids of the models that its subjects name."""
 
         def find(name: str) -> str:
-            subject = Subject.parse(name)
+            subject = ComparedSubject.parse(name)
             return subject.of_llm(find_id(subject.llm_id)).text if name else ""
 
         return replace(
@@ -146,7 +146,7 @@ class CompareUrl(ListUrl):
         Args:
             best_first: All LLMs that have results.
         """
-        known = [name for name in self.llm_ids if Subject.parse(name).llm_id in best_first]
+        known = [name for name in self.llm_ids if ComparedSubject.parse(name).llm_id in best_first]
         chosen = list(dict.fromkeys(known)) or list(best_first[:DEFAULT_LLMS])
         base = self.base if self.base in chosen else next(iter(chosen), "")
         return tuple(sorted(chosen, key=lambda llm_id: llm_id != base))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import (
     llm_mark,
@@ -190,7 +190,7 @@ def _of_llm(
     name_of: Callable[[str], str],
     url: CompareUrl,
 ) -> Component:
-    href = model_link(Subject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
+    href = model_link(ComparedSubject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
     return html.Section(
         [
             html.H3(
@@ -226,7 +226,7 @@ def _rate_switch(line: LLMLine, url: CompareUrl) -> Component | None:
 
 def find_rated(line: LLMLine) -> list[Any] | None:
     """Return the most frequent answer of a model as `RatingIds.TARGET`; None if it has none."""
-    if Subject.parse(line.llm_id).kind is not SubjectKind.MODEL or not _has_answer(line):
+    if ComparedSubject.parse(line.llm_id).kind is not SubjectKind.MODEL or not _has_answer(line):
         return None
     result = line.answers[0].results[0]
     return [line.llm_id, result.test_id, result.trial, False]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.badges import (
     latency_colour,
     latency_key,
@@ -204,7 +204,7 @@ def _name(line: StripLine, url: CompareUrl) -> Component:
                 llm_mark(line.number),
                 dcc.Link(
                     line.name,
-                    href=model_link(Subject.parse(line.llm_id).llm_id),
+                    href=model_link(ComparedSubject.parse(line.llm_id).llm_id),
                     className="strip-name",
                 ),
                 base,
@@ -338,7 +338,7 @@ def _status(line: StripLine) -> Component | None:
     if summary is None:
         return None
     badges = [html.Span(text, className="count-badge") for text in _lacks(summary)]
-    is_model = Subject.parse(line.llm_id).kind is SubjectKind.MODEL
+    is_model = ComparedSubject.parse(line.llm_id).kind is SubjectKind.MODEL
     trust = trust_badges(line.notes, rerun_link(summary) if is_model else "")
     shown = [*([trust] if trust else []), *badges]
     return html.Div(shown, className="count-badges") if shown else None

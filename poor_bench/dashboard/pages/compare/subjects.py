@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from poor_bench.comparison.subject import Subject, SubjectKind, hash_parameters, write_parameters
+from poor_bench.comparison.subject import (
+    ComparedSubject,
+    SubjectKind,
+    hash_parameters,
+    write_parameters,
+)
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.texts import build_folded
@@ -72,7 +77,9 @@ def build_subjects(
 
 def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> Iterator[Component]:
     def add(text: str, kind: SubjectKind, versions: Sequence[str], title: str = "") -> Component:
-        of_llm = (Subject(llm_id=picks.llm_id, kind=kind, version=each) for each in versions)
+        of_llm = (
+            ComparedSubject(llm_id=picks.llm_id, kind=kind, version=each) for each in versions
+        )
         search = url.add([each.text for each in of_llm], columns).search
         return LINKS.chip(text, search, is_active=False, title=title)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.comparison.subject import Subject, SubjectKind
+from poor_bench.comparison.subject import ComparedSubject, SubjectKind
 from poor_bench.dashboard.pages.compare.charts import build_charts
 from poor_bench.dashboard.pages.compare.classes import class_map
 from poor_bench.dashboard.pages.compare.columns import define_tests
@@ -63,12 +63,12 @@ class CompareView:
 
     def _name(self, name: str) -> str:
         """Name a subject for screens."""
-        subject = Subject.parse(name)
+        subject = ComparedSubject.parse(name)
         return subject.label(self._llm_name(subject.llm_id))
 
     def subjects(self) -> list[Component]:
         """Return the chosen subjects and what can be added to them."""
-        llm_ids = dict.fromkeys(Subject.parse(name).llm_id for name in self.columns)
+        llm_ids = dict.fromkeys(ComparedSubject.parse(name).llm_id for name in self.columns)
         picks = [self._find_picks(llm_id) for llm_id in llm_ids]
         return build_subjects(self.columns, picks, self._name, self.url)
 
@@ -115,7 +115,7 @@ class CompareView:
         names = [self._name(llm_id) for llm_id in self.columns]
         scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
-        models = [name for name in places if Subject.parse(name).kind is SubjectKind.MODEL]
+        models = [name for name in places if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
         summaries = {
             (places[row.group.llm_id], row.group.class_id or ""): row
             for row in self._results.summaries(GroupBy.LLM_CLASS, models)

@@ -10,7 +10,7 @@ from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.judge.agreement import Agreement, CorrectedScore
 from poor_bench.judge.judged_run import CaseSummary, RunSummary
-from poor_bench.judge.panel import Spread
+from poor_bench.judge.panel import JudgeSpread
 from poor_bench.judge.report_text import (
     change_text,
     estimate_text,
@@ -37,7 +37,7 @@ class DimensionScore(NamedTuple):
     name: str
     weight: float
     score: float
-    spreads: Sequence[Spread | None]
+    spreads: Sequence[JudgeSpread | None]
 
     @property
     def n(self) -> int:
@@ -77,7 +77,7 @@ def define_dimensions(summary: RunSummary) -> SheetTable[DimensionScore]:
 
 
 def _judge_column(place: int, judge: str) -> SheetColumn[DimensionScore]:
-    def read(each: DimensionScore) -> Spread | None:
+    def read(each: DimensionScore) -> JudgeSpread | None:
         return each.spreads[place]
 
     def draw(each: DimensionScore) -> Component:
@@ -90,7 +90,7 @@ def _judge_column(place: int, judge: str) -> SheetColumn[DimensionScore]:
     )  # fmt: skip
 
 
-def _write_spread(spread: Spread) -> str:
+def _write_spread(spread: JudgeSpread) -> str:
     repeats = spread_text(spread)
     return f"{spread.mean:.2f} ({repeats})" if repeats else f"{spread.mean:.2f}"
 

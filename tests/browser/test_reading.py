@@ -27,7 +27,11 @@ def test_models_are_shown_before_the_scripts_and_then_by_the_page(
     page.goto("/")  # from now on the server knows the figures
     page.locator(".ag-row").first.wait_for()
     held: list[Route] = []
-    page.route("**/_bundle/*.js", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_bundle/*.js", hold)
     page.goto("/", wait_until="commit")
     _let_go(page, held)  # the first one chooses the colours
     sketch = page.locator("[data-first-paint]")

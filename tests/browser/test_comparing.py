@@ -20,7 +20,7 @@ def open_compare(visitor: BrowserContext) -> Page:
     page = visitor.new_page()
     page.goto("/compare")
     heading(page, "Compare")
-    expect(page.get_by_role("region", name="Compared models").get_by_text("worse")).to_be_visible()
+    expect(page.get_by_role("group", name="Compared models").get_by_text("worse")).to_be_visible()
     return page
 
 
@@ -51,13 +51,13 @@ def test_another_base_turns_the_comparison_round(
 ) -> None:
     page = open_compare(new_visitor(results_shown))
     page.get_by_role("link", name=f"Set {BAD} as baseline").click()
-    expect(page.get_by_role("region", name="Compared models").get_by_text("better")).to_be_visible()
+    expect(page.get_by_role("group", name="Compared models").get_by_text("better")).to_be_visible()
     expect(page.get_by_text(f"1 model compared with the baseline {BAD}")).to_be_visible()
 
 
 def test_a_model_is_added_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
     page = open_compare(new_visitor(results_shown))
-    rows = page.get_by_role("region", name="Compared models").get_by_role("row")
+    rows = page.get_by_role("group", name="Compared models").get_by_role("row")
     n_shown = rows.count()
     page.get_by_role("link", name=f"Remove {GOOD}").click()
     expect(rows).to_have_count(n_shown - 1)

@@ -101,7 +101,7 @@ def test_an_llm_is_added_tried_changed_and_switched_off(
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
     page.get_by_role("button", name="Disable scripted:first").click()
-    listed = page.get_by_role("region", name="Configured models")
+    listed = page.get_by_role("group", name="Configured models")
     expect(listed.get_by_role("button", name="Enable scripted:first")).to_be_visible()
     first, added = entries(folder, "llms")
     changed = {"label": "The first", "concurrency": 2, "enabled": False}
@@ -120,7 +120,7 @@ def test_a_model_of_a_local_ollama_is_found_and_added_by_one_click(
         page.get_by_role("region", name="Ollama models").get_by_label("Server").fill(ollama.url)
         page.get_by_role("button", name="List models").click()
         page.get_by_role("button", name="Add qwen3:1.7b").click()
-        listed = page.get_by_role("region", name="Configured models")
+        listed = page.get_by_role("group", name="Configured models")
         expect(listed.get_by_text("ollama:qwen3:1.7b")).to_be_visible()
         expect(listed.get_by_text("yes")).to_be_visible()
     [added] = entries(folder, "llms")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from poor_bench.evaluation.models import EvalSuite
@@ -74,8 +75,19 @@ def suite_run(folder: Path, *agents: str) -> None:
 
 
 def with_every_page_filled(files: WorkspaceFiles) -> Path:
-    """Write results, a model that is switched off, runs of a judge and a run of a suite."""
+    """Write results of all kinds, a model that is disabled, runs of a judge and of a suite.
+
+    All scores of one model are stale, one trial of the other has failed; one test is disabled, one
+    has a group, one is pending.
+    """
     folder = with_results(files, n_tests=30)
+    results = json.loads((folder / "results.json").read_text())["results"]
+    results[BAD] = [result | {"prompt": "as asked before"} for result in results[BAD]]
+    results[GOOD][9] |= {"score": 0.0, "details": "", "response": "[API ERROR] no answer"}
+    write_results(folder, results)
+    files.tests[20]["enabled"] = False
+    files.tests[21]["group"] = "alike"
+    files.add_tests(1)
     files.add_llm("resting", ["4"], enabled=False)
     files.write()
     judge_run(folder, 20, 4.0, 4.2)

@@ -106,7 +106,7 @@ def sheet(
         for line in lines:
             _name_cells(line, [_name(column) for column in columns])
     table = html.Table([html.Thead(html.Tr(columns)), html.Tbody(lines)], className=kind)
-    named = {"role": "region", **aria(label=label)} if label else {}
+    named = {"role": "group", **aria(label=label)} if label else {}
     return html.Div(
         [above, table] if above is not None else table,
         className=f"{kind.split(maxsplit=1)[0]}-frame",

@@ -145,13 +145,11 @@ def position_figures(runs: int) -> Iterator[Figure]:
             for _ in range(runs):
                 pairs = draw_pairs(rng, n, n_again, decided=decided, first=first, mixed=mixed)
                 tally = tally_comparisons(pairs)
-                preference, effect = tally.order_preference, tally.order_effect
-                assert preference is not None
-                assert effect is not None
-                is_preferred = not preference.low <= 0 <= preference.high
-                preferred += is_preferred
-                beyond += effect.low > 0
-                either += is_preferred or effect.low > 0
+                found = tally.order_significance
+                assert found is not None
+                preferred += found.prefers_position
+                beyond += found.depends_on_order
+                either += found.prefers_position or found.depends_on_order
             limit = 0.05 if first == 0.5 and not mixed else None
             label = f"{n} pairs, {n_again} again, decided {decided}, first {first} ± {mixed}: "
             yield measure_share(label + "preference", preferred, runs, at_most=limit)

@@ -239,6 +239,7 @@ def decisions_to_json(decisions: PanelPreferences, a_run_id: str, b_run_id: str)
 def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
     from poor_bench.judge.pairwise_results import PairOutcome
 
+    p_values = comparisons.order_significance
     estimates = {
         "share_of_a": comparisons.share_of_a,
         "position_bias": comparisons.position_bias,
@@ -250,6 +251,7 @@ def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
     return {
         "counts": {outcome.value: comparisons.count(outcome) for outcome in PairOutcome},
         **{name: None if item is None else asdict(item) for name, item in estimates.items()},
+        "order_p_values": p_values and asdict(p_values),
         "duels": [
             {**asdict(comparison), "outcome": comparison.outcome.value}
             for comparison in comparisons.comparisons

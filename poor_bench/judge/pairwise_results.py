@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +12,9 @@ from itertools import product
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate, wilson_interval
 from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.significance import holm, sign_flip_p_values
+
+_ALPHA = 0.05
 
 
 class Position(StrEnum):
@@ -90,6 +94,26 @@ def share_of_a(outcomes: Iterable[PairOutcome]) -> Estimate | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PositionBias:
+    """Corrected p-values of the two signs of a position bias: both hold together."""
+
+    preference: float
+    """That one position is preferred in all pairs together, 0.0 to 1.0."""
+    effect: float | None
+    """That the order matters, to whichever side; None where nothing was asked again."""
+
+    @property
+    def prefers_position(self) -> bool:
+        """True if the preference is significant."""
+        return self.preference < _ALPHA
+
+    @property
+    def depends_on_order(self) -> bool:
+        """True if the effect of the order is significant."""
+        return self.effect is not None and self.effect < _ALPHA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseTally:
     """All comparisons of two runs before one judge."""
 
@@ -131,12 +155,16 @@ class PairwiseTally:
 
         An inconsistent judge without bias has 0.0 in the long run, however inconsistent it is.
         """
-        shifts = [
+        return estimate_paired_difference(self._shifts) if self._shifts else None
+
+    @property
+    def _shifts(self) -> list[float]:
+        """Score of A if shown first less that if shown second, by comparison."""
+        return [
             statistics.fmean(item.a_scores) - statistics.fmean(item.a_scores_second)
             for item in self.comparisons
             if item.outcome is not PairOutcome.FAILED
         ]
-        return estimate_paired_difference(shifts) if shifts else None
 
     @property
     def inconsistency(self) -> Estimate | None:
@@ -161,6 +189,21 @@ class PairwiseTally:
         return estimate_paired_difference(beyond) if beyond else None
 
     @property
+    def order_significance(self) -> PositionBias | None:
+        """Test whether the order matters, twice, with Holm's correction; None if all failed.
+
+        If it does not, the answers about a pair might as well have come in any order. In simulation
+        (`benchmarks/statistics/judge_bias.py`) either sign accuses a judge without position bias in
+        at most 5 %.
+        """
+        if not self._shifts:
+            return None
+        preference = float(sign_flip_p_values([[shift] for shift in self._shifts])[0])
+        again = self._asked_again
+        corrected = holm([preference, _compute_order_p_value(again)] if again else [preference])
+        return PositionBias(preference=corrected[0], effect=corrected[1] if again else None)
+
+    @property
     def _asked_again(self) -> list[PairComparison]:
         """The comparisons with two answers in each order."""
         return [item for item in self.comparisons if len(item.a_scores + item.a_scores_second) == 4]
@@ -174,6 +217,31 @@ def _share_changed_again(comparison: PairComparison) -> float:
 def _share_changed_with_order(comparison: PairComparison) -> float:
     pairs = product(comparison.a_scores, comparison.a_scores_second)
     return statistics.fmean(first != second for first, second in pairs)
+
+
+_WEIGHTS = {(2, 2): 2, (1, 1, 2): 1}
+"""Of four answers by how often each occurs; others change as often with the order as again."""
+
+
+def _compute_order_p_value(comparisons: Iterable[PairComparison]) -> float:
+    """Compute the chance that answers split by the order at least as often as they do.
+
+    Four answers that may come in any order, such as A, A, B and B, split by it in one of three
+    arrangements.
+
+    Args:
+        comparisons: With two answers in each order.
+    """
+    import numpy as np
+
+    chances, seen = np.ones(1), 0
+    for item in comparisons:
+        counts = Counter(item.a_scores + item.a_scores_second)
+        weight = _WEIGHTS.get(tuple(sorted(counts.values())), 0)
+        if weight:
+            chances = np.convolve(chances, [2 / 3, *[0.0] * (weight - 1), 1 / 3])
+            seen += weight * (_share_changed_with_order(item) > _share_changed_again(item))
+    return float(chances[seen:].sum())
 
 
 def tally_comparisons(comparisons: Sequence[PairComparison]) -> PairwiseTally:

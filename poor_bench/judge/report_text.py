@@ -270,13 +270,14 @@ def tally_text(tally: PairwiseTally) -> Iterator[str]:
 def _position_text(tally: PairwiseTally) -> Iterator[str]:
     """Tell position bias from inconsistency."""
     preference, effect = tally.order_preference, tally.order_effect
-    if preference is None:
+    found = tally.order_significance
+    if preference is None or found is None:
         return
     side = {True: "the first", False: "the second"}[preference.value >= 0]
-    if preference.low <= 0 <= preference.high:
-        yield f"Preference for a position: {_percent(preference)}, not significant."
-    else:
+    if found.prefers_position:
         yield f"Position bias: {side} position is preferred, net {_percent(preference)}."
+    else:
+        yield f"Preference for a position: {_percent(preference)}, not significant."
     if effect is None or tally.inconsistency is None:
         yield (
             "Without repeats, changes with the order may be position bias or inconsistency: use "
@@ -284,7 +285,7 @@ def _position_text(tally: PairwiseTally) -> Iterator[str]:
         )
         return
     yield f"Asked the same again, the judge changes its answer in {_percent(tally.inconsistency)}."
-    meaning = "position bias" if effect.low > 0 else "not significant"
+    meaning = "position bias" if found.depends_on_order else "not significant"
     yield f"With the order it changes by {_percent(effect)} more: {meaning}."
 
 

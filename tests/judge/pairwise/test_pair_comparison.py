@@ -140,3 +140,34 @@ def test_without_repeats_both_cannot_be_separated() -> None:
     tally = tally_comparisons([SWAYED, A, asked_again(FIRST, FIRST, None, FIRST)])
     assert (tally.inconsistency, tally.order_effect) == (None, None)
     assert "position bias or inconsistency: use --again" in "\n".join(tally_text(tally))
+
+
+def test_two_tests_of_the_order_accuse_a_guessing_judge_seldom_enough() -> None:
+    rng = random.Random(15)
+    accused = 0
+    for _ in range(400):
+        places = [rng.choice([FIRST, SECOND]) for _ in range(160)]
+        pairs = [asked_again(*places[n : n + 4]) for n in range(0, 160, 4)]
+        found = tally_comparisons(pairs).order_significance
+        assert found is not None
+        accused += found.prefers_position or found.depends_on_order
+    assert accused <= 20
+
+
+def test_answers_split_by_the_order_have_a_chance_of_a_third_each() -> None:
+    first, second = [FIRST] * 4, [SECOND] * 4
+    ties = [[FIRST, FIRST, FIRST, NEITHER], [SECOND, SECOND, SECOND, NEITHER]]
+    by_chance = [FIRST, FIRST, SECOND, SECOND]
+    for pairs, chance in (
+        ([first, second], 1 / 9),
+        (ties, 1 / 9),
+        ([first, second, by_chance], 7 / 27),
+        ([first, second, [FIRST, SECOND, SECOND, SECOND]], 1 / 9),
+    ):
+        found = tally_comparisons([asked_again(*places) for places in pairs]).order_significance
+        assert found is not None
+        assert found.effect == pytest.approx(2 * chance)  # the smaller of two p-values
+
+
+def test_failed_pairs_have_no_order() -> None:
+    assert tally_comparisons([]).order_significance is None

@@ -38,7 +38,7 @@ def compute_spread(scores: Sequence[float]) -> JudgeSpread:
 
     Example:
         >>> compute_spread([6.0, 7.0, 8.0])
-        Spread(mean=7.0, low=6.0, high=8.0, n=3, sd=1.0)
+        JudgeSpread(mean=7.0, low=6.0, high=8.0, n=3, sd=1.0)
     """
     if not scores:
         raise ValueError("a spread needs at least one score")

@@ -13,9 +13,9 @@ FEW = 30
 """From so many groups on the variance seen between them tells enough."""
 
 _IN_FULL_UP_TO = 15
-_LIKENESS = (1e-5, 1e-4, 1e-3, 0.006, 0.02, 0.06, 0.13, 0.22, 0.34, 0.48, 0.63, 0.78, 0.9)
-_TAIL = 0.02
-"""Posterior chance on each side; 0.025 covers 1 % less."""
+_LIKENESS = (1e-4, 0.006, 0.02, 0.06, 0.13, 0.22, 0.34, 0.48, 0.63, 0.78, 0.9)
+_TAIL = 0.0225
+"""Posterior chance on each side; 0.025 covers 0.5 % less."""
 _MOST_PASSES = 400.0
 """A fractional score is never worth more passes or fails than this."""
 _N_ROUGH, _N_FINE = 40, 60
@@ -55,7 +55,8 @@ def few_groups_interval(
 
     Source:
         Beta-binomial model: Skellam 1948, Journal of the Royal Statistical Society B 10; prior of
-        the mean: Jeffreys. Weights by tests, and passes of a fractional score, are ours.
+        the mean: uniform, as of Bayes and Laplace. Jeffreys' covers more than 97 % in twice as
+        many simulated cases. Weights by tests, and passes of a fractional score, are ours.
 
     Example:
         >>> low, high = few_groups_interval([5] * 8, [1.0, 0.4] * 4, 8.4, 4.8)
@@ -104,7 +105,7 @@ def _sum_chances(
         passes: Of each group.
         fails: Of each group.
         weights: Of each group (column) at each likeness (row).
-        edges: Angles whose squared sine is the mean: evenly spaced under Jeffreys' prior.
+        edges: Angles whose squared sine is the mean.
     """
     import numpy as np
     from scipy.special import betaln, gammaln, logsumexp
@@ -114,7 +115,8 @@ def _sum_chances(
     a, b = (part[:, np.newaxis, np.newaxis] * totals for part in (middles, 1 - middles))
     fits = gammaln(passes + a) + gammaln(fails + b) - gammaln(passes + fails + totals)
     fits -= betaln(a, b)
-    by_mean = np.einsum("mlg,lg->ml", fits, weights)
-    by_mean += logsumexp(fits.sum(axis=2), axis=0) - logsumexp(by_mean, axis=0)
+    prior = np.log(np.sin(edges[1:] + edges[:-1]))[:, np.newaxis]
+    by_mean = np.einsum("mlg,lg->ml", fits, weights) + prior
+    by_mean += logsumexp(fits.sum(axis=2) + prior, axis=0) - logsumexp(by_mean, axis=0)
     chances = np.exp(by_mean - by_mean.max()).sum(axis=1)
     return np.concatenate([[0.0], np.cumsum(chances) / chances.sum()])

@@ -57,3 +57,14 @@ def test_too_little_to_tell_is_said() -> None:
     assert estimate_partial_effect(judge, np.ones(N), people) is None
     unrelated = np.random.default_rng(5).normal(0, 1, (N, 1))
     assert estimate_partial_effect(length, length, unrelated) is None
+
+
+def test_a_few_very_long_answers_do_not_accuse_an_unbiased_judge() -> None:
+    rng, accused = np.random.default_rng(1), 0
+    for _ in range(300):
+        length, quality = np.exp(1.2 * rng.normal(0, 1, 40)), rng.normal(0, 2, 40)
+        people = quality[:, None] + rng.normal(0, 0.7, (40, 3))
+        found = estimate_partial_effect(quality + rng.normal(0, 0.7, 40), length, people)
+        assert found is not None
+        accused += not found.low <= 0 <= found.high
+    assert accused <= 15

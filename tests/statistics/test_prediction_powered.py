@@ -98,3 +98,38 @@ def test_items_are_drawn_about_as_often_as_their_chance() -> None:
 def test_more_items_than_there_are_cannot_be_drawn() -> None:
     with pytest.raises(ValueError, match="from 0 to 2"):
         compute_chances([1.0, 1.0], 3)
+
+
+def test_labels_all_alike_do_not_rule_out_what_so_few_may_have_missed() -> None:
+    labels = [10.0] * 10 + [math.nan] * 90
+    found = estimate_corrected_mean([9.0] * 100, labels, imagined_error=0.5, bounds=(0.0, 10.0))
+    assert found is not None
+    assert (found.value, found.high) == (10.0, pytest.approx(10.1, abs=0.2))
+    assert found.low < 7.5
+    many = estimate_corrected_mean([9.0] * 200, [10.0] * 200, bounds=(0.0, 10.0))
+    assert many is not None
+    assert many.low > 9.8
+
+
+def test_rare_low_labels_are_covered() -> None:
+    rng, hits = np.random.default_rng(4), 0
+    for _ in range(400):
+        truth = np.where(rng.random(100) < 0.9, 10.0, 0.0)
+        labels = np.where(np.arange(100) < 10, truth, np.nan)
+        found = estimate_corrected_mean(
+            2 + 0.6 * truth + rng.normal(0, 1, 100), labels, bounds=(0.0, 10.0)
+        )
+        assert found is not None
+        hits += found.low <= 9 <= found.high
+    assert hits / 400 > 0.93
+
+
+def test_many_predictions_known_well_need_no_wider_quantile() -> None:
+    rng, hits = np.random.default_rng(5), 0
+    for _ in range(2000):
+        truth = rng.normal(6, 2, 60)
+        labels = np.where(np.arange(60) < 10, truth, np.nan)
+        found = estimate_corrected_mean(truth + rng.normal(0, 0.5, 60), labels)
+        assert found is not None
+        hits += found.low <= 6 <= found.high
+    assert 0.94 < hits / 2000 < 0.96

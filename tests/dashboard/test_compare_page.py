@@ -321,6 +321,12 @@ def test_matches_are_marked(workspace_files: WorkspaceFiles) -> None:
     assert {mark.children for mark in of_type(tests, "Mark")} == {"say 5"}
 
 
+def test_matches_are_marked_in_opened_answers_too(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    shown, _ = callbacks.show_panel(services, f"?text=say&test=sum_002&llm={GOOD}&llm={FAIR}")
+    assert [mark.children for mark in of_type(shown, "Mark")] == ["say"]
+
+
 def test_answers_stand_side_by_side_and_scroll_together_until_told_otherwise(
     workspace_files: WorkspaceFiles,
 ) -> None:

@@ -24,6 +24,29 @@
   };
   document.addEventListener("keydown", closeByKey, true);
 
+  // A choice draws its list anew: it stays open, and the choice keeps the focus.
+  const PATIENCE_MS = 5000;
+  let chosen = null;
+  const open = () => {
+    const box = chosen && document.querySelector(`details.dropdown[data-list="${chosen.list}"]`);
+    if (!box || box === chosen.box) {
+      return;
+    }
+    box.open = true;
+    [...box.querySelectorAll("a")].find((link) => link.textContent === chosen.text)?.focus();
+    drawn.disconnect();
+  };
+  const drawn = new MutationObserver(open);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("details.dropdown[data-list] a");
+    const box = link && around(link);
+    if (box) {
+      chosen = { box, list: box.dataset.list, text: link.textContent };
+      drawn.observe(document.body, { childList: true, subtree: true });
+      setTimeout(() => drawn.disconnect(), PATIENCE_MS);
+    }
+  });
+
   const Dropdown = ({ title, onOpen, children }) =>
     element(
       "details",

@@ -89,10 +89,28 @@
   const keepFitting = (api) => {
     if (!fitted.has(api)) {
       fitted.add(api);
+      awaitRows(api);
       api.addEventListener("gridSizeChanged", () => fitColumns(api));
       api.addEventListener("firstDataRendered", () => fitColumns(api));
       fitColumns(api);
     }
+  };
+
+  // A row that was chosen while it was loading is selected once it is there.
+  const waiting = new WeakMap(); // table to the place of that row
+  const selectWaiting = (api) => {
+    const node = waiting.has(api) && api.getDisplayedRowAtIndex(waiting.get(api));
+    if (node && node.data) {
+      waiting.delete(api);
+      node.setSelected(true, true);
+    }
+  };
+  const awaitRows = (api) => {
+    api.addEventListener("rowClicked", ({ node }) =>
+      node.data ? waiting.delete(api) : waiting.set(api, node.rowIndex)
+    );
+    api.addEventListener("paginationChanged", () => waiting.delete(api));
+    api.addEventListener("modelUpdated", () => selectWaiting(api));
   };
 
   functions.grid = {

@@ -54,7 +54,7 @@
     // Here and at once: an answer of the server would be dropped if the selection changed meanwhile.
     select_row: function (rows) {
       const [row] = rows || [];
-      return row ? [row.test_id, row.trial, row.is_failure] : no_update;
+      return row ? row.key : no_update;
     },
     // The rating bar is about the result that the panel shows.
     rate: function (open, llm) {

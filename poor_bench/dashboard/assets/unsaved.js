@@ -1,6 +1,6 @@
 // Asks before edits that were not saved vanish: with a link, a key, the back button, a reload or a
 // closed dialog. A form says with `data-form` what it edits; `data-saved` says that it was saved, and
-// `data-discards` stands on buttons that fill it with something else, as rows of grids do.
+// `data-discards` stands on buttons and charts that fill it with something else, as rows of grids do.
 (function () {
   "use strict";
   const FORM = "[data-form]";
@@ -60,6 +60,17 @@
       const link = event.target.closest("a");
       const closes = button?.matches(".mantine-Modal-close, [data-discards]") || event.target.closest(".ag-row");
       if ((closes || (link && isFollowed(event, link))) && !mayLeave()) {
+        hold(event);
+      }
+    },
+    true,
+  );
+  // A point of a chart that opens something: the chart tells what is below the pointer.
+  window.addEventListener(
+    "mousedown",
+    (event) => {
+      const chart = event.target.closest?.("[data-discards] .js-plotly-plot");
+      if (chart?._hoverdata?.length && !mayLeave()) {
         hold(event);
       }
     },

@@ -13,6 +13,7 @@ from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.url_state import GridUrl
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,11 +76,11 @@ def small_table(
     """
     more = {"domLayout": "autoHeight", **options}
     if below:
-        more["pinnedBottomRowData"] = list(below)
+        more["pinnedBottomRowData"] = name_unseen(below)
     if len(rows) > min(PAGE_SIZES):
         more |= _paging(view or GridUrl())
     grid = _grid(table_id, columns, view, view_id, more)
-    grid.rowData, grid.getRowId = list(rows), f"params.data.{row_id}"
+    grid.rowData, grid.getRowId = name_unseen(rows), f"params.data.{row_id}"
     grid.style = {"height": None, "width": "100%"}
     return _frame(grid, label, columns, view_id)
 
@@ -111,6 +112,21 @@ def build_paged_table(
     grid.rowClassRules = {"is-open": "params.context && params.context.open === params.node.id"}
     grid.style = {"height": height, "width": "100%"}
     return _frame(grid, label, columns, view_id)
+
+
+def name_unseen(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Name the characters of texts in rows that cannot be seen; ids and addresses stay."""
+    return [
+        {
+            field: harmless(value) if isinstance(value, str) and field not in _EXACT else value
+            for field, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+_EXACT = frozenset({"id", "rerun"})
+"""Fields that no cell shows."""
 
 
 def view_store(store_id: str, url: GridUrl) -> Component:

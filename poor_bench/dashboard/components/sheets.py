@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dash import html
 
-from poor_bench.dashboard.components.blocks import aria
+from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.components.tables import quiet, row, sheet
 from poor_bench.dashboard.table_files import TableFile, table_file
 
@@ -185,6 +185,7 @@ class SheetTable(Generic[R]):
                 html.Div([*ticks, reset], className="dropdown-list", tabIndex="-1"),
             ],
             className="dropdown",
+            **data(list=self.name),
         )
 
 

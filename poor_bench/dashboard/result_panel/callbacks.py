@@ -8,7 +8,7 @@ from dash import Dash, Input, Output, State
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import note_saved
-from poor_bench.dashboard.page import ShellIds, notice, on_click
+from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.others import build_earlier
 from poor_bench.errors import ConfigError
@@ -73,11 +73,11 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
 def register_panel(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
-    @app.callback(
+    @on_data(
+        app,
         Output(PanelIds.EARLIER, "children"),
         Input(PanelIds.OPEN, "data"),
         Input(PanelIds.EARLIER_OPEN, "data"),
-        prevent_initial_call=True,
     )
     def _show_earlier(opened: object, is_asked: bool) -> Any:
         return still(show_earlier(services, opened)) if is_asked else None

@@ -44,6 +44,11 @@ def test_files_are_sorted_as_the_table_is(sort: str, models: str) -> None:
     assert order(GridUrl(sort=sort)) == models
 
 
+def test_cells_name_characters_that_cannot_be_seen_and_ids_stay() -> None:
+    frame = small_table("grid", "Models", COLUMNS, rows=[{"id": "a\u202eb", "model": "a\u202eb"}])
+    assert grid_of(frame).rowData == [{"id": "a\u202eb", "model": "a⟨U+202E⟩b"}]
+
+
 def test_what_is_missing_comes_last_where_high_values_come_first() -> None:
     assert order(GridUrl(sort="-time")) == "acb"
 

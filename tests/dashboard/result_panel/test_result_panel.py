@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
+from dash import Dash
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.page import ShellIds
 from poor_bench.dashboard.result_panel import callbacks
 from poor_bench.dashboard.result_panel.addresses import read_text, text_address
+from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.panel import build_panel
 from poor_bench.dashboard.services.panel_results import TextPart
 from poor_bench.dashboard.services.services import Services
@@ -158,3 +161,12 @@ def test_a_reported_test_is_noted_in_its_file_and_found_by_lint(
 @pytest.mark.parametrize("opened", [None, [], [1, 2, 3, 4], ["a", "b"], "x"])
 def test_nonsense_from_the_browser_opens_nothing(opened: Any) -> None:
     assert callbacks.read_open(opened) is None
+
+
+def test_earlier_answers_are_listed_again_when_results_change(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    app = Dash()
+    callbacks.register_panel(app, services_of(workspace_files.write()))
+    heard = app.callback_map[f"{PanelIds.EARLIER}.children"]["inputs"]
+    assert {"id": ShellIds.VERSION, "property": "data"} in heard

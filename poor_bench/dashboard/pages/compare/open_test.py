@@ -15,12 +15,14 @@ from poor_bench.dashboard.components.badges import (
 )
 from poor_bench.dashboard.components.blocks import aria, data, icon
 from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.marks import mark_all
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.result_panel.answer import build_answer, build_thinking
 from poor_bench.dashboard.rich_text.markdown import build_markdown
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
+from poor_bench.results.filter_text import Matches, parse_filter
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
+    from poor_bench.dashboard.components.marks import Find
     from poor_bench.dashboard.services.compared_tests import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.metrics.trust import TrustNote
@@ -53,15 +56,16 @@ def panel(
         url: State of the page.
         neighbours: Test before and after in the list; empty where there is none.
     """
+    find = Matches(parse_filter(url.text)).find
     first = next((line.answers[0].results[0] for line in row.lines if line.answers), None)
     details = details_of(first) if first is not None else None
     return [
         _head(row, url, neighbours),
         html.Div(
             [
-                _build_request(row, details),
+                mark_all(_build_request(row, details), find),
                 _difference(row, name_of, url),
-                _build_columns(row, details_of, name_of, url),
+                _build_columns(row, details_of, name_of, url, find),
             ],
             className="details-body",
         ),
@@ -168,14 +172,21 @@ def _build_columns(
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
     url: CompareUrl,
+    find: Find,
 ) -> Component:
-    """Show the answers side by side; they scroll together unless the reader wants them apart."""
+    """Show the answers side by side, with what the search finds marked.
+
+    They scroll together unless the reader wants them apart.
+    """
     switches = (
         ("Scroll together", url.change(apart=not url.apart).search, not url.apart),
         ("Full height", url.change(whole=not url.whole).search, url.whole),
     )
     columns = html.Div(
-        [_of_llm(line, number, details_of, name_of, url) for number, line in enumerate(row.lines)],
+        [
+            _of_llm(line, number, details_of, name_of, url, find)
+            for number, line in enumerate(row.lines)
+        ],
         className="answer-columns is-whole" if url.whole else "answer-columns",
         **data(scroll_group="" if url.apart else "answers"),
     )
@@ -189,6 +200,7 @@ def _of_llm(
     details_of: Callable[[Result], ResultDetails],
     name_of: Callable[[str], str],
     url: CompareUrl,
+    find: Find,
 ) -> Component:
     href = model_link(ComparedSubject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
     return html.Section(
@@ -204,7 +216,10 @@ def _of_llm(
             ),
             html.Div(
                 [
-                    *(_answer(answer, details_of(answer.results[0])) for answer in line.answers),
+                    *(
+                        mark_all(_answer(answer, details_of(answer.results[0])), find)
+                        for answer in line.answers
+                    ),
                     html.P("No result yet.", className="quiet") if not line.answers else None,
                 ],
                 className="answer-column-body",

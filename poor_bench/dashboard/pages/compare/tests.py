@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dash import html
 
@@ -14,6 +14,7 @@ from poor_bench.dashboard.components.badges import (
 )
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import page_steps
+from poor_bench.dashboard.components.marks import MOST_SEARCHED, mark_text
 from poor_bench.dashboard.components.tables import write_n
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.text.formatting import milliseconds_text
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 PAGE_SIZE = 25
 _SHOWN_ANSWERS = 3
 _SHOWN_TEXT = 160
-MOST_SEARCHED = 40_000
-"""Characters of an answer in which matches are sought to be marked."""
 _BEFORE_MATCH = 30
 
 
@@ -90,7 +89,7 @@ def _test_row(row: TestAnswers, look: _Look) -> Component:
     level = (
         f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
     )
-    text = html.P(_mark(_test_text(row.test), look.sought), className="test-text")
+    text = html.P(mark_text(_test_text(row.test), look.sought.find), className="test-text")
     about = [
         LINKS.link(row.test_id, search, className="test-name"),
         html.Span(level, className="quiet") if "class" in look.shown else None,
@@ -163,24 +162,15 @@ def _answer_excerpt(
     matches = sought.find(answer.text[:MOST_SEARCHED])
     start = max(0, matches[0][0] - _BEFORE_MATCH) if matches else 0
     cut = " ".join(answer.text[start : start + 4 * _SHOWN_TEXT].split())[:_SHOWN_TEXT]
+    shown = f"…{cut}" if start else cut or "empty answer"
     is_repeated = len(among) > 1 or answer.n_trials > 1
     return html.Span(
         [
             html.Span(f"{answer.n_trials}x", className="answer-count") if is_repeated else None,
-            html.Span(_mark(f"…{cut}" if start else cut or "empty answer", sought)),
+            html.Span(mark_text(shown, sought.find)),
         ],
         className="answer is-failed" if answer.score is None else "answer",
     )
-
-
-def _mark(text: str, sought: Matches) -> list[Any]:
-    """Mark what a search finds in a text."""
-    parts: list[Any] = []
-    end = 0
-    for start, stop in sought.find(text):
-        parts += [text[end:start], html.Mark(text[start:stop])]
-        end = stop
-    return [part for part in (*parts, text[end:]) if part]
 
 
 def _test_text(test: Test | None) -> str:

@@ -10,6 +10,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
+    data,
     icon,
     loading_state,
     page_head,
@@ -182,7 +183,7 @@ def _results(url: ModelUrl) -> Component:
 def _scores_card() -> Component:
     return card(
         "Scores",
-        html.Div(loading_state(), id=ModelIds.CHART),
+        html.Div(loading_state(), id=ModelIds.CHART, **data(discards="")),
         note=html.Span(id=ModelIds.CHART_NOTE),
         tools=image_buttons("Score by test"),
         class_name="scores-card",

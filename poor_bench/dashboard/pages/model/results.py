@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.components.grids import shown_columns
+from poor_bench.dashboard.components.grids import name_unseen, shown_columns
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.dashboard.pages.model.layout import COLUMNS
@@ -68,6 +68,7 @@ def result_rows(
             "notes": notes,
             "details": one_line_markdown(_details(table.value("failure_kind", row), *each)),
             "id": row_id(table.key(row)),
+            "key": list(table.key(row)),
         }
         for row, each, notes in zip(chosen, texts, notes_of_rows, strict=True)
     ]
@@ -143,7 +144,7 @@ def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> di
         rated,
         services.results.trial_notes,
     )
-    return {"rowData": rows, "rowCount": len(found)}
+    return {"rowData": name_unseen(rows), "rowCount": len(found)}
 
 
 def count_note(services: Services, search: str) -> str:

@@ -77,7 +77,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "autoHeight": True,
         "minWidth": 200,
         "flex": 4,
-        "tooltipField": "id",
+        "tooltipField": "model_id",
     },
     _COLUMN_OF.pop("total_tests"),
     _COLUMN_OF.pop("average_score"),
@@ -201,6 +201,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
     score = summary.score
     return {
         "id": summary.group.llm_id,
+        "model_id": summary.group.llm_id,
         "model": name_of(summary.group.llm_id),
         "is_configured": llm is not None,
         "low": score.low if score else None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
+from poor_bench.dashboard.components.blocks import aria, card, data, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     file_buttons,
@@ -137,7 +137,7 @@ def layout(url: TestUrl) -> Component:
                 html.Div(loading_state(4), id=TestsIds.GROUPS),
                 note="The most harmful first. Choose Show tests to filter the list below.",
             ),
-            html.Div(id=TestsIds.PICTURE),
+            html.Div(id=TestsIds.PICTURE, **data(discards="")),
             html.Div(
                 [
                     card(

@@ -17,11 +17,12 @@ from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
-from poor_bench.statistics.trials import TrialColumns
 
 if TYPE_CHECKING:
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
+    from poor_bench.results.stored_texts import StoredTexts
+    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.purchase import PurchaseBudget
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -31,7 +32,7 @@ class _Read:
     """The chosen results, however they were read."""
 
     results: Sequence[Result]
-    columns: TrialColumns | None = None
+    columns: ResultTable | None = None
     n_removed: int
     """Results of removed tests, not among them."""
     run_ids: Collection[str]
@@ -138,6 +139,7 @@ class ReportGenerator:
             llms=self._known_llms,
             base=self._compare(results) if self._base else None,
             columns=read.columns,
+            stored=None if read.columns is None else self._open_texts(read.columns),
             n_removed=read.n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
@@ -219,6 +221,16 @@ class ReportGenerator:
             n_removed=int((is_chosen & is_removed).sum()),
             run_ids={*table_of_tests.find_values("run_id")},
             stale_counts=StaleCheck(self._config).count(table_of_tests),
+        )
+
+    def _open_texts(self, table: ResultTable) -> StoredTexts:
+        from poor_bench.results.stored_texts import StoredTexts
+
+        return StoredTexts(
+            paths=self._config.store.paths,
+            table=table,
+            facts=self._config.issue_context.facts,
+            detectors=self._config.detectors,
         )
 
     def _is_chosen(self, llm_id: str) -> bool:

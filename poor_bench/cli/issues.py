@@ -64,10 +64,12 @@ def command(
     from poor_bench.issues.detect import sort_by_severity
     from poor_bench.report_generator import ReportGenerator
 
-    data = ReportGenerator(app.config, read_selection(filters), base=base or "").data
+    chosen = read_selection(filters)
+    data = ReportGenerator(app.config, chosen, base=base or "", reads_columns=True).data
     if not data.results:
         print_no_results(data, "issues")
         return 0
+    _find_issues(data, quiet=as_json)
     if cause is not None:
         _show_cause(data, cause, shows_all=shows_all, as_json=as_json)
     elif as_json:
@@ -77,6 +79,16 @@ def command(
         _print_failed(data.issue_groups)
         _print_format_tax(data, data.format_taxes)
     return 0
+
+
+def _find_issues(data: ReportData, *, quiet: bool) -> None:
+    """Look for issues, with progress where many results are read."""
+    from poor_bench.cli.screen import open_job_view
+
+    if data.stored is not None:
+        with open_job_view("Reading results", len(data.results), quiet=quiet) as view:
+            data.stored.follow(lambda n_read: view.move(completed=n_read))
+            len(data.issues)  # computed now, and kept
 
 
 def _write_detector(app: AppContext, name: str | None) -> int:
@@ -102,7 +114,7 @@ def _print_failed(groups: Sequence[IssueGroup]) -> None:
 def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool) -> None:
     _require_cause(cause, data.detectors)
     group = next((group for group in data.issue_groups if group.detector_id == cause), None)
-    of_cause = [issue for issue in data.issues if issue.detector_id == cause]
+    of_cause = [*data.issues.where(cause)]
     issues = sorted(of_cause, key=lambda issue: (-issue.lost_score, issue.llm_id, issue.test_id))
     if as_json:
         print_json({"group": group, "issues": issues})

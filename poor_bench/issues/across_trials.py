@@ -3,37 +3,102 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.issues.detector import (
-    Among,
+    Affected,
     Detector,
     IssueContext,
     IssueSeverity,
     Trial,
-    each,
+    TrialTable,
     never,
     shorten_quote,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def _regressions(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
-    now: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for trial in trials:
-        key = (trial.result.llm_id, trial.result.test_id)
-        if trial.result.score is not None and key in context.previous_scores:
-            now[key].append(trial)
-    for key, group in now.items():
-        before = context.previous_scores[key]
-        mean = sum(trial.result.score or 0.0 for trial in group) / len(group)
-        if before >= context.pass_score > mean:
-            worst = min(group, key=lambda trial: trial.result.score or 0.0)
-            yield worst, f"scored {before:.2f} before, {mean:.2f} now"
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Entries = NDArray[np.int64]
 
 
-def _suspicious_test(trial: Trial, context: IssueContext) -> str | None:
-    return context.suspicious_tests.get(trial.result.test_id)
+class _Groups(NamedTuple):
+    """Entries that belong together, by ascending key."""
+
+    entries: Entries
+    """The entries of one group after the other."""
+    starts: Entries
+    """Where each group begins in `entries`."""
+    numbers: Entries
+    """Group of each of `entries`."""
+    sizes: Entries
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the entries of each group."""
+        import numpy as np
+
+        return iter(np.split(self.entries, self.starts[1:]) if len(self.starts) else ())
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum values of `entries` by group."""
+        import numpy as np
+
+        return np.bincount(self.numbers, weights=values, minlength=len(self.starts))
+
+    def find_first(self, is_meant: NDArray[np.bool_]) -> Entries:
+        """Find the first of `entries` of each group that is meant; groups without one miss."""
+        import numpy as np
+
+        meant = np.flatnonzero(is_meant)
+        _, firsts = np.unique(self.numbers[meant], return_index=True)
+        found: Entries = self.entries[meant[firsts]]
+        return found
+
+
+def _group(entries: Entries, keys: NDArray[np.int64]) -> _Groups:
+    """Group some entries by the keys of all."""
+    import numpy as np
+
+    order = entries[np.argsort(keys[entries], kind="stable")]
+    is_first = np.diff(keys[order], prepend=keys[order[:1]] - 1) != 0
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(starts, append=len(order))
+    return _Groups(order, starts, np.cumsum(is_first) - 1, sizes)
+
+
+def _find_regressions(table: TrialTable, context: IssueContext) -> Affected:
+    import numpy as np
+
+    trials, before = table.trials, context.previous_scores
+    scored = np.flatnonzero(trials.is_scored & bool(before))
+    groups = _group(scored, table.number_tests())
+    scores = trials.columns["score"]
+    means = groups.sum(scores[groups.entries]) / np.maximum(groups.sizes, 1)
+    llms, tests = (trials.values[name] for name in ("llm_id", "test_id"))
+    worst, said = [], []
+    for entries, mean in zip(groups, means.tolist(), strict=True):
+        first = entries[0]
+        codes = (trials.columns[name][first] for name in ("llm_id", "test_id"))
+        llm, test = (values[code] for values, code in zip((llms, tests), codes, strict=True))
+        score = before.get((llm, test))
+        if score is not None and score >= context.pass_score > mean:
+            worst.append(entries[scores[entries].argmin()])
+            said.append(f"scored {score:.2f} before, {mean:.2f} now")
+    return Affected(np.array(worst, dtype=np.int64), lambda place, _: said[place])
+
+
+def _find_suspicious_tests(table: TrialTable, context: IssueContext) -> Affected:
+    import numpy as np
+
+    suspicious = context.suspicious_tests
+    is_meant = table.trials.find_entries("test_id", suspicious.__contains__)
+    is_lost = table.trials.columns["score"] < 1.0
+    return Affected(
+        np.flatnonzero(is_meant & is_lost), lambda _, trial: suspicious[trial.result.test_id]
+    )
 
 
 _HISTORY = (
@@ -43,9 +108,7 @@ _HISTORY = (
         severity=IssueSeverity.HIGH,
         meaning="The results of all models suggest that the test is wrong, not the model.",
         advice="Check the expected answer, prompt and evaluator of the test.",
-        find=each(_suspicious_test),
-        among=Among.LOST,
-        explains_loss=never,
+        across=_find_suspicious_tests,
     ),
     Detector(
         id="regression",
@@ -53,8 +116,7 @@ _HISTORY = (
         severity=IssueSeverity.HIGH,
         meaning="The test passed in the baseline and fails now.",
         advice="Compare the prompt, parameters and model digest of both runs.",
-        find=_regressions,
-        explains_loss=never,
+        across=_find_regressions,
     ),
 )
 
@@ -63,52 +125,67 @@ _LEAST_WRONG = 5
 _LEAST_SHARE = 0.6
 
 
-def _group_repeated(trials: Sequence[Trial]) -> Iterable[list[Trial]]:
-    """Yield the scored trials of each LLM and test that was tried more than once."""
-    groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for trial in trials:
-        if trial.result.score is not None:
-            groups[trial.result.llm_id, trial.result.test_id].append(trial)
-    return (group for group in groups.values() if len(group) > 1)
+def _group_repeated(table: TrialTable) -> _Groups:
+    """Group the scored trials of each LLM and test."""
+    import numpy as np
+
+    return _group(np.flatnonzero(table.trials.is_scored), table.number_tests())
 
 
-def _unstable(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
-    for group in _group_repeated(trials):
-        failing = [trial for trial in group if (trial.result.score or 0.0) < context.pass_score]
-        if 0 < len(failing) < len(group):
-            yield failing[0], f"{len(group) - len(failing)} of {len(group)} trials passed"
+def _find_unstable(table: TrialTable, context: IssueContext) -> Affected:
+    groups = _group_repeated(table)
+    is_failing = table.trials.columns["score"][groups.entries] < context.pass_score
+    n_failing = groups.sum(is_failing).astype(int)
+    is_unstable = (n_failing > 0) & (n_failing < groups.sizes)
+    n_passed = (groups.sizes - n_failing)[is_unstable]
+    n_trials = groups.sizes[is_unstable]
+    return Affected(
+        groups.find_first(is_failing & is_unstable[groups.numbers]),
+        lambda place, _: f"{n_passed[place]} of {n_trials[place]} trials passed",
+    )
 
 
-def _not_deterministic(
-    trials: Sequence[Trial], context: IssueContext
-) -> Iterable[tuple[Trial, str]]:
-    for group in _group_repeated(trials):
-        if context.temperatures.get(group[0].result.llm_id) == 0:
-            n_answers = len({trial.result.response for trial in group})
-            if n_answers > 1:
-                yield group[0], f"{n_answers} different responses in {len(group)} trials"
+def _find_different_answers(table: TrialTable, context: IssueContext) -> Affected:
+    import numpy as np
+
+    groups = _group_repeated(table)
+    order = np.lexsort((table.texts.columns["response"][groups.entries], groups.numbers))
+    numbers = groups.numbers[order]
+    answers = table.texts.columns["response"][groups.entries][order]
+    is_new = (np.diff(numbers, prepend=-1) != 0) | (np.diff(answers, prepend=0) != 0)
+    n_answers = np.bincount(numbers[is_new], minlength=len(groups.starts))
+    cold = table.trials.find_entries("llm_id", lambda llm_id: context.temperatures.get(llm_id) == 0)
+    is_cold = cold[groups.entries[groups.starts]]
+    found = np.flatnonzero(is_cold & (n_answers > 1))
+    n_trials = groups.sizes[found]
+    return Affected(
+        groups.entries[groups.starts[found]],
+        lambda place, _: (
+            f"{n_answers[found[place]]} different responses in {n_trials[place]} trials"
+        ),
+    )
 
 
-def _one_answer_for_all(
-    trials: Sequence[Trial], context: IssueContext
-) -> Iterable[tuple[Trial, str]]:
-    wrong: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for trial in trials:
-        score = trial.result.score
-        if score is not None and score < context.pass_score and trial.answer.strip():
-            wrong[trial.result.llm_id, trial.facts.class_id].append(trial)
-    for group in wrong.values():
-        yield from _alike(group)
+def _find_one_answer(table: TrialTable, context: IssueContext) -> Affected:
+    import numpy as np
 
-
-def _alike(wrong: list[Trial]) -> Iterable[tuple[Trial, str]]:
-    answers = {id(trial): "".join(trial.answer.casefold().split()) for trial in wrong}
-    [(commonest, _)] = Counter(answers.values()).most_common(1)
-    alike = [trial for trial in wrong if answers[id(trial)] == commonest]
-    n_tests = len({trial.result.test_id for trial in alike})
-    if n_tests >= _LEAST_WRONG and len(alike) >= _LEAST_SHARE * len(wrong):
-        for trial in alike:
-            yield trial, f"{shorten_quote(trial.answer)!r} is the answer to {n_tests} tests"
+    answers, tests = table.texts.columns["answer"], table.trials.columns["test_id"]
+    is_wrong = (table.trials.columns["score"] < context.pass_score) & (answers != 0)
+    found, n_tests = [np.zeros(0, dtype=np.int64)], []
+    for wrong in _group(np.flatnonzero(is_wrong), table.number_classes()):
+        _, firsts, counts = np.unique(answers[wrong], return_index=True, return_counts=True)
+        most = firsts[counts == counts.max()].min()
+        alike = wrong[answers[wrong] == answers[wrong[most]]]
+        n_alike = len(np.unique(tests[alike]))
+        if n_alike >= _LEAST_WRONG and len(alike) >= _LEAST_SHARE * len(wrong):
+            found.append(alike)
+            n_tests += [n_alike] * len(alike)
+    return Affected(
+        np.concatenate(found),
+        lambda place, trial: (
+            f"{shorten_quote(trial.answer)!r} is the answer to {n_tests[place]} tests"
+        ),
+    )
 
 
 _STABILITY = (
@@ -118,8 +195,7 @@ _STABILITY = (
         severity=IssueSeverity.LOW,
         meaning="The same test passes in one trial and fails in another.",
         advice="Lower the temperature, or compare several trials.",
-        find=_unstable,
-        explains_loss=never,
+        across=_find_unstable,
     ),
     Detector(
         id="not_deterministic",
@@ -127,8 +203,7 @@ _STABILITY = (
         severity=IssueSeverity.LOW,
         meaning="The model gave different answers at temperature 0.",
         advice="Set a seed. Servers that batch requests or cache prompts may still differ.",
-        find=_not_deterministic,
-        explains_loss=never,
+        across=_find_different_answers,
     ),
     Detector(
         id="one_answer_for_all",
@@ -136,8 +211,7 @@ _STABILITY = (
         severity=IssueSeverity.MEDIUM,
         meaning="Most wrong answers of this model are identical.",
         advice="Check the rendered prompt: the model may not see the question.",
-        find=_one_answer_for_all,
-        explains_loss=never,
+        across=_find_one_answer,
     ),
 )
 
@@ -148,39 +222,35 @@ _LEAST_DEVIATIONS = 5.0
 _COLD_MS = 1000.0
 
 
-def _slow_outliers(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[Trial, str]]:
+def _find_slow(table: TrialTable, _: IssueContext) -> Affected:
     """Find times far above those of the same LLM and class, on a logarithmic scale.
 
     Source: modified z-score of Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers",
     with a stricter limit, since response times have long tails.
     """
-    by_kind: dict[tuple[str, str], list[tuple[Trial, float]]] = defaultdict(list)
-    for trial in trials:
-        time_ms = trial.result.execution_time_ms
-        if trial.result.score is not None and time_ms:
-            by_kind[trial.result.llm_id, trial.facts.class_id].append((trial, math.log(time_ms)))
-    for timed in by_kind.values():
-        if len(timed) >= _LEAST_TRIALS:
-            yield from _find_outliers(timed)
+    import numpy as np
+
+    times = table.trials.columns["execution_time_ms"]
+    timed = np.flatnonzero(table.trials.is_scored & (times > 0))
+    found, middles = [np.zeros(0, dtype=np.int64)], []
+    for entries in _group(timed, table.number_classes()):
+        if len(entries) >= _LEAST_TRIALS:
+            logs = np.log(times[entries])
+            middle = float(np.median(logs))
+            spread = 1.4826 * float(np.median(np.abs(logs - middle)))
+            limit = middle + max(math.log(_LEAST_RATIO), _LEAST_DEVIATIONS * spread)
+            slow = entries[logs > limit]
+            found.append(slow)
+            middles += [math.exp(middle) / 1000] * len(slow)
+
+    def tell(place: int, trial: Trial) -> str:
+        seconds = (trial.result.execution_time_ms or 0.0) / 1000
+        return f"{seconds:.1f} s where {middles[place]:.1f} s is typical"
+
+    return Affected(np.concatenate(found), tell)
 
 
-def _find_outliers(timed: list[tuple[Trial, float]]) -> Iterable[tuple[Trial, str]]:
-    middle = _median([value for _, value in timed])
-    spread = 1.4826 * _median([abs(value - middle) for _, value in timed])
-    limit = middle + max(math.log(_LEAST_RATIO), _LEAST_DEVIATIONS * spread)
-    for trial, value in timed:
-        if value > limit:
-            seconds, usual = math.exp(value) / 1000, math.exp(middle) / 1000
-            yield trial, f"{seconds:.1f} s where {usual:.1f} s is typical"
-
-
-def _median(values: list[float]) -> float:
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
-def _cold_load(trial: Trial, _: IssueContext) -> str | None:
+def _cold_load(trial: Trial) -> str | None:
     load_ms = trial.result.load_ms
     if load_ms is None or load_ms < _COLD_MS:
         return None
@@ -194,8 +264,7 @@ _TIMING = (
         severity=IssueSeverity.LOW,
         meaning="The request took far longer than others of this model and class.",
         advice="Check for a long answer, a busy machine, or swapping.",
-        find=_slow_outliers,
-        explains_loss=never,
+        across=_find_slow,
     ),
     Detector(
         id="cold_load",
@@ -203,7 +272,7 @@ _TIMING = (
         severity=IssueSeverity.LOW,
         meaning="The model was not in memory. Load time is not part of the latency.",
         advice="If this repeats, raise keep_alive or run one model at a time.",
-        find=each(_cold_load),
+        check=_cold_load,
         explains_loss=never,
     ),
 )

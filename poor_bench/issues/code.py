@@ -9,10 +9,8 @@ from poor_bench.issues.detector import (
     Among,
     Check,
     Detector,
-    IssueContext,
     IssueSeverity,
     Trial,
-    each,
     shorten_quote,
 )
 from poor_bench.scoring.older_results import read_cause
@@ -81,7 +79,7 @@ def _evidence(trial: Trial, fault: CodeFault) -> str:
 
 
 def _build_check(fault: CodeFault) -> Check:
-    def check(trial: Trial, _: IssueContext) -> str | None:
+    def check(trial: Trial) -> str | None:
         return _evidence(trial, fault) if trial.once(code_fault) is fault else None
 
     return check
@@ -132,7 +130,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
-        find=each(_build_check(fault)),
+        check=_build_check(fault),
         among=Among.LOST,
     )
     for fault, (title, meaning, advice) in _TEXTS.items()

@@ -8,40 +8,30 @@ answer.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from poor_bench.issues.across_trials import DETECTORS as ACROSS_TRIALS
 from poor_bench.issues.code import DETECTORS as CODE
 from poor_bench.issues.detector import (
-    Among,
     Detector,
     Issue,
     IssueContext,
     IssueGroup,
     IssueSeverity,
-    TestFacts,
     Trial,
+    TrialTable,
 )
 from poor_bench.issues.failed_runs import DETECTORS as FAILED_RUNS
 from poor_bench.issues.form import DETECTORS as FORM
+from poor_bench.issues.found_issues import Charge, FoundIssues, OfDetector
 from poor_bench.issues.people import DETECTORS as PEOPLE
 from poor_bench.issues.responses import DETECTORS as RESPONSES
+from poor_bench.issues.single_trials import collect_trials
 from poor_bench.issues.wrong_answers import DETECTORS as WRONG_ANSWERS
-from poor_bench.models.result import Result, one_per_trial
+from poor_bench.models.result import Result
 
 _SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS, *PEOPLE)
 DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *WRONG_ANSWERS)
-
-READ_TEXTS = (
-    "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",
-    "failure_message", "attempts",
-)  # fmt: skip
-"""Texts of results that `DETECTORS` and `format_tax` read."""
-READ_FIELDS = (
-    "llm_id", "test_id", "trial", "run_id", "finish_reason", "marks", "found", "failure_kind",
-    "score", "strict_score", "execution_time_ms", "load_ms", "prompt_tokens", "completion_tokens",
-)  # fmt: skip
-"""The other fields of results that they read."""
 
 
 def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
@@ -55,7 +45,6 @@ def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
     return tuple(item for item in ordered if item.id not in ids or item in own)
 
 
-_NO_FACTS = TestFacts()
 _NO_BACKGROUND = IssueContext()
 
 
@@ -64,7 +53,7 @@ def detect_issues(
     context: IssueContext = _NO_BACKGROUND,
     *,
     detectors: Sequence[Detector] = DETECTORS,
-) -> list[Issue]:
+) -> FoundIssues:
     """Find the issues of some results.
 
     Args:
@@ -75,46 +64,61 @@ def detect_issues(
             score is charged to.
 
     Returns:
-        Issues in the order of the detectors. A trial may have several; its lost score is charged
-        to the first of them that explains it.
+        See `find_issues`.
 
     Example:
         >>> result = Result(llm_id="a", test_id="t", score=0.0, details="expected 4, got 5")
         >>> [(issue.detector_id, issue.lost_score) for issue in detect_issues([result])]
         [('no_answer', 1.0), ('score_zero', 0.0)]
     """
-    facts = context.facts
-    trials = [
-        Trial(result, facts.get(result.test_id, _NO_FACTS)) for result in one_per_trial(results)
-    ]
-    among = {kind: [trial for trial in trials if kind.includes(trial)] for kind in Among}
-    uncharged = {id(trial): trial.lost_score for trial in trials}
-    issues = []
+    return find_issues(collect_trials(results, context.facts, detectors), context, detectors)
+
+
+def find_issues(
+    table: TrialTable, context: IssueContext, detectors: Sequence[Detector]
+) -> FoundIssues:
+    """Find the issues of trials that each of some detectors has looked at.
+
+    Args:
+        table: The trials.
+        context: As of `detect_issues`.
+        detectors: The detectors.
+
+    Returns:
+        Issues in the order of the detectors, then of the trials. A trial may have several; its
+        lost score is charged to the first of them that explains it.
+    """
+    import numpy as np
+
+    score = table.trials.columns["score"]
+    uncharged = np.where(np.isnan(score), 0.0, 1.0 - score)
+    found = []
     for detector in detectors:
-        for trial, evidence in detector.find(among[detector.among], context):
-            lost = 0.0
-            if detector.explains_loss(trial):
-                lost, uncharged[id(trial)] = uncharged[id(trial)], 0.0
-            issues.append(_issue(detector, trial, evidence, lost))
-    return issues
+        if detector.across is not None:
+            entries, tell = detector.across(table, context)
+            lost = np.zeros(len(entries))
+            order = np.argsort(entries, kind="stable")
+        else:
+            entries, explains = table.find(detector.id)
+            lost, tell = np.where(explains, uncharged[entries], 0.0), _tell_again(detector)
+            uncharged[entries[explains]] = 0.0
+            order = np.arange(len(entries))
+        found.append(OfDetector(detector.id, entries[order], lost[order], order, tell))
+    return FoundIssues(table, found)
 
 
-def _issue(detector: Detector, trial: Trial, evidence: str, lost_score: float) -> Issue:
-    return Issue(
-        detector_id=detector.id,
-        llm_id=trial.result.llm_id,
-        test_id=trial.result.test_id,
-        trial=trial.result.trial,
-        evidence=evidence,
-        lost_score=lost_score,
-    )
+def _tell_again(detector: Detector) -> Callable[[int, Trial], str]:
+    def tell(_: int, trial: Trial) -> str:
+        return (detector.check(trial) if detector.check else None) or ""
+
+    return tell
 
 
 _RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
 
 
 def group_issues(
-    issues: Iterable[Issue], *, n_examples: int = 3, detectors: Sequence[Detector] = DETECTORS
+    issues: Sequence[Issue], *, n_examples: int = 3, detectors: Sequence[Detector] = DETECTORS
 ) -> list[IssueGroup]:
     """Group issues by detector, sorted by lost score.
 
@@ -130,18 +134,23 @@ def group_issues(
     Raises:
         KeyError: If an issue comes from none of `detectors`.
     """
-    by_detector: dict[str, list[Issue]] = defaultdict(list)
-    for issue in issues:
-        by_detector[issue.detector_id].append(issue)
+    charges = issues.charges() if isinstance(issues, FoundIssues) else map(_charge, issues)
+    by_detector: dict[str, list[tuple[int, Charge]]] = defaultdict(list)
+    for place, charge in enumerate(charges):
+        by_detector[charge.detector_id].append((place, charge))
     known = {detector.id: detector for detector in detectors}
-    total = sum(issue.lost_score for members in by_detector.values() for issue in members)
+    total = sum(charge.lost_score for found in by_detector.values() for _, charge in found)
     groups = [
-        _group(known[detector_id], members, total, n_examples)
-        for detector_id, members in by_detector.items()
+        _group(known[detector_id], found, total, [issues[p] for p in _pick(found, n_examples)])
+        for detector_id, found in by_detector.items()
     ]
     return sorted(
         groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
     )
+
+
+def _charge(issue: Issue) -> Charge:
+    return Charge(issue.detector_id, issue.llm_id, issue.lost_score)
 
 
 def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
@@ -149,26 +158,31 @@ def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
     return sorted(groups, key=lambda group: _RANKS[group.severity])
 
 
-def _group(detector: Detector, members: list[Issue], total: float, n_examples: int) -> IssueGroup:
-    lost = sum(issue.lost_score for issue in members)
+def _group(
+    detector: Detector,
+    found: Sequence[tuple[int, Charge]],
+    total: float,
+    examples: Sequence[Issue],
+) -> IssueGroup:
+    lost = sum(charge.lost_score for _, charge in found)
     return IssueGroup(
         detector_id=detector.id,
         title=detector.title,
         severity=detector.severity,
         meaning=detector.meaning,
         advice=detector.advice,
-        n_trials=len(members),
-        n_by_llm=dict(Counter(issue.llm_id for issue in members).most_common()),
+        n_trials=len(found),
+        n_by_llm=dict(Counter(charge.llm_id for _, charge in found).most_common()),
         lost_score=lost,
         lost_share=lost / total if total else 0.0,
-        examples=tuple(_examples(members, n_examples)),
+        examples=tuple(examples),
     )
 
 
-def _examples(members: list[Issue], n_examples: int) -> list[Issue]:
-    """Sort by lost score, with different models first."""
-    costly = sorted(members, key=lambda issue: -issue.lost_score)
-    first_of_llm = {id(issue): issue for issue in {i.llm_id: i for i in reversed(costly)}.values()}
-    others = [issue for issue in costly if id(issue) not in first_of_llm]
-    firsts = [issue for issue in costly if id(issue) in first_of_llm]
-    return [*firsts, *others][:n_examples]
+def _pick(found: Sequence[tuple[int, Charge]], n_examples: int) -> list[int]:
+    """Pick places by lost score, with different models first."""
+    costly = sorted(found, key=lambda each: -each[1].lost_score)
+    first_of_llm = {charge.llm_id: place for place, charge in reversed(costly)}
+    firsts = {*first_of_llm.values()}
+    others = [place for place, _ in costly if place not in firsts]
+    return [*(place for place, _ in costly if place in firsts), *others][:n_examples]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from poor_bench.extraction.found import Extracted
 from poor_bench.extraction.json_value import extract_json
@@ -16,6 +16,12 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.scoring.older_results import guess_format
 from poor_bench.scoring.verdict import AnswerFormat
+from poor_bench.statistics.text_columns import TextCodes, TextColumns
+from poor_bench.statistics.trials import TrialColumns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class IssueSeverity(StrEnum):
@@ -181,6 +187,9 @@ def describe_test(class_id: str, evaluator: EvaluatorSpec, wants: Wants = _is_si
 T = TypeVar("T")
 
 
+NO_FACTS = TestFacts()
+
+
 class Trial:
     """A result as detectors see it.
 
@@ -231,11 +240,79 @@ def shorten_quote(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-Check = Callable[[Trial, IssueContext], str | None]
+Check = Callable[[Trial], str | None]
 """Checks one trial; returns evidence, or None."""
 
-Find = Callable[[Sequence[Trial], IssueContext], Iterable[tuple[Trial, str]]]
-"""Checks all trials together; yields affected ones with evidence."""
+
+SEPARATOR = "\n"
+"""Stands between the findings of a trial."""
+EXPLAINS = "+"
+"""Stands behind a finding that explains the lost score of its trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTable:
+    """Trials in columns, one entry each."""
+
+    trials: TrialColumns
+    texts: TextColumns
+    """What the reader of `build_reader` made of the same trials."""
+    facts: Mapping[str, TestFacts]
+    """By test id."""
+    read: Callable[[NDArray[np.int64]], Iterable[Result]]
+    """Reads some trials with their texts."""
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def find(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Find the entries in which a check found something, and where that explains the loss."""
+        import numpy as np
+
+        codes = self.texts.columns["findings"]
+        written = [text.split(SEPARATOR) for text in self.texts.values["findings"]]
+        explained = np.array([*(name + EXPLAINS in names for names in written), False])
+        found = explained | np.array([*(name in names for names in written), False])
+        entries = np.flatnonzero(found[codes])
+        return entries, explained[codes[entries]]
+
+    def look(self, entries: NDArray[np.int64]) -> Iterable[Trial]:
+        """Read some trials with their texts."""
+        for result in self.read(entries):
+            yield Trial(result, self.facts.get(result.test_id, NO_FACTS))
+
+    def number_classes(self) -> NDArray[np.int64]:
+        """Give each entry a number of its model and test class."""
+        import numpy as np
+
+        classes = TextCodes()
+        of_test = [
+            classes[self.facts.get(name, NO_FACTS).class_id]
+            for name in self.trials.values["test_id"]
+        ]
+        codes = np.array(of_test, dtype=np.int64)[self.trials.columns["test_id"]]
+        llms = self.trials.columns["llm_id"].astype(np.int64)
+        numbers: NDArray[np.int64] = llms * max(1, len(classes)) + codes
+        return numbers
+
+    def number_tests(self) -> NDArray[np.int64]:
+        """Give each entry a number of its model and test."""
+        n_tests = max(1, len(self.trials.values["test_id"]))
+        llms = self.trials.columns["llm_id"].astype("int64")
+        numbers: NDArray[np.int64] = llms * n_tests + self.trials.columns["test_id"]
+        return numbers
+
+
+class Affected(NamedTuple):
+    """Trials that a detector finds by looking at all of them."""
+
+    entries: NDArray[np.int64]
+    tell: Callable[[int, Trial], str]
+    """Writes the evidence about one of them, by its place in `entries`."""
+
+
+Across = Callable[[TrialTable, IssueContext], Affected]
+"""Checks all trials together."""
 
 
 def always(_: Trial) -> bool:
@@ -276,20 +353,15 @@ class Detector:
     """Meaning in one sentence."""
     advice: str
     """Fix in one sentence."""
-    find: Find
+    check: Check | None = None
+    """Looks at one trial, and at nothing else: what it finds is kept beside the stored results."""
+    across: Across | None = None
+    """Looks at all trials together, instead; such an issue costs no score by itself."""
+    marks: Mapping[str, Check] = field(default_factory=dict)
+    """Checks of single trials that `across` builds on, by names of their own."""
     among: Among = Among.ALL
-    """Which trials `find` is given."""
+    """Which trials `check` is given."""
     explains_loss: Callable[[Trial], bool] = always
-    """True if a trial's lost score is charged to it."""
-
-
-def each(check: Check) -> Find:
-    """Build the finder that applies `check` to every trial."""
-
-    def find(trials: Sequence[Trial], context: IssueContext) -> Iterable[tuple[Trial, str]]:
-        for trial in trials:
-            evidence = check(trial, context)
-            if evidence is not None:
-                yield trial, evidence
-
-    return find
+    """True if a trial's lost score is charged to it, where `check` finds something."""
+    version: str = ""
+    """Changes with code that is not part of this package."""

@@ -6,10 +6,8 @@ from poor_bench.issues.detector import (
     Among,
     Check,
     Detector,
-    IssueContext,
     IssueSeverity,
     Trial,
-    each,
     never,
     shorten_quote,
 )
@@ -110,7 +108,7 @@ _KINDS = {
 
 
 def _build_check(kind: FailureKind) -> Check:
-    def check(trial: Trial, _: IssueContext) -> str | None:
+    def check(trial: Trial) -> str | None:
         failure = trial.result.failure
         if failure is None or failure.kind is not kind:
             return None
@@ -126,7 +124,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.HIGH,
         meaning=meaning,
         advice=advice,
-        find=each(_build_check(kind)),
+        check=_build_check(kind),
         among=Among.FAILED,
         explains_loss=never,
     )

@@ -11,10 +11,8 @@ from poor_bench.extraction.found import Extracted, Found
 from poor_bench.issues.detector import (
     Check,
     Detector,
-    IssueContext,
     IssueSeverity,
     Trial,
-    each,
     shorten_quote,
 )
 from poor_bench.scoring.verdict import AnswerFormat
@@ -142,7 +140,7 @@ _WRAPPINGS: dict[str, FormFault] = {
 
 
 def _build_check(fault: FormFault) -> Check:
-    def check(trial: Trial, _: IssueContext) -> str | None:
+    def check(trial: Trial) -> str | None:
         return shorten_quote(trial.answer, 160) if trial.once(form_fault) is fault else None
 
     return check
@@ -198,7 +196,7 @@ DETECTORS = tuple(
         severity=IssueSeverity.MEDIUM,
         meaning=meaning,
         advice=advice,
-        find=each(_build_check(fault)),
+        check=_build_check(fault),
         explains_loss=form_costs_score,
     )
     for fault, (title, meaning, advice) in _TEXTS.items()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from poor_bench.extraction.found import Found
-from poor_bench.issues.detector import TestFacts
-from poor_bench.models.result import Result
+from poor_bench.issues.detector import TrialTable
+from poor_bench.statistics.trials import number_codes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _FIXES = {
     Found.FENCED: "Ask for the bare value without Markdown, or let the evaluator unwrap fences.",
@@ -47,66 +52,65 @@ class FormatTax:
         return self.score - self.strict_score
 
 
-def format_tax(
-    results: Iterable[Result], facts: Mapping[str, TestFacts] | None = None
-) -> list[FormatTax]:
+def format_tax(table: TrialTable) -> list[FormatTax]:
     """Compute the format tax of each model on each test class.
 
     Args:
-        results: Scored and failed trials; failures are left out.
-        facts: Test id to facts, for the class.
+        table: Scored and failed trials; failures are left out.
 
     Returns:
         One row per LLM and class, the highest tax first; none where no strict score is known.
 
     Example:
         >>> from dataclasses import replace
+        >>> from poor_bench.models.result import Result
+        >>> from poor_bench.issues.single_trials import collect_trials
         >>> fenced = Result(llm_id="a", test_id="t", score=1.0, strict_score=0.0, found="fenced")
-        >>> [row] = format_tax([fenced, replace(fenced, strict_score=None, found="bare")])
+        >>> kept = replace(fenced, test_id="u", strict_score=None, found="bare")
+        >>> [row] = format_tax(collect_trials([fenced, kept], {}))
         >>> row.tax, dict(row.n_by_found)
         (0.5, {'fenced': 1})
     """
-    known = facts or {}
-    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
-    for result in results:
-        if result.score is not None and result.tells_form:
-            class_id = known[result.test_id].class_id if result.test_id in known else ""
-            groups[result.llm_id, class_id].append(result)
-    rows = [_compute_tax(*key, members) for key, members in groups.items()]
-    return sorted(rows, key=lambda row: -row.tax)
+    import numpy as np
+
+    trials = table.trials
+    told = np.flatnonzero(trials.is_scored & trials.tells_form)
+    _, numbers = number_codes(table.number_classes()[told])
+    ends = np.bincount(numbers).cumsum()
+    groups = np.split(told[np.argsort(numbers, kind="stable")], ends[:-1]) if len(told) else ()
+    return sorted((_compute_tax(table, entries) for entries in groups), key=lambda row: -row.tax)
 
 
-def _compute_tax(llm_id: str, class_id: str, results: list[Result]) -> FormatTax:
-    scores = [result.score or 0.0 for result in results]
-    strict = [
-        score if result.strict_score is None else result.strict_score
-        for result, score in zip(results, scores, strict=True)
-    ]
-    broken = [
-        result for result, score, kept in zip(results, scores, strict, strict=True) if kept < score
-    ]
-    ways = Counter(result.found for result in broken).most_common()
-    first = [result for result in broken if result.found == ways[0][0]] if ways else []
+def _compute_tax(table: TrialTable, entries: NDArray[np.int64]) -> FormatTax:
+    import numpy as np
+
+    trials = table.trials.pick(entries)
+    scores, strict = trials.columns["score"], trials.columns["strict_score"]
+    strict = np.where(np.isnan(strict), scores, strict)
+    broken = np.flatnonzero(strict < scores)
+    ways = Counter(trials.pick(broken).count_values("found")).most_common()
+    way = ways[0][0] if ways else None
+    first = broken[trials.find_entries("found", lambda found: found == way)[broken]]
+    begins = table.texts.columns["begins"][entries[first]]
+    test_id = trials.values["test_id"][trials.columns["test_id"][0]]
     return FormatTax(
-        llm_id=llm_id,
-        class_id=class_id,
-        n_scored=len(results),
-        score=sum(scores) / len(scores),
-        strict_score=sum(strict) / len(strict),
+        llm_id=trials.values["llm_id"][trials.columns["llm_id"][0]],
+        class_id=table.facts[test_id].class_id if test_id in table.facts else "",
+        n_scored=len(entries),
+        score=sum(scores.tolist()) / len(entries),
+        strict_score=sum(strict.tolist()) / len(entries),
         n_by_found=dict(ways),
-        mend=_choose_fix(first) if first else "",
+        mend=_choose_fix(way, is_first=2 * begins.sum() > len(begins)) if way is not None else "",
     )
 
 
-def _choose_fix(results: Sequence[Result]) -> str:
-    """Choose the fix for answers that broke the rule in the same way."""
-    found = results[0].found
-    if found == Found.IN_PROSE and 2 * sum(map(_begins_with_value, results)) > len(results):
+def _choose_fix(found: str, *, is_first: bool) -> str:
+    """Choose the fix for answers that broke the rule in the same way.
+
+    Args:
+        found: How they were found.
+        is_first: True if most of them begin with the value.
+    """
+    if found == Found.IN_PROSE and is_first:
         return _STOP_FIX
     return next((fix for way, fix in _FIXES.items() if way == found), _OTHER_FIX)
-
-
-def _begins_with_value(result: Result) -> bool:
-    """True if the value comes first, followed by other text."""
-    value, response = result.extracted.strip(), result.response.strip()
-    return bool(value) and response.startswith(value) and len(response) > len(value)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from poor_bench.issues.detector import Detector, IssueContext, IssueSeverity, Trial, never
+from poor_bench.issues.detector import Affected, Detector, IssueContext, IssueSeverity, TrialTable
 
 
-def _find_disagreements(
-    trials: Sequence[Trial], context: IssueContext
-) -> Iterable[tuple[Trial, str]]:
+def _find_disagreements(table: TrialTable, context: IssueContext) -> Affected:
+    """Compare answers to rated tests only: their texts are read."""
+    import numpy as np
+
     rated_tests = {people.test_id for people in context.people.values()}
-    for trial in trials:
-        if trial.result.test_id not in rated_tests:
-            continue
+    rated = np.flatnonzero(table.trials.find_entries("test_id", rated_tests.__contains__))
+    found, said = [], []
+    for entry, trial in zip(rated.tolist(), table.look(rated), strict=True):
         people, score = context.people.get(trial.result.answer_id), trial.result.score
         if people is not None and people.disagrees_with(score):
             raters = "1 person" if people.n_people == 1 else f"{people.n_people} people"
-            yield trial, f"{raters}: {people.mean:.2f}, evaluator: {score:.2f}"
+            found.append(entry)
+            said.append(f"{raters}: {people.mean:.2f}, evaluator: {score:.2f}")
+    return Affected(np.array(found, dtype=np.int64), lambda place, _: said[place])
 
 
 DETECTORS = (
@@ -27,7 +28,6 @@ DETECTORS = (
         severity=IssueSeverity.HIGH,
         meaning="People's ratings of the answer are 0.5 or more away from the evaluator's score.",
         advice="Check the test's expected answer and evaluator, then the ratings.",
-        find=_find_disagreements,
-        explains_loss=never,
+        across=_find_disagreements,
     ),
 )

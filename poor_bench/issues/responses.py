@@ -11,10 +11,8 @@ from poor_bench.extraction.refusal import find_refusal
 from poor_bench.issues.detector import (
     Among,
     Detector,
-    IssueContext,
     IssueSeverity,
     Trial,
-    each,
     never,
     shorten_quote,
 )
@@ -61,20 +59,20 @@ def _describe(tail: str, period: int) -> RepeatedTail:
     return RepeatedTail(tail[start : start + period], (len(tail) - start) // period)
 
 
-def _prompt_truncated(trial: Trial, _: IssueContext) -> str | None:
+def _prompt_truncated(trial: Trial) -> str | None:
     if "prompt_truncated" not in trial.result.marks:
         return None
     return f"the server counted {trial.result.prompt_tokens} prompt tokens, fewer than sent"
 
 
-def _repetition(trial: Trial, _: IssueContext) -> str | None:
+def _repetition(trial: Trial) -> str | None:
     if "loop" in trial.result.marks:
         return "the server stopped a repetition"
     tail = find_repeated_tail(trial.result.response) or find_repeated_tail(trial.result.thinking)
     return f"ends in {tail.times} times {shorten_quote(tail.unit)!r}" if tail else None
 
 
-def _thinking_ate_budget(trial: Trial, _: IssueContext) -> str | None:
+def _thinking_ate_budget(trial: Trial) -> str | None:
     if not trial.is_cut_off or trial.answer.strip():
         return None
     if not (trial.result.thinking or trial.split.thinking or trial.split.is_unclosed):
@@ -84,7 +82,7 @@ def _thinking_ate_budget(trial: Trial, _: IssueContext) -> str | None:
     return f"{spent} were spent and no answer had begun"
 
 
-def _find_truncation(trial: Trial, _: IssueContext) -> str | None:
+def _find_truncation(trial: Trial) -> str | None:
     return (
         f"breaks off at {shorten_quote(trial.result.response[-60:])!r}"
         if trial.is_cut_off
@@ -92,19 +90,19 @@ def _find_truncation(trial: Trial, _: IssueContext) -> str | None:
     )
 
 
-def _find_unclosed_thinking(trial: Trial, _: IssueContext) -> str | None:
+def _find_unclosed_thinking(trial: Trial) -> str | None:
     if not trial.split.is_unclosed:
         return None
     return f"thinking breaks off at {shorten_quote(trial.split.thinking[-60:])!r}"
 
 
-def _refusal(trial: Trial, _: IssueContext) -> str | None:
+def _refusal(trial: Trial) -> str | None:
     if "refusal" in trial.result.marks:
         return f"the server reports a refusal: {shorten_quote(trial.answer)!r}"
     return shorten_quote(find_refusal(trial.answer), 160) or None if trial.is_zero else None
 
 
-def _no_answer(trial: Trial, _: IssueContext) -> str | None:
+def _no_answer(trial: Trial) -> str | None:
     if trial.answer.strip():
         return None
     return "the response holds thinking only" if trial.split.thinking else "the response is empty"
@@ -117,7 +115,7 @@ _MISSING = (
         severity=IssueSeverity.HIGH,
         meaning="The server dropped the start of the prompt without an error.",
         advice="Raise num_ctx of the model and run these tests again.",
-        find=each(_prompt_truncated),
+        check=_prompt_truncated,
     ),
     Detector(
         id="repetition_loop",
@@ -125,7 +123,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The model repeated itself until it was stopped.",
         advice="Raise temperature or repeat_penalty slightly, or use a less quantised model.",
-        find=each(_repetition),
+        check=_repetition,
         among=Among.LOST,
     ),
     Detector(
@@ -134,7 +132,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The token limit was reached before the answer began.",
         advice="Raise max_tokens, lower the thinking effort, or turn thinking off.",
-        find=each(_thinking_ate_budget),
+        check=_thinking_ate_budget,
         among=Among.LOST,
     ),
     Detector(
@@ -143,7 +141,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The answer is longer than max_tokens allows.",
         advice="Raise max_tokens, or ask for a shorter answer.",
-        find=each(_find_truncation),
+        check=_find_truncation,
         among=Among.LOST,
     ),
     Detector(
@@ -152,7 +150,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The model stopped while thinking and gave no answer.",
         advice="Check the model's chat template, or let the server separate thinking.",
-        find=each(_find_unclosed_thinking),
+        check=_find_unclosed_thinking,
         among=Among.LOST,
     ),
     Detector(
@@ -161,7 +159,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The model or its provider declined to answer.",
         advice="Reword the prompt, or state the purpose in the system prompt.",
-        find=each(_refusal),
+        check=_refusal,
         among=Among.LOST,
     ),
     Detector(
@@ -170,7 +168,7 @@ _MISSING = (
         severity=IssueSeverity.MEDIUM,
         meaning="The response is empty or contains only thinking.",
         advice="Check the model's chat template and stop sequences.",
-        find=each(_no_answer),
+        check=_no_answer,
         among=Among.LOST,
     ),
 )
@@ -193,7 +191,7 @@ def _scripts(text: str) -> Counter[str]:
     return counts
 
 
-def _wrong_language(trial: Trial, _: IssueContext) -> str | None:
+def _wrong_language(trial: Trial) -> str | None:
     prompt = trial.result.prompt
     if not prompt or not _NOT_ASCII.search(trial.answer[:_LONGEST_SEARCH]):
         return None
@@ -214,7 +212,7 @@ _LANGUAGE = (
         severity=IssueSeverity.MEDIUM,
         meaning="The answer uses a script that does not occur in the prompt.",
         advice="State the language of the answer in the prompt. Quantised models drift more often.",
-        find=each(_wrong_language),
+        check=_wrong_language,
         among=Among.LOST,
     ),
 )
@@ -228,7 +226,7 @@ _THINKING_ALOUD = re.compile(
 _LEAST_LEAK = 200
 
 
-def _find_leaked_markers(trial: Trial, _: IssueContext) -> str | None:
+def _find_leaked_markers(trial: Trial) -> str | None:
     if trial.result.score is None or trial.split.is_unclosed:
         return None
     if trial.split.thinking:
@@ -245,7 +243,7 @@ _LEAKS = (
         severity=IssueSeverity.LOW,
         meaning="The answer contains thinking that should be separate.",
         advice="Set `think` for this model so that the server separates thinking.",
-        find=each(_find_leaked_markers),
+        check=_find_leaked_markers,
         explains_loss=never,
     ),
 )

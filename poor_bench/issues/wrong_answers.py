@@ -10,10 +10,8 @@ from poor_bench.issues.detector import (
     Among,
     Check,
     Detector,
-    IssueContext,
     IssueSeverity,
     Trial,
-    each,
     shorten_quote,
 )
 
@@ -73,14 +71,14 @@ def _evidence(trial: Trial) -> str:
 
 
 def _build_check(wrong: Wrong) -> Check:
-    def check(trial: Trial, _: IssueContext) -> str | None:
+    def check(trial: Trial) -> str | None:
         is_so = trial.is_zero and trial.once(classify_zero) is wrong
         return _evidence(trial) if is_so else None
 
     return check
 
 
-def _partly_wrong(trial: Trial, _: IssueContext) -> str | None:
+def _partly_wrong(trial: Trial) -> str | None:
     return None if trial.is_zero else _evidence(trial)
 
 
@@ -114,7 +112,7 @@ DETECTORS = (
             severity=IssueSeverity.MEDIUM,
             meaning=meaning,
             advice=advice,
-            find=each(_build_check(wrong)),
+            check=_build_check(wrong),
             among=Among.LOST,
         )
         for wrong, (title, meaning, advice) in _ZEROS.items()
@@ -125,7 +123,7 @@ DETECTORS = (
         severity=IssueSeverity.LOW,
         meaning="Part of the answer is right.",
         advice="Compare the failing items. One that often fails may be ambiguous.",
-        find=each(_partly_wrong),
+        check=_partly_wrong,
         among=Among.LOST,
     ),
 )

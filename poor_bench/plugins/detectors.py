@@ -13,7 +13,8 @@ id of the cause; a file with the id of a built-in detector replaces it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -21,12 +22,13 @@ from typing import NamedTuple
 from poor_bench.errors import PluginError, describe_crash
 from poor_bench.issues.detect import detectors_with
 from poor_bench.issues.detector import (
+    Affected,
     Detector,
     IssueContext,
     IssueSeverity,
     Trial,
+    TrialTable,
     always,
-    each,
     never,
     shorten_quote,
 )
@@ -49,9 +51,10 @@ class Look(NamedTuple):
 class OwnDetector:
     """One module of the folder; a crash is kept as a finding, so that no other one is lost."""
 
-    def __init__(self, name: str, path: Path, module: ModuleType) -> None:
+    def __init__(self, name: str, path: Path, module: ModuleType, version: str) -> None:
         self.name = name
         self.path = path
+        self.version = version
         self._module = module
         _require_contract(module, path)
 
@@ -74,16 +77,19 @@ class OwnDetector:
             severity=severity,
             meaning=" ".join(meaning.split()),
             advice=str(getattr(self._module, "TRY", "")),
-            find=each(lambda trial, _: trial.once(self.look).evidence),
+            check=lambda trial: trial.once(self.look).evidence,
             explains_loss=never if severity is IssueSeverity.LOW else always,
+            version=self.version,
         )
 
-    def crashes(self, trials: Sequence[Trial]) -> Iterable[tuple[Trial, str]]:
-        """Yield the first crash with the number of all; they tend to be one and the same."""
-        crashed = [trial for trial in trials if trial.once(self.look).crash]
-        if crashed:
-            more = f" (in {write_count(len(crashed), 'result')})" if len(crashed) > 1 else ""
-            yield crashed[0], crashed[0].once(self.look).crash + more
+    @property
+    def mark(self) -> str:
+        """Name under which crashes are noted."""
+        return f"{FAILED}:{self.name}"
+
+    def find_crash(self, trial: Trial) -> str | None:
+        """Find out what the module raised for a trial."""
+        return trial.once(self.look).crash or None
 
 
 def load_detectors(folder: Path) -> tuple[Detector, ...]:
@@ -114,12 +120,21 @@ def detector_problems(folder: Path) -> list[Problem]:
 def _load(folder: Path) -> tuple[list[OwnDetector], dict[Path, PluginError]]:
     own: list[OwnDetector] = []
     errors: dict[Path, PluginError] = {}
+    version = _digest(folder)
     for name, source in list_folders([folder]).sources.items():
         try:
-            own.append(OwnDetector(name, source.path, source.import_module()))
+            own.append(OwnDetector(name, source.path, source.import_module(), version))
         except PluginError as error:
             errors[source.path] = error
     return own, errors
+
+
+def _digest(folder: Path) -> str:
+    """Compute what changes with every file of the folder: one may import another."""
+    digest = blake2b(digest_size=16)
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _require_contract(module: ModuleType, path: Path) -> None:
@@ -144,10 +159,23 @@ def _read_evidence(answer: object, trial: Trial) -> str | None:
 
 
 def _build_failed_detector(own: Sequence[OwnDetector], problems: Sequence[str]) -> Detector:
-    def find(trials: Sequence[Trial], _: IssueContext) -> Iterable[tuple[Trial, str]]:
-        yield from ((trials[0], problem) for problem in problems if trials)
-        for detector in own:
-            yield from detector.crashes(trials)
+    def find(table: TrialTable, _: IssueContext) -> Affected:
+        """Find the first crash of each with the number of all; they tend to be the same."""
+        import numpy as np
+
+        crashed = [(detector, table.find(detector.mark)[0]) for detector in own]
+        known = [(detector, entries) for detector, entries in crashed if len(entries)]
+        loaded = problems if len(table) else []
+
+        def tell(place: int, trial: Trial) -> str:
+            if place < len(loaded):
+                return loaded[place]
+            detector, entries = known[place - len(loaded)]
+            more = f" (in {write_count(len(entries), 'result')})" if len(entries) > 1 else ""
+            return (detector.find_crash(trial) or "") + more
+
+        firsts = [*(0 for _ in loaded), *(entries[0] for _, entries in known)]
+        return Affected(np.array(firsts, dtype=np.int64), tell)
 
     return Detector(
         id=FAILED,
@@ -155,6 +183,6 @@ def _build_failed_detector(own: Sequence[OwnDetector], problems: Sequence[str]) 
         severity=IssueSeverity.HIGH,
         meaning="A detector in the folder issues/ of the workspace raised an error.",
         advice="Correct the file at the line shown; all other detectors are complete.",
-        find=find,
-        explains_loss=never,
+        across=find,
+        marks={detector.mark: detector.find_crash for detector in own},
     )

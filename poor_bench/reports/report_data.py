@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.result_set import ResultSet
-from poor_bench.issues.detect import DETECTORS, detect_issues, group_issues
-from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
+from poor_bench.issues.detect import DETECTORS, find_issues, group_issues
+from poor_bench.issues.detector import Detector, IssueContext, IssueGroup, TrialTable
 from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.issues.found_issues import FoundIssues
+from poor_bench.issues.single_trials import collect_trials
 from poor_bench.metrics.trust import write_missing
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
@@ -58,6 +60,21 @@ class BaseComparison(NamedTuple):
         return next((item for item in self.llms if item.llm_after == llm_id), None)
 
 
+class StoredTexts(Protocol):
+    """What the texts of stored results tell, without all of them in memory."""
+
+    def follow(self, on_read: Callable[[int], None]) -> None:
+        """Call a function with the number of results read so far, now and then."""
+
+    def look(self) -> TrialTable:
+        """Let the detectors look at each result."""
+
+    def find_suspicious_tests(
+        self, tests: Mapping[str, Test], pass_score: float
+    ) -> Mapping[str, str]:
+        """Find tests that may be at fault, with the reasons."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReportData:
     """The results of a report and what is needed to understand them."""
@@ -85,6 +102,8 @@ class ReportData:
     """Built-in detectors of issues, and those of the workspace."""
     columns: TrialColumns | None = None
     """The same results, where they were read as columns: `results` are read when first needed."""
+    stored: StoredTexts | None = None
+    """What was worked out from their texts before, where they were read as columns."""
     stale: Mapping[tuple[str, str, int], StaleReason] | None = None
     """Key of each trial with a stale score to what changed since; None if not known."""
     known_stale_counts: StaleCounts | None = None
@@ -220,16 +239,27 @@ class ReportData:
         return list(dict.fromkeys(t.class_id for t in self.tests.values() if t.test_id in used))
 
     @cached_property
-    def issues(self) -> list[Issue]:
+    def issues(self) -> FoundIssues:
         """Issues by trial."""
-        items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
         context = replace(
             self.issue_context,
-            suspicious_tests={item.test_id: item.suspicion for item in items if item.suspicion},
+            suspicious_tests=self._find_suspicious_tests(),
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
         )
-        return detect_issues(self.results, context, detectors=self.detectors)
+        return find_issues(self._looked, context, self.detectors)
+
+    @cached_property
+    def _looked(self) -> TrialTable:
+        if self.stored is not None:
+            return self.stored.look()
+        return collect_trials(self.results, self.issue_context.facts, self.detectors)
+
+    def _find_suspicious_tests(self) -> Mapping[str, str]:
+        if self.stored is not None:
+            return self.stored.find_suspicious_tests(self.tests, self.pass_score)
+        items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
+        return {item.test_id: item.suspicion for item in items if item.suspicion}
 
     @cached_property
     def issue_groups(self) -> list[IssueGroup]:
@@ -239,8 +269,7 @@ class ReportData:
     @cached_property
     def format_taxes(self) -> list[FormatTax]:
         """Score lost to format alone, by LLM and class; only where it is above 0."""
-        facts = self.issue_context.facts
-        return [row for row in format_tax(self.results, facts) if row.tax > 1e-9]
+        return [row for row in format_tax(self._looked) if row.tax > 1e-9]
 
     @cached_property
     def reliabilities(self) -> list[Reliability]:

@@ -148,19 +148,21 @@ class ResultTable(TrialColumns):
     def whole(
         self,
         rows: Sequence[int] | NDArray[np.int64],
-        texts: Sequence[str] = _ALL_TEXTS,
-        fields: Sequence[str] = _IN_MEMORY,
+        texts: Sequence[str] | None = None,
+        fields: Sequence[str] | None = None,
     ) -> Iterator[Result]:
         """Yield results with their texts, fetched a thousand at a time.
 
         Args:
             rows: Rows of this table.
-            texts: Texts that are needed; the others are at their defaults.
-            fields: Columns that are needed, as in `light`.
+            texts: Texts that are needed; the others are at their defaults. None for all.
+            fields: Columns that are needed, as in `light`; None for all.
 
         Raises:
             StoreError: If the index is damaged.
         """
+        texts = _ALL_TEXTS if texts is None else texts
+        fields = _IN_MEMORY if fields is None else fields
         for start in range(0, len(rows), _FETCHED_AT_ONCE):
             some = rows[start : start + _FETCHED_AT_ONCE]
             columns = self._light_columns(some, fields)

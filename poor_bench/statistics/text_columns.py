@@ -35,10 +35,10 @@ class TextReader:
     """Of this kind of columns."""
     read: Callable[[Iterable[Result]], TextColumns]
     """Depends on nothing but the results and `version`."""
-    texts: Sequence[str]
-    """Texts of results that `read` needs."""
-    fields: Sequence[str]
-    """Other fields of results that it needs."""
+    texts: Sequence[str] | None
+    """Texts of results that `read` needs; None for all."""
+    fields: Sequence[str] | None
+    """Other fields of results that it needs; None for all."""
     version: str = ""
     """Changes with everything that `read` knows beside the results; its code apart."""
 

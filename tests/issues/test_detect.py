@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.issues.detect import DETECTORS, detect_issues
-from poor_bench.issues.detector import Detector, IssueContext, IssueSeverity, each
+from poor_bench.issues.detector import Detector, IssueContext, IssueSeverity
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import CODE, LIST_OF_THREE, OBJECT, failed, ids, scored
 
@@ -28,7 +28,7 @@ def test_every_kind_of_failure_is_an_issue_that_costs_no_score(kind: FailureKind
 
 
 def test_a_full_score_has_no_issue() -> None:
-    assert detect_issues([scored(1.0)]) == []
+    assert not detect_issues([scored(1.0)])
 
 
 def test_a_loss_is_charged_once_to_the_first_cause() -> None:
@@ -71,7 +71,7 @@ def test_a_detector_of_ones_own_can_be_added() -> None:
         severity=IssueSeverity.LOW,
         meaning="The answer is in capitals.",
         advice="Ask for calm.",
-        find=each(lambda trial, _: "capitals" if trial.answer.isupper() else None),
+        check=lambda trial: "capitals" if trial.answer.isupper() else None,
     )
     [issue] = detect_issues([scored(response="BLUE")], detectors=[shouting])
     assert (issue.detector_id, issue.lost_score) == ("shouting", 1.0)

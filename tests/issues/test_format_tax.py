@@ -1,13 +1,12 @@
 import pytest
 
 from poor_bench.issues.detector import TestFacts
-from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.failure import FailureKind
-from tests.issues.builders import failed, scored
+from tests.issues.builders import failed, scored, tax_of
 
 
 def test_tax_is_what_the_format_rule_takes_away() -> None:
-    [row] = format_tax(
+    [row] = tax_of(
         [
             scored(1.0, test_id="t1", strict_score=0.0, found="fenced"),
             scored(0.5, test_id="t2", strict_score=0.25, found="in prose"),
@@ -23,17 +22,17 @@ def test_tax_is_what_the_format_rule_takes_away() -> None:
 
 
 def test_no_broken_rule_needs_no_mend() -> None:
-    [row] = format_tax([scored(1.0, found="bare")])
+    [row] = tax_of([scored(1.0, found="bare")])
     assert (row.tax, row.mend) == (0.0, "")
 
 
 def test_results_of_older_tools_have_no_tax() -> None:
-    assert format_tax([scored(1.0)]) == []
+    assert tax_of([scored(1.0)]) == []
 
 
 @pytest.mark.parametrize("found", ["fenced", "in prose", "announced", "boxed", "repaired", "other"])
 def test_every_way_has_a_mend(found: str) -> None:
-    [row] = format_tax([scored(1.0, strict_score=0.0, found=found)])
+    [row] = tax_of([scored(1.0, strict_score=0.0, found=found)])
     assert row.mend.endswith(".")
 
 
@@ -44,19 +43,19 @@ def test_every_way_has_a_mend(found: str) -> None:
 )
 def test_text_behind_the_value_is_mended_by_a_stop_sequence(response: str, word: str) -> None:
     said = {"response": response, "extracted": '{"answer": 4}', "found": "in prose"}
-    [row] = format_tax([scored(1.0, strict_score=0.0, **said)])
+    [row] = tax_of([scored(1.0, strict_score=0.0, **said)])
     assert word in row.mend
 
 
 def test_a_whole_sentence_as_the_answer_needs_no_stop_sequence() -> None:
     said = {"response": "It is good.", "extracted": "It is good.", "found": "in prose"}
-    [row] = format_tax([scored(1.0, strict_score=0.0, **said)])
+    [row] = tax_of([scored(1.0, strict_score=0.0, **said)])
     assert "structured output" in row.mend
 
 
 def test_llms_and_classes_are_taxed_apart_highest_first() -> None:
     facts = {"m": TestFacts(class_id="maths"), "s": TestFacts(class_id="mood")}
-    rows = format_tax(
+    rows = tax_of(
         [
             scored(1.0, test_id="m", found="bare"),
             scored(1.0, test_id="s", strict_score=0.0, found="fenced"),

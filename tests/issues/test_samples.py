@@ -1,7 +1,8 @@
 import pytest
 
-from poor_bench.issues.detect import READ_FIELDS, READ_TEXTS, detect_issues
+from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import IssueContext
+from poor_bench.issues.single_trials import READ_FIELDS, READ_TEXTS
 from poor_bench.models.result import Result
 from tests.issues.builders import ids_of, scored
 from tests.issues.samples import SAMPLES, Sample
@@ -18,4 +19,4 @@ def test_detectors_read_the_listed_fields_only(sample: Sample) -> None:
     whole = scored(**sample.fields)
     read_only = Result(**{name: value for name, value in vars(whole).items() if name in read})
     context = IssueContext(facts={whole.test_id: sample.facts} if sample.facts else {})
-    assert detect_issues([read_only], context) == detect_issues([whole], context)
+    assert [*detect_issues([read_only], context)] == [*detect_issues([whole], context)]

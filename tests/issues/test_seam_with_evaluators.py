@@ -18,9 +18,8 @@ from evaluators import (
 )
 from poor_bench.extraction.found import Found
 from poor_bench.issues.detector import describe_test
-from poor_bench.issues.format_tax import format_tax
 from poor_bench.models.test import EvaluatorSpec
-from tests.issues.builders import ids_of, scored
+from tests.issues.builders import ids_of, scored, tax_of
 
 DOUBLE = {
     "function_name": "double",
@@ -149,6 +148,6 @@ def test_every_wrapping_that_evaluators_tell_is_a_fault_with_a_mend_of_its_own(
     found: Found,
 ) -> None:
     told = scored(1.0, response="...", strict_score=0.0, found=found)
-    [row], [other] = format_tax([told]), format_tax([replace(told, found="in another way")])
+    [row], [other] = tax_of([told]), tax_of([replace(told, found="in another way")])
     assert len(ids_of(told)) == 1
     assert row.mend != other.mend

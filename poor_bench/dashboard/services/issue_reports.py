@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.issues.detect import DETECTORS, READ_FIELDS, READ_TEXTS, detect_issues
+from poor_bench.issues.detect import detect_issues, find_issues
 from poor_bench.issues.format_tax import FormatTax, format_tax
 from poor_bench.issues.people import DETECTORS as PEOPLE
+from poor_bench.results.stored_texts import StoredTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.test_reports import ItemReport
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.issues.detector import Detector, Issue, IssueContext
+    from poor_bench.issues.found_issues import FoundIssues
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
-_KEPT_LLMS = 256
+_KEPT_LLMS = 16
+"""Models whose issues stay in memory."""
 NEED_ALL_LLMS = frozenset({"suspicious_test"})
 """Detectors that find nothing in the results of one LLM alone."""
 
@@ -37,7 +40,7 @@ class IssueReport:
 
     n_results: int
     """Number of checked trials."""
-    issues: tuple[Issue, ...]
+    issues: FoundIssues
     """In the order of the detectors; those that people's ratings show come last."""
     detectors: Sequence[Detector]
     tax: tuple[FormatTax, ...]
@@ -78,23 +81,42 @@ class IssueReports:
         self._report: Computations[IssueReport] = Computations()
         self._lock = threading.Lock()
         self._disputed: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
-        self._by_llm: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
+        self._by_llm: LRUCache[Hashable, FoundIssues] = LRUCache(_KEPT_LLMS)
 
-    def of_llm(self, llm_id: str) -> tuple[Issue, ...]:
+    def of_llm(self, llm_id: str) -> FoundIssues:
         """Find the issues that the results of an LLM show by themselves."""
         table, folder = self._results.table(), self._files.config()
         version = table.llm_versions.get(llm_id)
         if version is None:
-            return ()
+            return detect_issues(())
         workspace = folder.workspace
         key = (workspace.version, llm_id, version)
         with self._lock:  # also while it computes: several parts of a page ask at the same time
             if key not in self._by_llm:
-                results = table.whole(table.find_rows(llm_id))
-                facts = replace(folder.issue_context, people={})
-                self._by_llm[key] = tuple(detect_issues(results, facts, detectors=folder.detectors))
+                is_meant = table.find_entries("llm_id", lambda each: each == llm_id)
+                looked = self._open_texts(table.select(is_meant), folder).look()
+                context = replace(folder.issue_context, people={})
+                self._by_llm[key] = find_issues(looked, context, folder.detectors)
             known = self._by_llm[key]
-        return known + self._find_disputed(table, folder, (llm_id,))
+        return self._add_disputed(known, table, folder, (llm_id,))
+
+    def _open_texts(self, table: ResultTable, folder: WorkspaceFolder) -> StoredTexts:
+        return StoredTexts(
+            paths=folder.store.paths,
+            table=table,
+            facts=folder.issue_context.facts,
+            detectors=folder.detectors,
+        )
+
+    def _add_disputed(
+        self,
+        known: FoundIssues,
+        table: ResultTable,
+        folder: WorkspaceFolder,
+        llm_ids: tuple[str, ...],
+    ) -> FoundIssues:
+        disputed = self._find_disputed(table, folder, llm_ids)
+        return known.followed_by(disputed) if disputed else known
 
     def _find_disputed(
         self, table: ResultTable, folder: WorkspaceFolder, llm_ids: tuple[str, ...]
@@ -112,7 +134,7 @@ class IssueReports:
                 self._disputed[key] = known
         return known
 
-    def all_of_llm(self, llm_id: str) -> Computed[tuple[Issue, ...]]:
+    def all_of_llm(self, llm_id: str) -> Computed[FoundIssues]:
         """Find also the issues of an LLM that only the results of all LLMs show.
 
         They take time: until they are known, and while a run goes on, `of_llm` stands in.
@@ -122,35 +144,31 @@ class IssueReports:
         report = self._report_unrated()
         if report.value is None or not report.is_current:
             return Computed(value=self.of_llm(llm_id), is_current=False)
-        found = tuple(issue for issue in report.value.issues if issue.llm_id == llm_id)
         table, folder = self._results.table(), self._files.config()
-        disputed = self._find_disputed(table, folder, (llm_id,))
-        return Computed(value=found + disputed, is_current=True)
+        found = report.value.issues.where(llm_ids={llm_id})
+        value = self._add_disputed(found, table, folder, (llm_id,))
+        return Computed(value=value, is_current=True)
 
     def trials(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
         """Find the trials of an LLM with an issue: test id and number of trial."""
         needs_all = detector_id in NEED_ALL_LLMS
         issues = self.wait().issues if needs_all else self.of_llm(llm_id)
-        return frozenset(
-            (issue.test_id, issue.trial)
-            for issue in issues
-            if (issue.llm_id, issue.detector_id) == (llm_id, detector_id)
-        )
+        return frozenset(issues.where(detector_id, {llm_id}).trials())
 
     def report(self) -> Computed[IssueReport]:
         """Report the issues of all LLMs, as far as they are known by now."""
         answer = self._report_unrated()
         table, folder = self._results.table(), self._files.config()
-        disputed = self._find_disputed(table, folder, tuple(table.llm_ids))
-        if answer.value is None or not disputed:
+        if answer.value is None:
             return answer
-        report = replace(answer.value, issues=answer.value.issues + disputed)
+        issues = self._add_disputed(answer.value.issues, table, folder, tuple(table.llm_ids))
+        report = replace(answer.value, issues=issues)
         return Computed(value=report, is_current=answer.is_current)
 
     def _report_unrated(self) -> Computed[IssueReport]:
         """Report the same without what people's ratings show."""
         table, folder = self._results.table(), self._files.config()
-        workspace, detectors = folder.workspace, folder.detectors
+        workspace = folder.workspace
         version = (table.version, workspace.version)
         context = replace(folder.issue_context, people={})
 
@@ -158,7 +176,7 @@ class IssueReports:
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
-            return _build_report(table, workspace, known, detectors)
+            return _build_report(self._open_texts(table, folder), workspace, known)
 
         return self._report.ask("issues", version, build)
 
@@ -170,40 +188,12 @@ class IssueReports:
                 return answer.value
 
 
-def _build_report(
-    table: ResultTable,
-    workspace: Workspace,
-    context: IssueContext,
-    detectors: Sequence[Detector],
-) -> IssueReport:
-    found = _find_by_llm if set(map(id, detectors)) <= set(map(id, DETECTORS)) else _find_at_once
-    issues, tax = found(table, context, detectors)
-    order = {detector.id: place for place, detector in enumerate(detectors)}
+def _build_report(stored: StoredTexts, workspace: Workspace, context: IssueContext) -> IssueReport:
+    looked = stored.look()
     return IssueReport(
-        n_results=len(table),
-        issues=tuple(sorted(issues, key=lambda issue: order[issue.detector_id])),
-        detectors=detectors,
-        tax=tuple(sorted(tax, key=lambda row: -row.tax)),
+        n_results=len(stored.table),
+        issues=find_issues(looked, context, stored.detectors),
+        detectors=stored.detectors,
+        tax=tuple(format_tax(looked)),
         tests=workspace.tests_by_id,
     )
-
-
-def _find_at_once(
-    table: ResultTable, context: IssueContext, detectors: Sequence[Detector]
-) -> tuple[list[Issue], list[FormatTax]]:
-    """Look at all results together: detectors of users may compare LLMs, and read any field."""
-    results = list(table.whole(range(len(table))))
-    return detect_issues(results, context, detectors=detectors), format_tax(results, context.facts)
-
-
-def _find_by_llm(
-    table: ResultTable, context: IssueContext, detectors: Sequence[Detector]
-) -> tuple[list[Issue], list[FormatTax]]:
-    """Look at one LLM after the other, so that the texts of one are in memory."""
-    issues: list[Issue] = []
-    tax: list[FormatTax] = []
-    for llm_id in table.llm_ids:
-        results = list(table.whole(table.find_rows(llm_id), READ_TEXTS, READ_FIELDS))
-        issues += detect_issues(results, context, detectors=detectors)
-        tax += format_tax(results, context.facts)
-    return issues, tax

@@ -176,7 +176,8 @@ class RatedAnswers:
             for llm_id in llm_ids
             for row in _find_rated(table, table.find_rows(llm_id), ratings)
         ]
-        return detect_issues(table.whole(rows, _RATED_TEXTS), context, detectors=detectors)
+        rated = table.whole(rows, _RATED_TEXTS)
+        return [*detect_issues(rated, context, detectors=detectors)]
 
     def _load(self) -> tuple[Hashable, dict[str, AnswerRatings]]:
         """Read the ratings; return them with the version that they belong to."""

@@ -194,5 +194,6 @@ class TrialSearch:
         if row is None:
             return None
         titles = {detector.id: detector.title for detector in self._files.config().detectors}
-        issues = self._issues.of_llm(llm_id)
+        test_id = table.value("test_id", row)
+        issues = self._issues.of_llm(llm_id).where(test_ids={test_id})
         return build_details(next(table.whole([row])), self._files.workspace(), issues, titles)

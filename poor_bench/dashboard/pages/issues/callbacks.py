@@ -72,7 +72,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
 def note(report: IssueReport, url: IssueUrl) -> str:
     """Summarise the findings in one line."""
     issues = chosen_issues(report.issues, url, report.tests)
-    lost = sum(issue.lost_score for issue in issues)
+    lost = sum(charge.lost_score for charge in issues.charges())
     found = f"{write_count(len(issues), 'finding')} in {write_count(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points lost"
 

@@ -12,7 +12,7 @@ from dash import dcc, html
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons, multi_choice
 from poor_bench.dashboard.url_state import TablesUrl, query_field
-from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
+from poor_bench.issues.detector import IssueGroup, IssueSeverity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.issues.format_tax import FormatTax
+    from poor_bench.issues.found_issues import FoundIssues
     from poor_bench.models.test import Test
 
 
@@ -50,7 +51,7 @@ class IssueUrl(TablesUrl):
     severity: str = query_field("severity", kind=IssueSeverity)
 
 
-def chosen_issues(issues: Sequence[Issue], url: IssueUrl, tests: Mapping[str, Test]) -> list[Issue]:
+def chosen_issues(issues: FoundIssues, url: IssueUrl, tests: Mapping[str, Test]) -> FoundIssues:
     """Filter issues by models, classes and levels; severity belongs to the group."""
     chosen = {
         test.test_id
@@ -59,12 +60,7 @@ def chosen_issues(issues: Sequence[Issue], url: IssueUrl, tests: Mapping[str, Te
         and (not url.levels or test.level in url.levels)
     }
     filters_tests = bool(url.classes or url.levels)
-    return [
-        issue
-        for issue in issues
-        if (not url.llm_ids or issue.llm_id in url.llm_ids)
-        and (not filters_tests or issue.test_id in chosen)
-    ]
+    return issues.where(llm_ids=url.llm_ids, test_ids=chosen if filters_tests else None)
 
 
 def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:

@@ -219,11 +219,13 @@ def issues(services: Services, search: str) -> tuple[Component, bool]:
     """List the issues of the results that the filters find, and say if the list is complete."""
     query = ModelUrl.read(search).query
     answer = services.issues.all_of_llm(query.llm_id)
-    listed = answer.value or ()
+    listed = answer.value
+    if listed is None:
+        return issue_strip([], query.issue), False
     others = replace(query, issue="")  # issues are to be exchanged for one another
     if others.is_filtered:
         keys = services.trials.find(others).keys()
-        listed = tuple(issue for issue in listed if (issue.test_id, issue.trial) in keys)
+        listed = listed.among(keys)
     groups = group_issues(listed, detectors=services.files.config().detectors)
     return issue_strip(groups, query.issue), answer.is_current
 

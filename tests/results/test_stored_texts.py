@@ -1,0 +1,115 @@
+"""Issues of stored results: what each result shows is kept, the rest is found anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poor_bench.issues.detect import detect_issues, find_issues
+from poor_bench.issues.detector import Detector, Issue, IssueContext, TestFacts
+from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.issues.single_trials import collect_trials
+from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.models.result import Result
+from poor_bench.plugins.detectors import load_detectors
+from poor_bench.results import index
+from poor_bench.results.store import open_store
+from poor_bench.results.stored_texts import StoredTexts
+from poor_bench.scoring.verdict import AnswerFormat
+
+FACTS = {"t0": TestFacts(class_id="c", wanted=AnswerFormat.JSON_LIST, n_items=2)}
+CONTEXT = IssueContext(facts=FACTS, temperatures={"a:b": 0.0}, suspicious_tests={"t2": "why"})
+OWN = '''"""Says sorry.
+
+Every time.
+"""
+
+def detect(result):
+    if result.test_id == "t3":
+        raise ValueError("no")
+    return result.timestamp if "sorry" in result.response else None
+'''
+
+
+def result(number: int, trial: int = 1, llm_id: str = "a:b") -> Result:
+    said = ("", '```json\n["x"]\n```', "so sorry", "blue " * 80, "blue")[(number + trial) % 5]
+    return Result(
+        llm_id=llm_id, test_id=f"t{number}", trial=trial, score=0.5 * ((number + trial) % 3),
+        response=said, strict_score=0.0 if trial == 2 else None, found="fenced",
+        run_id="r", timestamp=f"2026-01-0{number + 1}T00:00:00+00:00", execution_time_ms=50.0,
+    )  # fmt: skip
+
+
+RESULTS = [result(number, trial) for trial in (1, 2) for number in range(8)]
+FAILED = replace(
+    result(3), score=None, strict_score=None,
+    failure=Failure(kind=FailureKind.TIMEOUT, message="too slow"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(index, "_PART_ROWS", 4)
+    monkeypatch.setenv("POOR_BENCH_RESULTS_LIMIT", "0")
+    open_store(tmp_path).add(RESULTS, "20260101T000000-a", {})
+    open_store(tmp_path).add([FAILED, result(9, llm_id="c:d")], "20260102T000000-b", {})
+    (tmp_path / "issues").mkdir()
+    (tmp_path / "issues" / "sorry.py").write_text(OWN)
+    return tmp_path
+
+
+def look(
+    folder: Path, detectors: tuple[Detector, ...] | None = None
+) -> tuple[list[Issue], list[FormatTax]]:
+    """Find issues as another process would."""
+    store = open_store(folder)
+    known = detectors or load_detectors(folder / "issues")
+    stored = StoredTexts(paths=store.paths, table=store.table(), facts=FACTS, detectors=known)
+    looked = stored.look()
+    return [*find_issues(looked, CONTEXT, known)], format_tax(looked)
+
+
+def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> None:
+    own = load_detectors(folder / "issues")
+    results = [*open_store(folder).results()]
+    fresh = [*detect_issues(results, CONTEXT, detectors=own)]
+    assert {"sorry", "detector_failed", "suspicious_test", "no_answer"} <= {
+        issue.detector_id for issue in fresh
+    }
+    tax = format_tax(collect_trials(results, FACTS))
+    assert [look(folder), look(folder)] == [(fresh, tax)] * 2
+
+
+def test_an_edited_detector_of_the_workspace_looks_again(folder: Path) -> None:
+    before = {issue.detector_id: issue for issue in look(folder)[0]}
+    (folder / "issues" / "sorry.py").write_text(OWN.replace("sorry", "blue"))
+    issues, _ = look(folder)
+    after = {issue.detector_id: issue for issue in issues}
+    assert before["sorry"] != after["sorry"]
+
+
+def test_evidence_is_read_only_where_it_is_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = load_detectors(folder / "issues")
+    look(folder, own)
+    store = open_store(folder)
+    stored = StoredTexts(paths=store.paths, table=store.table(), facts=FACTS, detectors=own)
+    issues = find_issues(stored.look(), CONTEXT, own)
+    fetched: list[int] = []
+    texts = type(stored.table.texts)
+    fetch = texts.fetch
+
+    def count(self: object, places: list[int], expressions: list[str]) -> object:
+        fetched.append(len(places))
+        return fetch(self, places, expressions)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(texts, "fetch", count)
+    assert len(issues.where("sorry")) == len([*issues.charges()]) - len(
+        [charge for charge in issues.charges() if charge.detector_id != "sorry"]
+    )
+    assert fetched == []
+    assert issues.where("sorry")[0].evidence
+    assert fetched == [1]

@@ -26,13 +26,14 @@
     return element(
       "div",
       { className: "score-bar", title: `${low.toFixed(3)} to ${high.toFixed(3)}` },
-      element("span", { className: "score-bar-value figure-cell" }, value.toFixed(3), basisOf(params)),
+      element("span", { className: "score-bar-value" }, value.toFixed(3)),
       element(
         "span",
         { className: "score-bar-track" },
         element("span", { className: "score-bar-fill", style: { width: percent(value) } }),
         element("span", { className: "score-bar-interval", style: interval })
-      )
+      ),
+      basisOf(params)
     );
   };
 

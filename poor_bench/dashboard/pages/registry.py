@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
-from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.pages.compare.layout import CompareIds, CompareUrl
 from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
 from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
-from poor_bench.dashboard.pages.issues.layout import IssueUrl
+from poor_bench.dashboard.pages.issues.layout import IssuesIds, IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
 from poor_bench.dashboard.pages.judge.callbacks import register as register_judge
-from poor_bench.dashboard.pages.judge.layout import JudgeUrl
+from poor_bench.dashboard.pages.judge.layout import JudgeIds, JudgeUrl
 from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
@@ -27,10 +27,10 @@ from poor_bench.dashboard.pages.overview.sketch import sketch as sketch_overview
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
-from poor_bench.dashboard.pages.suites.layout import SuiteUrl
+from poor_bench.dashboard.pages.suites.layout import SuitesIds, SuiteUrl
 from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
 from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
-from poor_bench.dashboard.pages.tests.layout import TestUrl
+from poor_bench.dashboard.pages.tests.layout import TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
 from poor_bench.dashboard.url_state import RunUrl, TablesUrl
@@ -69,6 +69,14 @@ PAGES: tuple[Page, ...] = (
         url=CompareUrl,
         shows=("test", "llm"),
         layout=compare_layout,
+        first=(
+            CompareIds.SUBJECTS,
+            CompareIds.CHARTS,
+            CompareIds.NOTE,
+            CompareIds.ADD,
+            CompareIds.DETAILS,
+            CompareIds.CLASSES,
+        ),
         register=register_compare,
     ),
     Page(
@@ -77,6 +85,7 @@ PAGES: tuple[Page, ...] = (
         url=IssueUrl,
         shows=("llm",),
         layout=issues_layout,
+        first=(IssuesIds.LLMS, IssuesIds.NOTE),
         register=register_issues,
     ),
     Page(
@@ -86,6 +95,7 @@ PAGES: tuple[Page, ...] = (
         shows=("test",),
         layout=tests_layout,
         parts=tests_parts,
+        first=(TestsIds.NOTE,),
         register=register_tests,
     ),
     Page(path="/llms", title="Models", url=TablesUrl, layout=llms_layout, register=register_llms),
@@ -96,6 +106,7 @@ PAGES: tuple[Page, ...] = (
         url=JudgeUrl,
         shows=("case", "agent"),
         layout=judge_layout,
+        first=(JudgeIds.NOTE, JudgeIds.HISTORY),
         register=register_judge,
     ),
     Page(
@@ -104,6 +115,7 @@ PAGES: tuple[Page, ...] = (
         url=SuiteUrl,
         shows=("case", "suite"),
         layout=suites_layout,
+        first=(SuitesIds.NOTE, SuitesIds.TRENDS),
         register=register_suites,
     ),
 )

@@ -69,6 +69,12 @@ def test_parts_of_the_overview_come_with_it(client: FlaskClient) -> None:
     assert version
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_the_first_parts_of_every_page_come_with_it(client: FlaskClient, page: Any) -> None:
+    answered = {name_outputs(key[0])[0][0] for key in keys_of(first_answers(client, page.path))}
+    assert set(page.first) <= answered
+
+
 def test_an_answer_is_the_one_to_the_same_question(client: FlaskClient) -> None:
     answers = first_answers(client, "/")
     [key] = [key for key in answers if key.startswith('["..overview-note-text')]

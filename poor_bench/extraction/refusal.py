@@ -5,6 +5,10 @@ asked. "I'm sorry" alone is not one, nor is "the law cannot help you": the claus
 speaker's own, and what it denies must be a service, such as to help, to answer or to provide.
 What is quoted or reported does not count, nor does a refusal that an answer follows. "I do not
 know" is an answer.
+
+On lists of about 100 refusals and 60 lookalikes that were written before the phrases were extended
+by them, recall was 84 %, 65 % (unusual wordings) and 88 %, precision 95 % to 98 %. A wording that
+no phrase covers is missed; the lists are in `tests/extraction/refusals`.
 """
 
 from __future__ import annotations
@@ -31,14 +35,17 @@ _QUOTED = re.compile(
 )
 _ENDS = re.compile(
     r"[.,!?:;](?=[\s\W]|$)|[.,!?:;](?=[^\x00-\x7f])|[\n\u3002\u3001]| [-\u2013\u2014] "
-    r"|\b(?:but|so|and|yet|aber|und|doch|mais|et|donc|pero|y|as[ií] que)\b(?! ?\d)"
+    r"|\b(?:but|and|yet|aber|(?<!kann )und|doch|mais|et|donc(?= (?:je|j'|nous|il|elle|cela|ce|la"
+    r"|le|les) )|pero|y|as[ií] que|por lo que"
+    r"|so(?= (?:i|we|you|the|this|that|it|here|there|please|let)\b))\b(?! ?\d)"
     r"|(?:\u4f46\u662f?|\u6240\u4ee5|\u56e0\u6b64)"
 )
 _WORD = re.compile(r"[^\W_]+")
 _REPORTED = re.compile(
     r"\b(?:said|says|replied|wrote|writes|answered|told|sagte?|schrieb|antwortete|meinte|dit|dites"
     r"|disait|r[eé]pondit|r[eé]pondu|[eé]crit|dijo|dice|respondi[oó]|escribi[oó]|contest[oó])\b"
-    "|\u8bf4|\u5199\u9053|\u5beb\u9053|\u95ee\u9053|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
+    "|\u8bf4|\u5199\u9053|\u5beb\u9053|\u95ee\u9053"
+    "|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
 )
 _ANSWERED = re.compile(
     r"\b(?:answer|result|solution|total|sum|antwort|ergebnis|l[oö]sung|r[eé]ponse|r[eé]sultat"
@@ -46,6 +53,9 @@ _ANSWERED = re.compile(
     r"(?: (?:is|are|would be|ist|lautet|w[aä]re|est|serait|es|ser[ií]a)(?! (?:not|no|nicht|pas)\b)"
     r"| ?[:=]) ?\S"
     r"|(?:\u7b54\u6848|\u7ed3\u679c|\u7d50\u679c|\u7b54\u3048)(?:\u662f|\u4e3a|\u70ba|\u306f|:)"
+    r"|\b(?:(?:liebe|viele|beste|herzliche|freundlichen) gr[uü](?:ß|ss)en?|(?:kind|best) regards"
+    r"|yours sincerely|cordialement|bien à vous|bises|atentamente|un abrazo)\b"
+    "|\u6b64\u81f4|\u656c\u5177"  # end of a letter
     r"|```|[{\[] ?[\"'\d]"
 )
 _BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
@@ -80,7 +90,7 @@ def find_refusal(answer: str) -> str:
         own = _strip_leads(clause)
         if _declines(own):
             return "" if _is_answered(clauses[index + 1 :], text) else own
-        if position > _OPENING or _rules_out(clause, own):
+        if position > _OPENING or _rules_out(clause, own, is_first=index == 0):
             return ""
         position += len(clause) + 1
     return ""
@@ -125,12 +135,12 @@ def _applies(rule: Rule, clause: str) -> bool:
     return rule.harmless.search(clause, found.end(), found.end() + rule.reach) is None
 
 
-def _rules_out(clause: str, own: str) -> bool:
+def _rules_out(clause: str, own: str, *, is_first: bool) -> bool:
     """True if a clause before the refusal is an answer, a label, or says that another speaks."""
     if _REPORTED.search(clause) or _ANSWERED.search(clause) or _BARE.match(clause):
         return True
     is_whole = len(own) == len(clause.strip(_EDGES))  # not the rest of a phrase of politeness
-    return is_whole and own.isascii() and 1 <= len(_WORD.findall(own)) <= 2
+    return is_first and is_whole and own.isascii() and 1 <= len(_WORD.findall(own)) <= 2
 
 
 def _is_answered(later: list[str], text: str) -> bool:

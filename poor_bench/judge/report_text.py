@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from poor_bench.judge.agreement import FEW_ITEMS, Agreement, CorrectedScore, Trust
 from poor_bench.judge.judged_run import (
@@ -20,6 +20,7 @@ from poor_bench.messages import write_count
 from poor_bench.metrics import cost_text
 from poor_bench.pool.events import ModelLoading
 from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.ranking import COMPARABLE_SHARE
 
 _MOST_REPAIRS = 4
 
@@ -260,7 +261,8 @@ def tally_text(tally: PairwiseTally) -> Iterator[str]:
     )
     share = tally.share_of_a
     if share is not None:
-        yield f"A wins {_percent(share)} of the pairs with a winner: {_verdict(share)}."
+        verdict = _verdict(share, [each.outcome for each in tally.comparisons])
+        yield f"A wins {_percent(share)} of the pairs with a winner: {verdict}."
     bias = tally.position_bias
     if bias is not None:
         yield f"The winner changes with the order in {_percent(bias)} of the pairs."
@@ -298,10 +300,13 @@ def panel_text(decisions: PanelPreferences) -> Iterator[str]:
     )
     share = decisions.share_of_a
     if share is not None:
-        yield f"A wins {_percent(share)} of the cases with a winner: {_verdict(share)}."
+        yield f"A wins {_percent(share)} of the cases with a winner: {_verdict(share, said)}."
 
 
-def _verdict(share: Estimate) -> str:
+def _verdict(share: Estimate, outcomes: Sequence[PairOutcome]) -> str:
+    n_judged = len(outcomes) - outcomes.count(PairOutcome.FAILED)
+    if n_judged < COMPARABLE_SHARE * len(outcomes):
+        return f"{n_judged} of {len(outcomes)} were judged, too few to name the better one"
     if share.low > 0.5:
         return "A is better"
     return "B is better" if share.high < 0.5 else "no significant difference"

@@ -84,6 +84,14 @@ def test_few_duels_name_no_winner() -> None:
     assert "B is better" in "\n".join(tally_text(tally_comparisons([B] * 20)))
 
 
+def test_no_winner_is_named_where_many_pairs_were_not_judged() -> None:
+    failed = comparison(None, None)
+    told = "\n".join(tally_text(tally_comparisons([A] * 20 + [failed] * 3)))
+    assert "20 of 23 were judged, too few to name the better one" in told
+    assert "A is better." not in told
+    assert "A is better." in "\n".join(tally_text(tally_comparisons([A] * 20 + [failed] * 2)))
+
+
 def asked_again(*places: Position | None) -> PairComparison:
     """Build a comparison with A first, B first, and both again."""
     a_first, b_first, a_again, b_again = places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -263,17 +264,18 @@ def _list_pairs(
     table = table.order_by_llm()
     named = [groups.get(test_id) for test_id in table.test_ids]
     of_tests = named if any(named) else None  # numbering so many tests takes time
-    compared, apart, columns = [], [], []
+    compared, apart = [], []
+    columns = np.empty((math.comb(len(best_first), 2), len(table.scores)))
     for a, b in combinations(best_first, 2):
-        differences = table.scores[:, a] - table.scores[:, b]
+        differences = np.subtract(table.scores[:, a], table.scores[:, b], columns[len(compared)])
         if np.isnan(differences).all():
             apart.append((table.llm_ids[a], table.llm_ids[b]))
         else:
             compared.append((a, b))
-            columns.append(np.nan_to_num(differences, copy=False))
+            np.nan_to_num(differences, copy=False)
     if not compared:
         return [], apart
-    p_values = sign_flip_p_values(np.array(columns).T, groups=of_tests).tolist()
+    p_values = sign_flip_p_values(columns[: len(compared)].T, groups=of_tests).tolist()
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     units = np.array(number_groups(len(of_tests), of_tests)) if of_tests else None
     return [

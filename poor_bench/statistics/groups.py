@@ -106,6 +106,9 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
     n = len(values)
     if n == 0:
         raise ValueError("a mean needs at least one value")
+    counts = Counter(values) if groups is None else Counter()
+    if counts and counts.keys() <= _WHOLE:
+        return _sum_whole(counts)
     mean = math.fsum(values) / n
     excesses = [value - mean for value in values]
     squares = between = math.fsum(excess**2 for excess in excesses)
@@ -123,8 +126,28 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
         cubes=math.fsum(excess**3 for excess in excesses),
         lowest=min(values),
         highest=max(values),
-        is_whole={*values} <= {-1.0, 0.0, 1.0},
+        is_whole=_WHOLE.issuperset(values),
         groups=described,
+    )
+
+
+_WHOLE = frozenset({-1.0, 0.0, 1.0})
+
+
+def _sum_whole(counts: Mapping[float, int]) -> Sums:
+    """Sum up values of independent tests of which each is -1, 0 or 1, by how often each occurs."""
+    n = sum(counts.values())
+    mean = sum(value * count for value, count in counts.items()) / n
+    squares = math.fsum(count * (value - mean) ** 2 for value, count in counts.items())
+    return Sums(
+        sizes={1: n},
+        mean=mean,
+        squares=squares,
+        between=squares,
+        cubes=math.fsum(count * (value - mean) ** 3 for value, count in counts.items()),
+        lowest=min(counts),
+        highest=max(counts),
+        is_whole=True,
     )
 
 

@@ -108,6 +108,17 @@ def test_interval_covers_where_ten_groups_may_all_be_good_by_chance() -> None:
     assert hits / 150 >= 0.92
 
 
+def test_interval_of_ten_small_groups_is_not_wider_than_needed() -> None:
+    rng = np.random.default_rng(1)
+    names = [str(place // 2) for place in range(20)]
+    hits = 0
+    for _ in range(500):
+        ability = np.repeat(rng.beta(0.95 * 7 / 3, 0.05 * 7 / 3, 10), 2)
+        estimate = mean_score(((rng.random(20) < ability) * 1.0).tolist(), names)
+        hits += estimate.low <= 0.95 <= estimate.high
+    assert 0.93 <= hits / 500 <= 0.965
+
+
 def test_resampled_groups_are_drawn_as_a_whole() -> None:
     differences = np.repeat(np.random.default_rng(1).normal(0, 0.2, 12).clip(-1, 1), 5).tolist()
     alone = bootstrap_interval(differences)

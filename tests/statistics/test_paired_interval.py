@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.statistics.differences import bootstrap_interval, estimate_paired_difference
+from poor_bench.statistics.means import mean_score
 
 differences = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 
@@ -75,3 +76,13 @@ def test_bootstrap_repeats_itself_and_copes_with_equal_values() -> None:
 def test_bootstrap_needs_a_difference() -> None:
     with pytest.raises(ValueError, match="at least one difference"):
         bootstrap_interval([])
+
+
+def test_many_differences_of_one_sign_rule_out_the_other_as_scores_do() -> None:
+    differences = [1.0] * 10 + [0.0] * 90
+    found, scores = estimate_paired_difference(differences), mean_score(differences)
+    assert found.low == pytest.approx(scores.low)
+
+
+def test_three_wins_do_not_tell_the_sign() -> None:
+    assert estimate_paired_difference([1.0] * 3 + [0.0] * 97).low < 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,6 +19,9 @@ from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from poor_bench.comparison.compared_tests import Mismatch
     from poor_bench.reports.report_data import BaseComparison, ReportData
     from poor_bench.results.stored_texts import StoredTexts
@@ -38,6 +41,7 @@ class _Read:
     run_ids: Collection[str]
     stale: Mapping[TrialKey, StaleReason] | None = None
     stale_counts: StaleCounts | None = None
+    stale_entries: NDArray[np.int64] | None = None
 
 
 class ReportGenerator:
@@ -148,6 +152,7 @@ class ReportGenerator:
             detectors=self._config.detectors,
             stale=read.stale,
             known_stale_counts=read.stale_counts,
+            stale_entries=read.stale_entries,
             floor=build_floor(self._config.load_cheats(), self._tests),
             shows_uncertainty=self._shows_uncertainty,
             budget=self._budget,
@@ -166,10 +171,28 @@ class ReportGenerator:
             StoreError: If results cannot be read.
             ValueError: If the form is unknown.
         """
+        return "".join(self.render_pieces(form, by))
+
+    def render_pieces(self, form: str, by: str = "llm") -> Iterable[str]:
+        """Write the same in pieces, so that not all of a long table is in memory.
+
+        Args:
+            form: One of `EXPORTS`.
+            by: What a row of figures stands for, a `GroupBy`.
+
+        Raises:
+            ConfigError: If the base refers to nothing.
+            StoreError: If results cannot be read.
+            ValueError: If the form is unknown.
+        """
         return render_report(form, self.data, GroupBy(by))
 
-    def write(self, path: Path, text: str) -> None:
+    def write(self, path: Path, text: str | Iterable[str]) -> None:
         """Replace a file atomically.
+
+        Args:
+            path: The file.
+            text: Its content, as a whole or in pieces.
 
         Raises:
             ConfigError: If it cannot be written; the old file stays.
@@ -206,6 +229,7 @@ class ReportGenerator:
 
     def _read_table(self) -> _Read:
         """Read the same from the index."""
+        from poor_bench.results.figures import count_stale
         from poor_bench.results.table import StoredRows
 
         known = self._config.workspace.tests_by_id
@@ -215,12 +239,14 @@ class ReportGenerator:
         table_of_tests = table.select(
             is_chosen & table.find_entries("test_id", self._tests.__contains__)
         )
+        known_rows, reasons = StaleCheck(self._config).find_rows(table_of_tests)
         return _Read(
             results=StoredRows(table_of_tests),
             columns=table_of_tests,
             n_removed=int((is_chosen & is_removed).sum()),
             run_ids={*table_of_tests.find_values("run_id")},
-            stale_counts=StaleCheck(self._config).count(table_of_tests),
+            stale_counts=count_stale(table_of_tests, known_rows, reasons, self._tests),
+            stale_entries=known_rows[reasons > 0],
         )
 
     def _open_texts(self, table: ResultTable) -> StoredTexts:

@@ -114,7 +114,7 @@ def command(
         base=base or "",
         allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
-        reads_columns=form in {_TABLE, _TIMES},
+        reads_columns=form in {_TABLE, _TIMES, "csv"},
         shows_uncertainty=options["shows_uncertainty"] or options["budget"] is not None,
         budget=_read_budget(options),
     )
@@ -124,11 +124,12 @@ def command(
     if form == _TIMES:
         print_times(generator.data)
         return 0
-    text = generator.render(form, _GROUPS[by])
+    pieces = generator.render_pieces(form, _GROUPS[by])
     if output is None:
-        click.echo(text, nl=False)
+        for piece in pieces:
+            click.echo(piece, nl=False)
     else:
-        generator.write(output, text)
+        generator.write(output, pieces)
         click.echo(f"Wrote {output}")
     return 0
 

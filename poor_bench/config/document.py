@@ -8,7 +8,7 @@ import re
 import stat
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,10 +130,14 @@ def lock_for_writing(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     """Write a file so that readers see the old content or the new one, also after a crash.
 
     Permissions of an existing file are kept; a symbolic link is followed.
+
+    Args:
+        path: The file.
+        text: Its content, as a whole or in pieces.
 
     Raises:
         ConfigError: If it cannot be written; what was there before is untouched.
@@ -144,15 +148,17 @@ def write_atomically(path: Path, text: str) -> None:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         temporary = Path(name)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+            stream.writelines((text,) if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(_read_mode(target))
         temporary.replace(target)
-    except OSError as error:
+    except BaseException as error:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+        if not isinstance(error, OSError):
+            raise  # what yields the pieces failed
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
 
 

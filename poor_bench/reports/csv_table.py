@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result, result_to_record
@@ -27,12 +28,26 @@ def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any
         columns: Field and heading of each column.
         rows: Values by field; a missing one or None leaves its cell empty.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow([plain_cell(heading) for _, heading in columns])
-    for row in rows:
-        writer.writerow([plain_cell(row.get(field)) for field, _ in columns])
-    return stream.getvalue()
+    return "".join(csv_pieces(columns, rows))
+
+
+_ROWS_OF_PIECE = 1_000
+
+
+def csv_pieces(
+    columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Write the same in pieces, so that not all of it is in memory."""
+    following = iter(rows)
+    cells: Iterable[list[object]] = [[plain_cell(heading) for _, heading in columns]]
+    while cells:
+        stream = io.StringIO()
+        csv.writer(stream).writerows(cells)
+        yield stream.getvalue()
+        cells = [
+            [plain_cell(row.get(field)) for field, _ in columns]
+            for row in islice(following, _ROWS_OF_PIECE)
+        ]
 
 
 def plain_cell(value: object) -> object:
@@ -85,23 +100,19 @@ _FIELDS = (
 
 
 def results_to_csv(
-    results: Iterable[Result],
-    tests: Mapping[str, Test],
-    stale: Collection[tuple[str, str, int]] = (),
-) -> str:
-    """Write a heading and a row for every result.
+    results: Iterable[tuple[Result, bool]], tests: Mapping[str, Test]
+) -> Iterator[str]:
+    """Write a heading and a row for every result, in pieces.
 
     Args:
-        results: Results of `tests`, failures included.
+        results: Results of `tests`, failures included; True for a stale score.
         tests: By test id.
-        stale: Keys of the trials with a stale score.
     """
     rows = (
-        _row(result, tests[result.test_id])
-        | {"stale": "stale" if result.score is not None and result.key in stale else ""}
-        for result in results
+        _row(result, tests[result.test_id]) | {"stale": "stale" if is_stale else ""}
+        for result, is_stale in results
     )
-    return csv_text([(name, name) for name in _FIELDS], rows)
+    return csv_pieces([(name, name) for name in _FIELDS], rows)
 
 
 def _row(result: Result, test: Test) -> dict[str, Any]:
@@ -116,6 +127,6 @@ def _row(result: Result, test: Test) -> dict[str, Any]:
     }
 
 
-def report_to_csv(data: ReportData, _by: object = None) -> str:
-    """Write a row for every result of a report."""
-    return results_to_csv(data.results, data.tests, data.stale or ())
+def report_to_csv(data: ReportData, _by: object = None) -> Iterator[str]:
+    """Write a row for every result of a report, in pieces."""
+    return results_to_csv(data.rows(), data.tests)

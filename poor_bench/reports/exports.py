@@ -1,5 +1,7 @@
 """Formats of a report: one function for each, `(data, by) -> text`, registered in one table.
 
+A function may yield the text in pieces instead, so that not all of it is in memory.
+
 `report --format` offers the formats of `EXPORTS`, and `--output` finds them by the name's ending.
 """
 
@@ -9,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.summary import GroupBy
 
@@ -36,8 +40,8 @@ def format_of_ending(ending: str) -> str | None:
     return next((name for name, each in EXPORTS.items() if ending.lower() in each.endings), None)
 
 
-def render_report(form: str, data: ReportData, by: GroupBy) -> str:
-    """Write a report as text.
+def render_report(form: str, data: ReportData, by: GroupBy) -> Iterable[str]:
+    """Write a report as pieces of text.
 
     Args:
         form: A key of `EXPORTS`.
@@ -51,5 +55,5 @@ def render_report(form: str, data: ReportData, by: GroupBy) -> str:
         raise ValueError(f"unknown form {form!r}")
     export = EXPORTS[form]
     module = import_module(f"poor_bench.reports.{export.module}")
-    text: str = getattr(module, export.function)(data, by)
-    return text
+    text: str | Iterable[str] = getattr(module, export.function)(data, by)
+    return (text,) if isinstance(text, str) else text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.result_set import ResultSet
@@ -46,6 +46,10 @@ from poor_bench.statistics.summary import (
     add_stale_counts,
 )
 from poor_bench.statistics.trials import TrialColumns, collect_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class BaseComparison(NamedTuple):
@@ -108,6 +112,8 @@ class ReportData:
     """Key of each trial with a stale score to what changed since; None if not known."""
     known_stale_counts: StaleCounts | None = None
     """What `stale` would give, where results were read as columns; None to count them."""
+    stale_entries: NDArray[np.int64] | None = None
+    """The same as entries of `columns`."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     """LLM id to why it left a race early: it has figures and issues, but no rank."""
     floor: Sequence[FloorRow] = ()
@@ -284,6 +290,19 @@ class ReportData:
         return compute_stratified_scores(
             self._trials, self.tests, classes_weigh_alike=classes_weigh_alike
         )
+
+    def rows(self) -> Iterator[tuple[Result, bool]]:
+        """Yield every result, and True if it is a stale score."""
+        if self.stale_entries is not None:
+            stale = iter([*self.stale_entries.tolist(), -1])
+            following = next(stale)
+            for entry, result in enumerate(self.results):
+                is_stale = entry == following
+                following = next(stale) if is_stale else following
+                yield result, is_stale
+            return
+        for result in self.results:
+            yield result, result.score is not None and result.key in (self.stale or ())
 
     @cached_property
     def trials(self) -> list[Result]:

@@ -258,7 +258,7 @@ class ResultTable(TrialColumns):
 
 
 class StoredRows(Sequence[Result]):
-    """All results of a table, texts and all, read when the first of them is needed."""
+    """All results of a table, texts and all; going through them keeps none in memory."""
 
     def __init__(self, table: ResultTable) -> None:
         self._table = table
@@ -274,8 +274,8 @@ class StoredRows(Sequence[Result]):
         return self._results[place]
 
     def __iter__(self) -> Iterator[Result]:
-        return iter(self._results)
+        return self._table.whole(range(len(self._table)))
 
     @cached_property
     def _results(self) -> tuple[Result, ...]:
-        return tuple(self._table.whole(range(len(self._table))))
+        return tuple(self)

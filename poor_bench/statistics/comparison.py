@@ -264,7 +264,8 @@ def _list_pairs(
     table = table.order_by_llm()
     named = [groups.get(test_id) for test_id in table.test_ids]
     of_tests = named if any(named) else None  # numbering so many tests takes time
-    compared, apart = [], []
+    compared: list[tuple[int, int]] = []
+    apart: list[tuple[str, str]] = []
     columns = np.empty((math.comb(len(best_first), 2), len(table.scores)))
     for a, b in combinations(best_first, 2):
         differences = np.subtract(table.scores[:, a], table.scores[:, b], columns[len(compared)])

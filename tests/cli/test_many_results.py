@@ -54,6 +54,10 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
         ["report", "--format", "times"],
         ["report", "--stratify", "classes", "--class", "sums"],
         ["report", "--llm", "*:silent"],
+        ["issues"],
+        ["issues", "--json"],
+        ["issues", "wrong_answer"],
+        ["issues", "score_zero", "--llm", "*:kept"],
     ],
     ids=" ".join,
 )
@@ -69,6 +73,19 @@ def test_many_results_are_shown_as_few_are(
     assert main([*words, "--data", str(folder)]) == code
     assert capsys.readouterr().out == few
     assert few
+
+
+def test_many_results_are_the_same_rows_of_csv_as_few(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["report", "--format", "csv", "--data", str(folder)])
+    few = capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
+    path = folder / "rows.csv"
+    main(["report", "--output", str(path), "--data", str(folder)])
+    many = path.read_text(encoding="utf-8").splitlines()
+    assert (many[0], sorted(many)) == (few[0], sorted(few))
+    assert sum(",stale" in line for line in few) > 1
 
 
 def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:

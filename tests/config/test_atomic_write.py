@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from poor_bench.config.document import write_atomically
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, StoreError
 
 
 def test_the_file_has_the_new_content_and_the_old_permissions(tmp_path: Path) -> None:
@@ -45,3 +46,18 @@ def test_a_failure_keeps_the_old_content_and_leaves_no_litter(
 def test_a_missing_folder_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
         write_atomically(tmp_path / "no" / "a", "x")
+
+
+def test_pieces_that_cannot_be_made_keep_the_old_content(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old", encoding="utf-8")
+
+    def pieces() -> Iterator[str]:
+        yield "new"
+        raise StoreError("the index is damaged")
+
+    with pytest.raises(StoreError, match="damaged"):
+        write_atomically(path, pieces())
+    assert [(p.name, p.read_text(encoding="utf-8")) for p in tmp_path.iterdir()] == [("a", "old")]
+    write_atomically(path, iter(["ne", "w"]))
+    assert path.read_text(encoding="utf-8") == "new"

@@ -10,7 +10,7 @@ from tests.comparison.builders import failed, make_tests, scored
 
 def rows(*results: Result) -> list[dict[str, str]]:
     tests = make_tests("t", "u")
-    text = results_to_csv(results, tests)
+    text = "".join(results_to_csv(((result, False) for result in results), tests))
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 

@@ -11,6 +11,7 @@ from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
 from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
+from poor_bench.dashboard.pages.tests.tables import build_test_table
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detector import IssueSeverity
@@ -212,6 +213,16 @@ def listed_by_figures(url: TestUrl) -> list[str]:
 )
 def test_tests_are_filtered_by_ranges_of_their_figures(search: str, found: list[str]) -> None:
     assert listed_by_figures(TestUrl.read(search)) == found
+
+
+def test_figures_that_are_being_computed_are_not_called_unknown() -> None:
+    computing = KnownTests({}, {}, has_figures=False)
+    test = Test(test_id="t", class_id="c", level=1, text="?")
+    shown = text_of(build_test_table([test], computing, TestUrl()))
+    assert (shown.count("computing ..."), "n/a" in shown) == (3, False)
+    nothing = build_test_table([], computing, TestUrl(min_mean=0.5))
+    assert text_of(nothing) == "computing ..."
+    assert "No test matches" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
 
 
 def test_boxes_of_ranges_become_the_address() -> None:

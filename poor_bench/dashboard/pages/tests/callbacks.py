@@ -46,7 +46,11 @@ if TYPE_CHECKING:
 def _know(services: Services) -> KnownTests:
     """Collect what is known about the tests by now."""
     items, findings = services.tests.items().value, services.tests.findings().value
-    return KnownTests(items.items if items else {}, findings.by_test if findings else {})
+    return KnownTests(
+        items.items if items else {},
+        findings.by_test if findings else {},
+        has_figures=items is not None,
+    )
 
 
 def found_tests(services: Services, search: str | None) -> list[Test]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from poor_bench.statistics.items import Item
 
 
+COMPUTING = "computing ..."
+
+
 @dataclass(frozen=True, slots=True)
 class KnownTests:
     """What is known about tests by now."""
@@ -25,6 +28,13 @@ class KnownTests:
     """Test id to what results say."""
     findings: Mapping[str, tuple[TestFinding, ...]]
     """Test id to what is wrong with it."""
+    has_figures: bool = True
+    """False while the results are read for the first time."""
+
+    @property
+    def missing(self) -> str:
+        """What stands for a figure that a test does not have."""
+        return "n/a" if self.has_figures else COMPUTING
 
 
 def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[Test]:

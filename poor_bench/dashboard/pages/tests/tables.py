@@ -13,6 +13,7 @@ from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, sort_head
 from poor_bench.dashboard.components.tables import number, quiet, write_n
+from poor_bench.dashboard.pages.tests.find import COMPUTING, KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
 from poor_bench.dashboard.services.test_findings import message_about, rate_severity
 from poor_bench.dashboard.url_state import compare_link
@@ -23,7 +24,6 @@ from poor_bench.statistics.items import LevelOrder, LevelVerdict
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.pages.tests.find import KnownTests
     from poor_bench.dashboard.services.test_findings import TestFinding
     from poor_bench.dashboard.services.test_reports import FoundFaults
     from poor_bench.statistics.intervals import Estimate
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 50
 NO_CHOICE = TestUrl()
-_UNKNOWN = "n/a"
 _TRENDS = {
     LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as declared"),
     LevelVerdict.REVERSED: ("easier with level", "Higher levels are easier: check the levels"),
@@ -123,7 +122,7 @@ def _of_level(level: int) -> list[tuple[str, Callable[[ClassLine], float | None]
 
 def _hardness(line: ClassLine) -> Component:
     if line.order is None:
-        text = "no results yet" if line.is_computed else "computing ..."
+        text = "no results yet" if line.is_computed else COMPUTING
         return html.Span(text, className="quiet")
     trend, meaning = _TRENDS[line.order.verdict]
     levels: list[Any] = []
@@ -165,13 +164,14 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         head=_sort_head(url, SortBy.LEVEL, "Level", "Declared difficulty")),
             SheetColumn(field="mean", heading="Mean score",
                         value=read(lambda item: item.mean_score),
-                        cell=lambda test: _mean(test.test_id, known.items.get(test.test_id)),
+                        cell=lambda test: _mean(test.test_id, known),
                         head=_sort_head(url, SortBy.MEAN, "Mean score",
                                         "Mean over models, and how many have a score"),
                         further=[("Models", read(lambda item: item.n_llms)),
                                  ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
-                        cell=lambda test: _figure(read(lambda item: item.discrimination)(test)),
+                        cell=lambda test: _figure(read(lambda item: item.discrimination)(test),
+                                                  known.missing),
                         head=_sort_head(url, SortBy.DISCRIMINATION, "Discrimination",
                                         "Item-rest correlation over models. Below 0: good models "
                                         "fail here."),
@@ -179,7 +179,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                                  ("Discrimination 95 % CI high", bound("high"))]),
             SheetColumn(field="flakiness", heading="Flakiness",
                         value=read(lambda item: item.flip_rate),
-                        cell=lambda test: _flakiness(known.items.get(test.test_id)),
+                        cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
                                         "Chance that two trials of a model end differently; n: "
                                         "models with several trials"),
@@ -217,6 +217,8 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
         known: What is known about them.
         url: State of the page.
     """
+    if not tests and not known.has_figures:
+        return html.P(COMPUTING, className="quiet")
     if not tests:
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
@@ -265,10 +267,11 @@ def _name(test: Test, link: Component) -> list[Any]:
     return [link, *(html.Span(label, className="test-label") for label in labels)]
 
 
-def _mean(test_id: str, item: Item | None) -> Component:
+def _mean(test_id: str, known: KnownTests) -> Component:
     """Show the mean score, with a link to the answers of the models side by side."""
+    item = known.items.get(test_id)
     if item is None:
-        return quiet(_UNKNOWN)
+        return quiet(known.missing)
     link = dcc.Link(
         f"n={item.n_llms}",
         href=compare_link((), test=test_id),
@@ -278,15 +281,16 @@ def _mean(test_id: str, item: Item | None) -> Component:
     return html.Td([score_badge(item.mean_score), " ", link], className="number")
 
 
-def _figure(estimate: Estimate | None) -> Component:
+def _figure(estimate: Estimate | None, missing: str) -> Component:
     if estimate is None:
-        return quiet(_UNKNOWN)
+        return quiet(missing)
     return number(f"{estimate.value:+.2f}", n=estimate.n)
 
 
-def _flakiness(item: Item | None) -> Component:
+def _flakiness(test_id: str, known: KnownTests) -> Component:
+    item = known.items.get(test_id)
     if item is None or item.flip_rate is None:
-        return quiet(_UNKNOWN)
+        return quiet(known.missing)
     return number(f"{item.flip_rate:.0%}", n=item.n_repeated)
 
 

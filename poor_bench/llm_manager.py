@@ -28,7 +28,7 @@ from poor_bench.ports import (
     Reachability,
     TellsServer,
 )
-from poor_bench.providers.api_keys import hide_key_in_answer, known_key
+from poor_bench.providers.api_keys import find_known_key, hide_key_in_answer
 from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.endpoint import (
     WORKER_LOCAL,
@@ -195,7 +195,7 @@ class LLMManager:
 
     def without_key(self, llm: LLM, text: str) -> str:
         """Remove an LLM's key from text that is to be stored."""
-        return hide_key_in_answer(text, known_key(llm, self._services.environ))
+        return hide_key_in_answer(text, find_known_key(llm, self._services.environ))
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""
@@ -241,9 +241,9 @@ class LLMManager:
         """Requests that the LLM's endpoint gets at once while it refuses none."""
         return self._caller(llm).limiter.full_concurrency
 
-    def found_limits(self, llm: LLM) -> tuple[int, float] | None:
+    def list_found_limits(self, llm: LLM) -> tuple[int, float] | None:
         """Requests at once and a second that a search lets through; None without a search."""
-        return self._caller(llm).limiter.found_limits
+        return self._caller(llm).limiter.list_found_limits
 
     def n_waiting(self, llm: LLM) -> int:
         """The LLM's requests that wait just now to be sent again."""

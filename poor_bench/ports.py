@@ -79,7 +79,7 @@ class Provider(Protocol):
         """
 
     def preload(self, control: CallControl) -> float | None:
-        """Bring the model into memory; return milliseconds, or None where there is no such step."""
+        """Bring the model into memory; return milliseconds, or None where no such step exists."""
 
     def unload(self) -> None:
         """Free the model's memory, where there is such a step; never raises."""

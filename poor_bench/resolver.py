@@ -112,7 +112,7 @@ class ResultSetResolver:
         return read_stored_runs(store.paths.runs())
 
     def rescorings(self) -> Iterator[tuple[str, list[Result]]]:
-        """Yield what rescorings replaced and what find_undoable them restored, oldest first.
+        """Yield what rescorings replaced and what undoing them restored, oldest first.
 
         Yields:
             The kind of the kept run, `EARLIER` or `UNDO`, and its scores.
@@ -158,7 +158,7 @@ class ResultSetResolver:
         return reference if self._config.store.has_results_of(reference) else None
 
     def _llm_side(self, llm_id: str) -> ResultSet:
-        results = list(self._config.store.results_of(llm_id))
+        results = list(self._config.store.read_results_of(llm_id))
         if not results:
             raise ConfigError(
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)

@@ -340,7 +340,7 @@ class WorkspaceRunner:
                 cost money; nothing changed then.
             StoreError: If the score could not be stored.
         """
-        items = list(to_rescore([result], lambda _: self._known_test(result), self.scorer))
+        items = list(to_rescore([result], lambda _: self._find_known_test(result), self.scorer))
         if not items:
             raise ConfigError("there is nothing to score: the test or the response is missing")
         if self.scorer.needs_judge(result, items[0].test):
@@ -349,7 +349,7 @@ class WorkspaceRunner:
         self._require_sandbox([items[0].test])
         return next(iter(list(self.store_each(rescore(items, self.scorer)))))
 
-    def _known_test(self, result: Result) -> Test | None:
+    def _find_known_test(self, result: Result) -> Test | None:
         return self.workspace.tests_by_id.get(result.test_id)
 
     def store_each(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:

@@ -88,7 +88,7 @@ class AdaptiveLimit:
         if now < self.paused_until:
             return  # sent before the pause
         self._refused_at = now
-        self._refused = min(self._refused, self._sent_pace(now))
+        self._refused = min(self._refused, self._compute_sent_pace(now))
         if self._borne >= self._refused:
             self._borne = 0.85 * self._refused
         self._pace = max(_LOWEST_PACE, self._borne or self._refused / _GROWTH)
@@ -105,7 +105,7 @@ class AdaptiveLimit:
             used = allowance.limit - allowance.remaining
             self._told_pace = max(_LOWEST_PACE, 0.95 * used / allowance.reset_s)
 
-    def _sent_pace(self, now: float) -> float:
+    def _compute_sent_pace(self, now: float) -> float:
         """Requests a second that were really sent in this round."""
         elapsed_s = now - self._round.started_at
         if elapsed_s < _ROUND_S:
@@ -114,7 +114,7 @@ class AdaptiveLimit:
         return min(self._pace, max(_LOWEST_PACE, self._round.n_sent / elapsed_s))
 
     def _end_round(self, now: float) -> None:
-        sent = self._sent_pace(now)
+        sent = self._compute_sent_pace(now)
         latency_s = statistics.median(self._round.latencies_s)
         self._borne = max(self._borne, sent)
         if sent * latency_s >= _USED * self._at_once:  # Little's law: so many are under way

@@ -75,7 +75,7 @@ class RateLimiter:
         return self._full * self._n_servers()
 
     @property
-    def found_limits(self) -> tuple[int, float] | None:
+    def list_found_limits(self) -> tuple[int, float] | None:
         """Requests at once and a second that a search lets through; None without a search."""
         search = self._search
         if search is None:

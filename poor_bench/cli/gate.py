@@ -142,7 +142,7 @@ def command(
     from poor_bench.cli.evidence import gather_evidence
     from poor_bench.config.document import write_atomically
     from poor_bench.gates.check import check_gates
-    from poor_bench.gates.gate import has_failed, made_strict
+    from poor_bench.gates.gate import has_failed, make_strict
     from poor_bench.reports.gate_junit import gates_to_junit
 
     selection = read_selection({name: options[name] for name in _FILTERS})
@@ -160,7 +160,7 @@ def command(
         else check_gates(gates, gather_evidence(app.config, selection, gates, pass_mark))
     )
     if strict:
-        outcomes = made_strict(outcomes)
+        outcomes = make_strict(outcomes)
     _tell(outcomes, app.llm_names, ended, as_json=as_json)
     if junit is not None:
         write_atomically(junit, gates_to_junit(outcomes, app.llm_names))

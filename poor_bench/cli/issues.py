@@ -164,7 +164,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
             f">{metrics.STRICT_SCORE.label}": metrics.STRICT_SCORE.text(tax.strict_score),
             f">{metrics.FORMAT_TAX.label}": metrics.FORMAT_TAX.text(tax.tax),
             "Found": _counts(tax.n_by_found.items()),
-            "Fix": tax.mend,
+            "Fix": tax.fix,
         }
         for tax in taxes
     )

@@ -345,7 +345,7 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
 def _describe_silence(error: Exception) -> str:
     """Say why no scheduler answers; dask takes the first bytes of any server for a length."""
     if isinstance(error, MemoryError):
-        return "what is there is no dask scheduler"
+        return "another kind of server listens there, not a dask scheduler"
     return _first_line(error)
 
 

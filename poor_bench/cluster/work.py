@@ -20,7 +20,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.plugins.sources import digest_of_code, project_evaluators_folder
 from poor_bench.ports import CallControl, Reachability, TellsServer
-from poor_bench.providers.api_keys import key_variable, known_key, read_key
+from poor_bench.providers.api_keys import find_known_key, key_variable, read_key
 from poor_bench.providers.endpoint import endpoint_key
 from poor_bench.runner.jobs import JudgeItem, score_again
 from poor_bench.runner.machine import machine_facts
@@ -129,7 +129,7 @@ def _find_key_problem(llm: LLM) -> str:
 
 def _find_key_name(llm: LLM) -> str:
     try:
-        return (key_variable(llm, os.environ) or "") if known_key(llm, os.environ) else ""
+        return (key_variable(llm, os.environ) or "") if find_known_key(llm, os.environ) else ""
     except PoorBenchError:
         return ""
 

@@ -63,7 +63,7 @@ def read_text(path: Path) -> str:
     """Return the text of a file; a byte order mark is dropped.
 
     Raises:
-        UnreadableError: If there is no such file, or it is not UTF-8 text.
+        UnreadableError: If the file does not exist, or is not UTF-8 text.
     """
     try:
         with open_regular(path) as stream:

@@ -67,7 +67,7 @@ def edit_entries(
         entries = document.data if isinstance(document.data, list) else document.data[key]
         change(entries)
         before = read_text(path)
-        text = with_entries(before, key, entries) or _written_anew(before, document.data)
+        text = with_entries(before, key, entries) or _write_anew(before, document.data)
         report = Report(str(path))
         check(parse_json(text), report)
         raise_errors(report.problems)
@@ -75,7 +75,7 @@ def edit_entries(
     return before, text
 
 
-def _written_anew(before: str, data: Any) -> str:
+def _write_anew(before: str, data: Any) -> str:
     text = json.dumps(data, ensure_ascii=False, indent=find_indentation(before))
     return f"{text}\n"
 
@@ -200,7 +200,7 @@ def change_test(
         test_classes: Class id to class, to check the changed test against.
 
     Raises:
-        ConfigError: If there is no such test, or the file, as it was or as it would be, has an
+        ConfigError: If the test does not exist, or the file, as it was or as it would be, has an
             error, or cannot be written; it is untouched then.
     """
     edit_entries(
@@ -256,7 +256,7 @@ def change_llm(
         changes: Key to value; None takes the key away.
 
     Raises:
-        ConfigError: If there is no such LLM, or the file, as it was or as it would be, has an
+        ConfigError: If the LLM does not exist, or the file, as it was or as it would be, has an
             error, or cannot be written; it is untouched then.
     """
     [place] = [number for number, llm in enumerate(llms) if llm.id == llm_id] or [-1]
@@ -312,12 +312,12 @@ def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
 
     def change(listed: list[Any]) -> None:
         for entry in entries:
-            listed.append(_told_apart(entry, listed))
+            listed.append(_tell_apart(entry, listed))
 
     edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
 
 
-def _told_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
+def _tell_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
     """Return `entry`, with an explicit id if one of the listed has the same one by default."""
     if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
         return dict(entry)

@@ -72,7 +72,7 @@ def change_template(data_dir: Path, class_id: str, template: str) -> None:
         template: The text, with placeholders.
 
     Raises:
-        ConfigError: If there is no such template to replace, or the file, as it was or as it
+        ConfigError: If the template does not exist, or the file, as it was or as it
             would be, has an error, or cannot be written; it is untouched then.
     """
     _change_class(data_dir, class_id, _TEMPLATE, template)
@@ -87,7 +87,7 @@ def change_system_prompt(data_dir: Path, class_id: str, prompt: str) -> None:
         prompt: The text.
 
     Raises:
-        ConfigError: If there is no such prompt to replace, or the file, as it was or as it would
+        ConfigError: If the prompt does not exist, or the file, as it was or as it would
             be, has an error, or cannot be written; it is untouched then.
     """
     _change_class(data_dir, class_id, _SYSTEM_PROMPT, prompt)
@@ -102,7 +102,7 @@ def change_agent_prompt(data_dir: Path, agent_id: str, prompt: str) -> None:
         prompt: The text.
 
     Raises:
-        ConfigError: If there is no such agent, or its file cannot be read or written; it is
+        ConfigError: If the agent does not exist, or its file cannot be read or written; it is
             untouched then.
     """
     for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):

@@ -99,7 +99,7 @@ def entries_in(
     Args:
         document: A file such as `{"version": "1.0", "tests": [...]}`, or the bare list.
         key: The key under which the entries stand.
-        report: Takes what is wrong with the top level, and entries that are no mappings.
+        report: Takes what is wrong with the top level, and entries that are not mappings.
     """
     items, place = _find_list(document.data, key, report)
     for index, item in enumerate(items):

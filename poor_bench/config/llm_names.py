@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from poor_bench.config.nearest_name import known_names, near_names, nearest_hint
+from poor_bench.config.nearest_name import list_known_names, near_names, nearest_hint
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, resolve_llm_id
 
@@ -46,7 +46,7 @@ def unknown_llm(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> Con
     id_of = {known: llm.id for llm in llms for known in (llm.name, llm.label, llm.id) if known}
     id_of |= {known: known for known in also}
     near = dict.fromkeys(id_of[known] for known in near_names(name, id_of))
-    listed = known_names(set(id_of.values())) or "llms.json lists no LLM"
+    listed = list_known_names(set(id_of.values())) or "llms.json lists no LLM"
     return ConfigError(f"unknown model {name!r}", hint=nearest_hint(near) if near else listed)
 
 

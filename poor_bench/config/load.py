@@ -100,7 +100,7 @@ def require_workspace_folder(data_dir: Path) -> None:
     """Refuse a workspace that is not there as a whole, in one message.
 
     Raises:
-        ConfigError: If there is no such folder.
+        ConfigError: If the folder does not exist.
     """
     if not data_dir.is_dir():
         what = "is not a folder" if data_dir.exists() else "does not exist"

@@ -47,7 +47,7 @@ def names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
         'known: `code_001`, `math_001`'
     """
     near = near_names(written, valid)
-    return nearest_hint(near) if near else known_names(valid, limit)
+    return nearest_hint(near) if near else list_known_names(valid, limit)
 
 
 def near_names(written: str, valid: Collection[str]) -> list[str]:
@@ -65,10 +65,10 @@ def name_hint(written: str, valid: Collection[str]) -> str:
     near = nearest_name(written, valid)
     if near is not None:
         return f"did you mean `{near}`?"
-    return known_names(valid)
+    return list_known_names(valid)
 
 
-def known_names(valid: Collection[str], limit: int = 12) -> str:
+def list_known_names(valid: Collection[str], limit: int = 12) -> str:
     """Return a hint that lists valid names in order, at most `limit` of them."""
     if not valid:
         return ""

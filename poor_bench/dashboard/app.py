@@ -84,12 +84,12 @@ def _name_workspace(services: Services) -> str:
 
 def _report(services: Services, error: Exception) -> None:
     """Tell the user what went wrong in a callback, unless the shell shows it already."""
-    text = told_about(services, error)
+    text = tell_about(services, error)
     if text:
         show_error(text)
 
 
-def told_about(services: Services, error: Exception) -> str:
+def tell_about(services: Services, error: Exception) -> str:
     """Write the message about an error; empty if the shell shows it already.
 
     Only errors of ours say more than that there was one.

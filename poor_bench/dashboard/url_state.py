@@ -168,7 +168,7 @@ class TablesUrl(UrlState):
     """Name, order and columns of each table whose view the reader changed, as `cases~-score~case`.
     """
 
-    def view_of(self, name: str) -> TableView:
+    def find_view(self, name: str) -> TableView:
         """Read what the reader chose of a table.
 
         Example:

@@ -176,7 +176,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
     failures = tuple(trial.failure for trial in trials if trial.failure is not None)
     status, failed = _verdict(case, ran, max(case.trials, len(trials)) - len(ran))
     pass_rate = compute_rate(sum(trial.passed for trial in ran), len(ran))
-    shown = _shown_trial(case, ran, trials)
+    shown = _choose_trial(case, ran, trials)
     durations = [trial.duration_ms for trial in ran]
     return EvalCaseResult(
         id=case.id,
@@ -263,7 +263,7 @@ def _mean_cost(ran: Sequence[EvalTrialResult]) -> float | None:
     return mean(known) if len(known) == len(ran) else None
 
 
-def _shown_trial(
+def _choose_trial(
     case: EvalCase, ran: Sequence[EvalTrialResult], trials: Sequence[EvalTrialResult]
 ) -> EvalTrialResult:
     """Choose the first trial that did not pass, else the first that ran, else the first."""

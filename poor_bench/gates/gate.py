@@ -119,7 +119,7 @@ class GateOutcome:
     """As in `Observation`."""
 
 
-def made_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
+def make_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:
     """Turn every warning into a failure."""
     return [
         replace(outcome, status=GateStatus.FAILED)

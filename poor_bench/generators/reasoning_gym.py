@@ -157,7 +157,7 @@ def reasoning_gym_generator(name: str) -> Generator:
     """Return the generator of a family, such as `reasoning_gym.leg_counting`.
 
     Raises:
-        ConfigError: If there is no such family.
+        ConfigError: If the family does not exist.
         MissingExtraError: If the library is not installed.
     """
     family = name.removeprefix(PREFIX)

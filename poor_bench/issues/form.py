@@ -42,14 +42,14 @@ def form_fault(trial: Trial) -> FormFault | None:
     """Find the format fault of a trial's answer, or None.
 
     Where the evaluator says that a rule about form was broken, what it says decides. Otherwise
-    only responses that scored nothing are judged: a rule that nobody applied is no fault. An
+    only responses that scored nothing are judged: a rule that was not applied is not a fault. An
     answer that was cut off has that cause, and its form says nothing more.
     """
     if trial.is_zero and trial.is_cut_off:
         return None
     read = _READERS.get(trial.facts.wanted) if trial.facts.wanted else None
     if trial.result.strict_score is not None:
-        return _told_fault(trial, read)
+        return _describe_fault(trial, read)
     if not trial.is_zero:
         return None
     if trial.result.found == Found.MISSING:
@@ -69,7 +69,7 @@ def form_costs_score(trial: Trial) -> bool:
     return trial.is_zero and bool(trial.result.got) and trial.result.got == trial.result.expected
 
 
-def _told_fault(trial: Trial, read: _Read | None) -> FormFault | None:
+def _describe_fault(trial: Trial, read: _Read | None) -> FormFault | None:
     found = trial.result.found
     if found == Found.REPAIRED:
         return FormFault.ALMOST_JSON

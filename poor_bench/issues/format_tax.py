@@ -43,7 +43,7 @@ class FormatTax:
     """Mean score under the format rules, 0.0 to `score`."""
     n_by_found: Mapping[str, int]
     """How the answers that broke a rule were found, the most frequent way first."""
-    mend: str
+    fix: str
     """The cheapest fix; empty if no rule was broken."""
 
     @property
@@ -100,7 +100,7 @@ def _compute_tax(table: TrialTable, entries: NDArray[np.int64]) -> FormatTax:
         score=sum(scores.tolist()) / len(entries),
         strict_score=sum(strict.tolist()) / len(entries),
         n_by_found=dict(ways),
-        mend=_choose_fix(way, is_first=2 * begins.sum() > len(begins)) if way is not None else "",
+        fix=_choose_fix(way, is_first=2 * begins.sum() > len(begins)) if way is not None else "",
     )
 
 

@@ -84,7 +84,7 @@ def winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
     }
 
 
-def shown_texts(instructions: str, cases: Sequence[JudgedCase]) -> tuple[str, ...]:
+def list_shown_texts(instructions: str, cases: Sequence[JudgedCase]) -> tuple[str, ...]:
     """List all texts shown to the judge as evidence."""
     said = [text for case in cases for text in (case.expected_behavior, *_spoken(case))]
     return (instructions, *said)
@@ -194,7 +194,7 @@ class PairwiseJudge:
         )
 
     def _ask(self, first: JudgedCase, second: JudgedCase) -> _Asked:
-        shown = shown_texts(self.instructions, (first, second))
+        shown = list_shown_texts(self.instructions, (first, second))
         nonce = nonce_for(shown)
         messages = pairwise_messages(self.instructions, first, second, self.judge.rubric, nonce)
         asked = _Asked()

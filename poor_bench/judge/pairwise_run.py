@@ -17,7 +17,7 @@ from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.pairwise import PairwiseJudge, shown_texts
+from poor_bench.judge.pairwise import PairwiseJudge, list_shown_texts
 from poor_bench.judge.pairwise_results import PairComparison
 from poor_bench.judge.run_plan import FORM_CHARACTERS, choose_judges, request_usd
 from poor_bench.judge.storage import JudgementStore, PairwiseStore
@@ -135,7 +135,7 @@ class PairwiseRun:
                     yield event.value
 
     def _comparison_usd(self, judge: Judge, pair: Pair) -> float:
-        shown = shown_texts(self._instructions, [talk.as_case() for talk in pair])
+        shown = list_shown_texts(self._instructions, [talk.as_case() for talk in pair])
         rubric = judge.rubric
         told = len(rubric.text) + sum(len(item.description) for item in rubric.dimensions)
         n_characters = told + sum(map(len, shown)) + FORM_CHARACTERS

@@ -13,9 +13,9 @@ from poor_bench.labels.label import Label, check_when, label_from_record, label_
 from poor_bench.labels.ratings import (
     AnswerRatings,
     check_rating,
+    find_rating,
     parse_tags,
     rate_answer,
-    rating_of,
 )
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
@@ -71,7 +71,7 @@ def _fill_rows(
 
 
 def _row(label: Label) -> dict[str, Any]:
-    return label_to_record(label) | {"score": rating_of(label), "tags": "; ".join(label.tags)}
+    return label_to_record(label) | {"score": find_rating(label), "tags": "; ".join(label.tags)}
 
 
 def ratings_to_jsonl(labels: Iterable[Label]) -> str:
@@ -193,7 +193,7 @@ def _read_score(cell: str) -> float | None:
 def _find_answer(cells: Mapping[str, str], find_result: FindResult) -> Result:
     llm_id, test_id = cells["llm_id"].strip(), cells["test_id"].strip()
     trial = cells["trial"].strip() or "1"
-    if not trial.isascii() or not trial.isdigit() or len(trial) > 9:  # longer ones are no trials
+    if not trial.isascii() or not trial.isdigit() or len(trial) > 9:  # longer ones are not trials
         raise ValueError(f"trial must be a whole number from 1, not {trial!r:.40}")
     if cells["about"].strip():
         return Result(llm_id=llm_id, test_id=test_id, trial=int(trial), score=0.0)

@@ -120,11 +120,11 @@ def next_moment(labels: Iterable[Label], now: datetime) -> str:
     return now.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def rating_of(label: Label) -> float | None:
+def find_rating(label: Label) -> float | None:
     """Score of a rating, 0.0 to 1.0; None for words only.
 
     Example:
-        >>> rating_of(Label(about="answer-0", score=7.0, who="Ann", when=""))
+        >>> find_rating(Label(about="answer-0", score=7.0, who="Ann", when=""))
         0.7
     """
     return None if label.score is None else round(label.score / LARGEST_SCORE, _DIGITS)
@@ -139,7 +139,7 @@ class AnswerRatings:
     @property
     def scores(self) -> dict[str, float]:
         """Score of each person who gave one, 0.0 to 1.0."""
-        found = {label.who: rating_of(label) for label in self.labels}
+        found = {label.who: find_rating(label) for label in self.labels}
         return {who: score for who, score in found.items() if score is not None}
 
     @property

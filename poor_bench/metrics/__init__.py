@@ -15,6 +15,7 @@ from poor_bench.metrics.metric import Figure as Figure
 from poor_bench.metrics.metric import Metric as Metric
 from poor_bench.metrics.metric import (
     StateMetric,
+    build_told_metric,
     compute_mean,
     compute_rate,
     count_metric,
@@ -24,7 +25,6 @@ from poor_bench.metrics.metric import (
     read_told,
     speed_metric,
     time_metric,
-    told_metric,
 )
 from poor_bench.metrics.texts import cost_text as cost_text
 from poor_bench.metrics.texts import count_text as count_text
@@ -287,13 +287,13 @@ PROMPT_SPEED = speed_metric(
     "Prompt tokens that were not cached, per second of prompt processing.",
 )
 
-PROMPT_TOKENS = told_metric(
+PROMPT_TOKENS = build_told_metric(
     "prompt_tokens", "Prompt tokens", "Sum of the prompt tokens, cached ones included."
 )
-CACHED_TOKENS = told_metric(
+CACHED_TOKENS = build_told_metric(
     "cached_tokens", "Cached tokens", "Sum of the prompt tokens that the server had cached."
 )
-COMPLETION_TOKENS = told_metric(
+COMPLETION_TOKENS = build_told_metric(
     "completion_tokens", "Completion tokens", "Sum of the generated tokens, thinking included."
 )
 TOKENS_PER_TRIAL = Metric(
@@ -306,10 +306,10 @@ TOKENS_PER_TRIAL = Metric(
     better=Better.LOWER,
     is_optional=True,
 )
-THINKING_TOKENS = told_metric(
+THINKING_TOKENS = build_told_metric(
     "thinking_tokens", "Thinking tokens", "Sum of the generated tokens that were thinking."
 )
-COST = told_metric(
+COST = build_told_metric(
     "cost_usd",
     "Cost",
     "Cost of all trials with a known price, failed ones included.",
@@ -318,7 +318,7 @@ COST = told_metric(
     better=Better.LOWER,
     heading="Cost ($)",
 )
-JUDGE_COST = told_metric(
+JUDGE_COST = build_told_metric(
     "judge_cost_usd",
     "Judge cost",
     "Cost of judging the responses, not included in the cost.",
@@ -327,7 +327,7 @@ JUDGE_COST = told_metric(
     better=Better.LOWER,
     heading="Judge ($)",
 )
-MEMORY = told_metric(
+MEMORY = build_told_metric(
     "memory_bytes",
     "Memory",
     "Largest memory of the loaded model.",
@@ -335,7 +335,7 @@ MEMORY = told_metric(
     text=memory_text,
     better=Better.LOWER,
 )
-GPU_SHARE = told_metric(
+GPU_SHARE = build_told_metric(
     "gpu_share",
     "On GPU",
     "Smallest share of the model that was in GPU memory.",

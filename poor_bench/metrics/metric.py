@@ -248,7 +248,7 @@ def speed_metric(
     )
 
 
-def told_metric(name: str, label: str, meaning: str, **further: Any) -> Metric:
+def build_told_metric(name: str, label: str, meaning: str, **further: Any) -> Metric:
     """Define a figure that a trial reports itself: tokens, unless `further` says otherwise."""
     values: dict[str, Any] = {"unit": "tokens", "text": count_text, "is_optional": True, **further}
     return Metric(

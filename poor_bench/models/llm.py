@@ -137,7 +137,7 @@ def resolve_llm_id(result_key: str, llms: Sequence[LLM]) -> str | None:
     Returns:
         The id of the LLM that has exactly this id; else of the only one of this `provider:name`
         that agrees with the suffix, an entry that sets think coming before one that does not.
-        None where there is no such LLM, or no single one.
+        None where no LLM matches, or several do.
     """
     if any(llm.id == result_key for llm in llms):
         return result_key

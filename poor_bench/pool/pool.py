@@ -223,7 +223,7 @@ class _PoolRun(Generic[Item, Value]):
 
     def _tell_limits(self, turn: ModelTurn[Item]) -> None:
         llm = turn.work.llm
-        found = self._manager.found_limits(llm) if llm is not None else None
+        found = self._manager.list_found_limits(llm) if llm is not None else None
         if llm is not None and found is not None and found != turn.told_limits:
             turn.told_limits = found
             at_once, per_second = found

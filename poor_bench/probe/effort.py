@@ -41,7 +41,7 @@ _SURE = 0.8
 _LEAST_TELLING = 20
 """Thoughts of more tokens or words than this hardly have the same length by chance."""
 _SAID_NOTHING = 5
-"""Up to so many tokens or words are no thought."""
+"""Up to so many tokens or words do not count as thought."""
 
 
 def probe_effort(subject: ProbeSubject, n_spare: int) -> Part:
@@ -127,7 +127,7 @@ def probability_obeyed(low: Sequence[int], high: Sequence[int]) -> float:
     wide = variance + _EXPECTED_SPREAD**2
     longer = -((difference - _EXPECTED) ** 2) / (2 * wide) - math.log(wide) / 2
     if difference > _EXPECTED:
-        longer = max(longer, -math.log(wide) / 2)  # a larger ratio is no evidence against effort
+        longer = max(longer, -math.log(wide) / 2)  # a larger ratio does not speak against effort
     return 1 / (1 + math.exp(min(700.0, same - longer)))
 
 

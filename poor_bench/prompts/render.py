@@ -103,17 +103,17 @@ def list_inserted(test: Test) -> list[str]:
         >>> list_inserted(Test(test_id="t", class_id="c", level=1, texts=("Good", "Bad")))
         ['["Good", "Bad"]']
     """
-    values = [_content_of(test), *map(_as_text, test.fields.values())]
+    values = [_read_content(test), *map(_as_text, test.fields.values())]
     return sorted(filter(None, values), key=len, reverse=True)
 
 
-def _content_of(test: Test) -> str:
+def _read_content(test: Test) -> str:
     return test.text if test.text is not None else _as_json(test.texts)
 
 
 def _values_for(template: str, test: Test) -> dict[str, str]:
     names = list_placeholders(template)
-    content = _content_of(test)
+    content = _read_content(test)
     filled_by_content = names if len(names) == 1 else CONTENT_PLACEHOLDERS
     values = dict.fromkeys(filled_by_content, content)
     values.update((name, _as_text(value)) for name, value in test.fields.items())

@@ -66,7 +66,7 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
     return key
 
 
-def known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
+def find_known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
     """Return the key of an LLM as the environment has it, usable or not; None without one."""
     try:
         variable = key_variable(llm, environ)

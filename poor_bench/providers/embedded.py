@@ -88,7 +88,7 @@ class EmbeddedProvider:
         """Fetch the model's file if need be and load it; 0 where it was loaded before.
 
         Raises:
-            ProviderError: If there is no such model, or it cannot be fetched or loaded.
+            ProviderError: If the model does not exist, or it cannot be fetched or loaded.
             RunCancelledError: If `control.cancelled()` turned true.
         """
         return self._hold(control)[1]
@@ -153,7 +153,7 @@ def context_tokens(llm: LLM) -> int:
     """Choose the context size in tokens: prompt and reply together.
 
     Raises:
-        ProviderError: If the LLM's num_ctx is no such number.
+        ProviderError: If the LLM's num_ctx is not such a number.
     """
     wanted = llm.parameters.get("num_ctx", _DEFAULT_CONTEXT_TOKENS)
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:

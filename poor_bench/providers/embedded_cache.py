@@ -89,7 +89,7 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of our cache: $POOR_BENCH_CACHE, else the one that the system intends.
 
     Raises:
-        RuntimeError: If there is no such variable and the user has no home.
+        RuntimeError: If the variable is not set and the user has no home.
 
     Source:
         XDG Base Directory Specification; Apple's and Microsoft's guidelines for caches.

@@ -34,7 +34,7 @@ def obtain_model(llm: LLM, services: ProviderServices, control: CallControl) -> 
     """Return the file of an LLM's model, fetched if need be.
 
     Raises:
-        ProviderError: If there is no such file and it cannot be had.
+        ProviderError: If the file does not exist and cannot be fetched.
         RunCancelledError: If `control.cancelled()` turned true.
     """
     own = own_file(llm, services)

@@ -14,7 +14,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.allowance import read_allowance
-from poor_bench.providers.api_keys import hide_keys, known_key, read_key
+from poor_bench.providers.api_keys import find_known_key, hide_keys, read_key
 from poor_bench.providers.chat_wire import (
     ChatWire,
     Refused,
@@ -108,7 +108,7 @@ class HttpChat:
         self, wire: ChatWire, request: ChatRequest, value: Mapping[str, Any]
     ) -> Completion:
         """Read a whole reply that was fetched earlier, as from a batch; raises as `complete`."""
-        key = known_key(self._llm, self._services.environ)
+        key = find_known_key(self._llm, self._services.environ)
         reader = wire.reader(request, {})
         is_complete = reader.feed(value)
         if not (is_complete or reader.close()):
@@ -122,7 +122,7 @@ class HttpChat:
             error: The decoded object that holds it.
             status: HTTP status of the request, where it is known.
         """
-        key = known_key(self._llm, self._services.environ)
+        key = find_known_key(self._llm, self._services.environ)
         return self._refusal(error_in(hide_key_in_reply(error, key), status), {}, key)
 
     def close(self) -> None:

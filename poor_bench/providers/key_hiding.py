@@ -11,7 +11,7 @@ from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Provider, Reachability
-from poor_bench.providers.api_keys import hide_key_in_answer, hide_keys, known_key
+from poor_bench.providers.api_keys import find_known_key, hide_key_in_answer, hide_keys
 
 
 def without_key(completion: Completion, key: str | None) -> Completion:
@@ -65,7 +65,7 @@ class KeyHiding:
 
     @property
     def _key(self) -> str | None:
-        return known_key(self._llm, self._environ)
+        return find_known_key(self._llm, self._environ)
 
     @contextmanager
     def _hidden_in_errors(self) -> Iterator[None]:

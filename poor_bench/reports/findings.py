@@ -33,7 +33,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
     """
     yield from _leader(data, quote)
     yield from _coverage(data, quote)
-    yield from _predicted(data, quote)
+    yield from _describe_predicted(data, quote)
     yield from _groups(data)
     yield from _uncertainty(data, quote)
     yield from _changes(data, quote)
@@ -102,7 +102,7 @@ def _groups(data: ReportData) -> Iterator[str]:
         yield f"Confidence intervals count groups of tests: {largest.basis}."
 
 
-def _predicted(data: ReportData, quote: Quote) -> Iterator[str]:
+def _describe_predicted(data: ReportData, quote: Quote) -> Iterator[str]:
     """Yield the predicted full score of each LLM that ran the short form only."""
     for llm_id, score in data.order.predicted.items():
         figures = f"{score_text(score.value)} ({interval_text(score.low, score.high)})"

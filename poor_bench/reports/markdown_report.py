@@ -188,7 +188,7 @@ def _format_tax_table(data: ReportData) -> str:
         [
             code_span(data.name(tax.llm_id)),
             code_span(tax.class_id),
-            tax.mend,
+            tax.fix,
             metrics.score_text(tax.score),
             metrics.score_text(tax.strict_score),
             metrics.score_text(tax.tax),

@@ -23,9 +23,9 @@ from poor_bench.results.settled import SettledRows, SettledSource, mark_rows
 from poor_bench.results.text_rows import (
     ROW_BITS,
     TextRows,
+    build_relation,
     parquet_relation,
     quote_path,
-    relation_of,
 )
 from poor_bench.statistics.trials import NUMBERS
 
@@ -185,7 +185,7 @@ class Database:
 
     def copy_held(self, start: int, numbers: Path, texts: Path) -> None:
         """Write the rows of a chunk as the two files of a part."""
-        self._copy(relation_of(start, None), numbers, texts)
+        self._copy(build_relation(start, None), numbers, texts)
 
     def release(self, start: int) -> None:
         """Free the memory of a chunk whose texts are read from a part."""

@@ -46,7 +46,7 @@ class TrialGrid:
         import numpy as np
 
         places = np.flatnonzero(self.table.holding(words, self._rows, is_pattern=is_pattern))
-        return self._lines_of(places)
+        return self._find_lines(places)
 
     def mark_causes(self) -> dict[str, NDArray[np.bool_]]:
         """Mark for each cause of lost score the lines with a trial that lost score for it."""
@@ -55,7 +55,7 @@ class TrialGrid:
         marked = {}
         for cause, places in sorted(self.table.places_by_text("cause", self._rows).items()):
             marked[cause] = np.zeros(len(self.test_ids), dtype=np.bool_)
-            marked[cause][list(self._lines_of(places))] = True
+            marked[cause][list(self._find_lines(places))] = True
         return marked
 
     def mean_seconds(self) -> NDArray[np.float64]:
@@ -122,7 +122,7 @@ class TrialGrid:
         lengths = np.diff(self._starts)
         return np.repeat(np.arange(len(lengths)), lengths)
 
-    def _lines_of(self, places: NDArray[np.int64]) -> set[int]:
+    def _find_lines(self, places: NDArray[np.int64]) -> set[int]:
         """Find the lines of some places in `_rows`."""
         import numpy as np
 

@@ -155,7 +155,7 @@ class PartFolder:
             draft.write_bytes(orjson.dumps(base))
             draft.replace(self.folder / "base.json")
 
-    def known_sources(self, snapshot: Path) -> Base | None:
+    def list_known_sources(self, snapshot: Path) -> Base | None:
         """Find out what `results.json` consists of; None if only reading it would tell.
 
         Without the file it consists of nothing.

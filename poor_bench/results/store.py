@@ -98,7 +98,7 @@ class ResultStore:
                 except (ValueError, TypeError, KeyError) as error:
                     _LOG.warning("%s: a row of %s: %s", snapshot, row.llm_id, error)
 
-    def results_of(self, llm_id: str) -> Iterator[Result]:
+    def read_results_of(self, llm_id: str) -> Iterator[Result]:
         """Yield those of one LLM; of many results, the others are not read.
 
         Raises:
@@ -116,7 +116,7 @@ class ResultStore:
         Raises:
             StoreError: If the results cannot be read.
         """
-        return any(True for _ in self.results_of(llm_id))
+        return any(True for _ in self.read_results_of(llm_id))
 
     def table(self) -> ResultTable:
         """Read the same in columns: from the index, which follows the files.
@@ -268,7 +268,7 @@ class ResultStore:
         """
         runs = sorted(runs, key=lambda path: path.stem)
         parts = PartFolder(self.paths.snapshot.parent)
-        before = parts.known_sources(self.paths.snapshot)
+        before = parts.list_known_sources(self.paths.snapshot)
         with self._view() as view, without_collector():
             rows = sort_rows(view.rows(), self.paths.journal_dir) if is_sorted else view.rows()
             n_rows = write_snapshot(self.paths.snapshot, view.extras(), rows)

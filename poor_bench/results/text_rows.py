@@ -64,7 +64,7 @@ class TextRows:
                 first, last = min(rows), max(rows)
                 query = (
                     f"SELECT {start & ~ROWS}::BIGINT + row, {', '.join(expressions)} "
-                    f"FROM {relation_of(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
+                    f"FROM {build_relation(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
                 )
                 given: list[object] = [first, last]
                 if len(rows) <= last - first:  # not all that stand between them
@@ -99,7 +99,7 @@ class TextRows:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
                 f"SELECT {start & ~ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
-                f"FROM {relation_of(start, self._files[start])}"
+                f"FROM {build_relation(start, self._files[start])}"
                 for start in (self._starts[number] for number in numbers.tolist())
             )
             if not searched:
@@ -127,7 +127,7 @@ class TextRows:
                 return {}
             read = " UNION ALL ".join(
                 f"SELECT {start & ~ROWS}::BIGINT + row AS place, {field} AS text "
-                f"FROM {relation_of(start, self._files[start])} WHERE {field} <> ''"
+                f"FROM {build_relation(start, self._files[start])} WHERE {field} <> ''"
                 for start in starts
             )
             query = f"SELECT text, list(place) AS places FROM ({read}) GROUP BY text"
@@ -179,7 +179,7 @@ class TextRows:
             ) from error
 
 
-def relation_of(start: int, texts: Path | None) -> str:
+def build_relation(start: int, texts: Path | None) -> str:
     """Name what holds the texts from a place on."""
     if texts is None:
         return f"(SELECT * FROM held WHERE chunk = {start})"

@@ -199,7 +199,7 @@ def find_undoable(
     What was undone before is skipped, and so are trials that were asked again since.
 
     Args:
-        rescorings: `SideOpener.rescorings`.
+        rescorings: `ResultSetResolver.rescorings`.
         present: The scored results by their keys; others are left as they are.
 
     Returns:

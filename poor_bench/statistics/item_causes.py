@@ -55,7 +55,7 @@ def _compute_tails(has: Bits, among: Bits, usual: Bits) -> Array:
     """Compute the chance that models with so much weight have a cause, each at its usual share.
 
     The weight of a model is its log likelihood ratio for a cause that strikes every second model:
-    one whose code is never found has the cause everywhere and is no witness. Usual shares leave
+    one whose code is never found has the cause everywhere and is not a witness. Usual shares leave
     out tests that exceed them, found by repetition: a class of prompts that do not say what the
     evaluator wants must not become the standard.
 

@@ -132,7 +132,7 @@ def estimate_stratified_mean(
 ) -> Estimate:
     """Compute the weighted mean of the classes' mean scores with its 95 % confidence interval.
 
-    What differs between classes is no uncertainty, because the classes were chosen. So the
+    Differences between classes are not uncertainty, because the classes were chosen. So the
     interval is narrower than that of the plain mean where the classes' scores differ, and about as
     wide where they are alike (`benchmarks/statistics/stratified.py`).
 

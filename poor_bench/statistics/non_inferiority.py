@@ -139,7 +139,7 @@ def measure_change(before: Trials, after: Trials, *, is_repeatable: bool = False
 
     n_tests = before.n.shape[-1]
     if n_tests == 0:
-        raise ValueError("there is no test")
+        raise ValueError("at least one test is required")
     is_new = after.n > 0
     counts_after = np.maximum(after.n, 1)
     difference = np.where(is_new, after.mean - before.mean, 0.0)

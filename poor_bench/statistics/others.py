@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Others(NamedTuple):
-    """Scores of several models in one number; no interval, as models are no sample."""
+    """Scores of several models in one number; no interval, as models are not a sample."""
 
     mean: float
     n: int

@@ -35,7 +35,7 @@ _NAMED = re.compile(r"`[^`\n]{1,200}`|'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"|\d+")
 def identify_model(result: Result) -> str:
     """Identify a model: the digest if the server reports it, else the LLM's id.
 
-    LLMs that are one model with other parameters or prompts fail alike, and are no independent
+    LLMs that are one model with other parameters or prompts fail alike, and are not independent
     witnesses against a test.
 
     Example:

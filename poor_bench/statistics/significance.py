@@ -146,7 +146,7 @@ def benjamini_hochberg(p_values: Sequence[float], false_share: float) -> list[bo
 
 
 _MOST = 10**9
-"""More tests or trials than this are no answer; the difference is one of rounding."""
+"""More tests or trials than this do not answer the question; the difference is one of rounding."""
 
 
 def needed_tests(

@@ -15,7 +15,7 @@ from poor_bench.statistics.non_inferiority import ERROR, Trials
 ASSUMED_VARIANCE = 0.1
 """Variance between trials of one test where nothing is known: two trials differ in 20 %."""
 MOST_TRIALS = 1000
-"""More trials of one test than this are no plan."""
+"""More trials of one test than this are not a plan."""
 _ROUNDING = 1e-9
 
 

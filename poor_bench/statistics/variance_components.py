@@ -229,7 +229,7 @@ def estimate_components(
         return None
     sides = _estimate_sides(chosen)
     values = chosen[0].mean - chosen[1].mean if against is not None else chosen[0].mean
-    noise = np.sum([_unclipped_noise(side) for side in sides], axis=0)
+    noise = np.sum([_estimate_unclipped_noise(side) for side in sides], axis=0)
     group, test = _estimate_tests(values, noise, units, n_groups)
     return Components(
         group=group,
@@ -290,7 +290,7 @@ def _estimate_side(
     )
 
 
-def _unclipped_noise(side: ModelComponents) -> Numbers:
+def _estimate_unclipped_noise(side: ModelComponents) -> Numbers:
     """Variance of each test's mean, negative estimates included, so that no bias enters."""
     if side.trial is None:
         # The judge's part can be told from the rest even where trials are not.

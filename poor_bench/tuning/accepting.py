@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from poor_bench.config.edit_yaml import change_agent_prompt
-from poor_bench.config.nearest_name import known_names
+from poor_bench.config.nearest_name import list_known_names
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agent_registry import load_agent_registry
 from poor_bench.tuning.params.ranking import ParamsReport, read_sweep
@@ -94,7 +94,7 @@ def _candidate(report: PromptReport, key: str) -> Candidate:
         return report.improved
     found = [item for item in report.end.candidates if item.key.startswith(key)]
     if len(found) != 1:
-        names = known_names([item.key for item in report.end.candidates])
+        names = list_known_names([item.key for item in report.end.candidates])
         raise ConfigError(f"search {report.run_id} has no unique prompt {key!r}", hint=names)
     return found[0]
 
@@ -124,7 +124,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
     found = [name for name in records if name == wanted or name.endswith(f":{wanted}")]
     if len(found) != 1:
         message = f"sweep {search.run_id} has no variant {wanted!r}"
-        raise ConfigError(message, hint=known_names(list(records)))
+        raise ConfigError(message, hint=list_known_names(list(records)))
     if found[0] in config.workspace.llms_by_id:
         raise ConfigError(f"{found[0]} already exists in llms.json")
     with closing(TuningFile(search.path)) as file:

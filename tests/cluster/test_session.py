@@ -66,7 +66,7 @@ def test_a_server_that_is_no_scheduler_is_named_as_such() -> None:
 
         threading.Thread(target=answer, daemon=True).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ConfigError, match="no dask scheduler"):
+        with pytest.raises(ConfigError, match="not a dask scheduler"):
             open_client(address, connect_s=5)
 
 

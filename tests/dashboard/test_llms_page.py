@@ -16,7 +16,7 @@ from poor_bench.dashboard.pages.llms.entry import (
     form_to_changes,
     form_to_entry,
 )
-from poor_bench.dashboard.pages.llms.tables import build_llm_table, found_models
+from poor_bench.dashboard.pages.llms.tables import build_found_models, build_llm_table
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
@@ -195,9 +195,9 @@ def test_an_llm_without_its_key_is_not_ready(workspace_files: WorkspaceFiles) ->
 
 def test_a_found_model_tells_its_size_and_whether_it_is_local() -> None:
     entry = {"name": "a:1b", "size": 0.75163, "_quantization": "F16"}
-    assert "0.752 B · F16" in text_of(found_models([entry]))
-    assert "not local" not in text_of(found_models([entry]))
-    far = text_of(found_models([entry | {"_remote": "https://ollama.com:443"}]))
+    assert "0.752 B · F16" in text_of(build_found_models([entry]))
+    assert "not local" not in text_of(build_found_models([entry]))
+    far = text_of(build_found_models([entry | {"_remote": "https://ollama.com:443"}]))
     assert "remote: runs at https://ollama.com:443" in far
 
 

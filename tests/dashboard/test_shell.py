@@ -10,7 +10,7 @@ from dash import no_update
 from plotly.utils import PlotlyJSONEncoder
 
 from poor_bench.dashboard import page, shell
-from poor_bench.dashboard.app import told_about
+from poor_bench.dashboard.app import tell_about
 from poor_bench.dashboard.components.blocks import error_banner
 from poor_bench.dashboard.page import CLOCK_BUSY_MS, CLOCK_IDLE_MS, Page
 from poor_bench.dashboard.pages.registry import PAGES, page_at
@@ -139,12 +139,12 @@ def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: Worksp
     services = services_of(workspace_files.write())
     problem = services.problem()
     assert problem is not None
-    assert told_about(services, problem) == ""
-    assert told_about(services, ConfigError("other")) == "Other"
+    assert tell_about(services, problem) == ""
+    assert tell_about(services, ConfigError("other")) == "Other"
 
 
 def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:
-    told = told_about(services_of(workspace_files.write()), ValueError("secret"))
+    told = tell_about(services_of(workspace_files.write()), ValueError("secret"))
     assert "The console that runs the dashboard shows the details" in told
     assert "secret" not in told
 

@@ -7,7 +7,7 @@ import pytest
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.tests import callbacks
 from poor_bench.dashboard.pages.tests.bulk import apply_edit, undo_edit
-from poor_bench.dashboard.pages.tests.callbacks import classes_csv, found_tests
+from poor_bench.dashboard.pages.tests.callbacks import classes_csv, list_found_tests
 from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
@@ -40,7 +40,7 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
     assert "sums 30" in text_of(classes)
     assert "nobody passes" in text_of(listed)
     assert "Models fail alike" in text_of(groups) or "No model passes" in text_of(groups)
-    assert [test.test_id for test in found_tests(services, "?text=3+%2B+3")] == ["sum_003"]
+    assert [test.test_id for test in list_found_tests(services, "?text=3+%2B+3")] == ["sum_003"]
 
 
 def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
@@ -169,7 +169,7 @@ def test_the_whole_state_survives_the_address() -> None:
 
 
 def listed_ids(services: Services, search: str) -> list[str]:
-    return [test.test_id for test in found_tests(services, search)]
+    return [test.test_id for test in list_found_tests(services, search)]
 
 
 def test_tests_are_sorted_and_filtered_by_their_figures(workspace_files: WorkspaceFiles) -> None:
@@ -253,14 +253,17 @@ def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
     workspace_files.add_tests(3)
     services = services_of(workspace_files.write())
     told, is_changed = apply_edit(
-        services, found_tests, TestUrl(ticked=("sum_001",)).search, "", ""
+        services, list_found_tests, TestUrl(ticked=("sum_001",)).search, "", ""
     )
     assert (told, is_changed) == (
         "Not changed: no change is chosen. Choose one from the list.",
         False,
     )
     search = TestUrl(ticked=("sum_001", "sum_003")).search
-    assert apply_edit(services, found_tests, search, "disable", None) == ("Disabled 2 tests.", True)
+    assert apply_edit(services, list_found_tests, search, "disable", None) == (
+        "Disabled 2 tests.",
+        True,
+    )
     assert callbacks.show(services, "")[0] == "3 tests in 1 class · 2 disabled tests are skipped"
     assert listed_ids(services, "?state=disabled") == ["sum_001", "sum_003"]
     assert undo_edit(services) == ("Undone: Disabled 2 tests.", True)
@@ -273,9 +276,9 @@ def test_without_ticks_a_bulk_edit_changes_what_the_filters_find(
 ) -> None:
     workspace_files.add_tests(3)
     services = services_of(workspace_files.write())
-    assert apply_edit(services, found_tests, "?level=2", "add-tag", "easy")[1]
+    assert apply_edit(services, list_found_tests, "?level=2", "add-tag", "easy")[1]
     tags = [test.tags for test in services.files.workspace().tests]
     assert tags == [("easy",), (), ()]
-    told, is_changed = apply_edit(services, found_tests, "", "class:gone", None)
+    told, is_changed = apply_edit(services, list_found_tests, "", "class:gone", None)
     assert not is_changed
     assert "unknown test class" in told

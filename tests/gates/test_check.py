@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from poor_bench.gates.check import Evidence, check_gates
-from poor_bench.gates.gate import Gate, GateKind, GateOutcome, has_failed, made_strict
+from poor_bench.gates.gate import Gate, GateKind, GateOutcome, has_failed, make_strict
 from tests.comparison.builders import failed, make_tests, scored
 from tests.gates.builders import LLM_A, LLM_B, evidence, scores
 
@@ -34,7 +34,7 @@ def test_strict_fails_on_every_warning() -> None:
     gate = Gate(kind=GateKind.MIN_SCORE, limit=0.8)
     outcomes = check_gates([gate], known)
     assert not has_failed(outcomes)
-    assert has_failed(made_strict(outcomes))
+    assert has_failed(make_strict(outcomes))
 
 
 def test_pass_rate_follows_the_pass_mark() -> None:

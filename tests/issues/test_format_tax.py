@@ -18,12 +18,12 @@ def test_tax_is_what_the_format_rule_takes_away() -> None:
     assert (row.score, row.strict_score, row.n_scored) == (0.625, 0.3125, 4)
     assert row.tax == pytest.approx(0.3125)
     assert row.n_by_found == {"fenced": 1, "in prose": 1}
-    assert "Markdown" in row.mend
+    assert "Markdown" in row.fix
 
 
 def test_no_broken_rule_needs_no_mend() -> None:
     [row] = tax_of([scored(1.0, found="bare")])
-    assert (row.tax, row.mend) == (0.0, "")
+    assert (row.tax, row.fix) == (0.0, "")
 
 
 def test_results_of_older_tools_have_no_tax() -> None:
@@ -33,7 +33,7 @@ def test_results_of_older_tools_have_no_tax() -> None:
 @pytest.mark.parametrize("found", ["fenced", "in prose", "announced", "boxed", "repaired", "other"])
 def test_every_way_has_a_mend(found: str) -> None:
     [row] = tax_of([scored(1.0, strict_score=0.0, found=found)])
-    assert row.mend.endswith(".")
+    assert row.fix.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_every_way_has_a_mend(found: str) -> None:
 def test_text_behind_the_value_is_mended_by_a_stop_sequence(response: str, word: str) -> None:
     said = {"response": response, "extracted": '{"answer": 4}', "found": "in prose"}
     [row] = tax_of([scored(1.0, strict_score=0.0, **said)])
-    assert word in row.mend
+    assert word in row.fix
 
 
 def test_a_whole_sentence_as_the_answer_needs_no_stop_sequence() -> None:
     said = {"response": "It is good.", "extracted": "It is good.", "found": "in prose"}
     [row] = tax_of([scored(1.0, strict_score=0.0, **said)])
-    assert "structured output" in row.mend
+    assert "structured output" in row.fix
 
 
 def test_llms_and_classes_are_taxed_apart_highest_first() -> None:

@@ -150,4 +150,4 @@ def test_every_wrapping_that_evaluators_tell_is_a_fault_with_a_mend_of_its_own(
     told = scored(1.0, response="...", strict_score=0.0, found=found)
     [row], [other] = tax_of([told]), tax_of([replace(told, found="in another way")])
     assert len(ids_of(told)) == 1
-    assert row.mend != other.mend
+    assert row.fix != other.fix

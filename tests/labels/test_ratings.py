@@ -12,11 +12,11 @@ from poor_bench.issues.detector import PeopleScore
 from poor_bench.labels.label import Label, current_labels, label_from_record, label_to_record
 from poor_bench.labels.ratings import (
     MOST_NOTE,
+    find_rating,
     group_ratings,
     next_moment,
     parse_tags,
     people_scores,
-    rating_of,
 )
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -27,7 +27,7 @@ FAILED = Result(llm_id="a", test_id="t", failure=Failure(kind=FailureKind.TIMEOU
 
 def test_a_rating_keeps_its_score_and_its_place() -> None:
     label = rating(0.7, answer(trial=3, run_id="r"), note="close", tags=["wrong unit"])
-    assert rating_of(label) == 0.7
+    assert find_rating(label) == 0.7
     assert (label.llm_id, label.test_id, label.trial, label.run_id) == ("a", "t", 3, "r")
     assert label_from_record(label_to_record(label)) == label
 

@@ -69,7 +69,7 @@ def bench(workspace_files: WorkspaceFiles) -> Path:
     return workspace_files.write()
 
 
-def results_of(bench: Path) -> list[tuple[float | None, str]]:
+def read_results_of(bench: Path) -> list[tuple[float | None, str]]:
     return [(result.score, result.sandbox) for result in WorkspaceFolder(bench).store.results()]
 
 
@@ -85,7 +85,7 @@ def test_run_in_a_pipe_is_refused_before_anybody_is_asked(
     told = capsys.readouterr().err
     assert told.startswith("Error: sandbox level limits only: code can read and change your files")
     assert "--sandbox limits" in told
-    assert results_of(bench) == []
+    assert read_results_of(bench) == []
 
 
 def test_option_accepts_a_level_and_warns_first(
@@ -95,7 +95,7 @@ def test_option_accepts_a_level_and_warns_first(
     captured = capsys.readouterr()
     assert captured.err.startswith("Warning: sandbox level limits only")
     assert json.loads(captured.out)["n_scored"] == 1
-    assert results_of(bench) == [(1.0, "limits")]
+    assert read_results_of(bench) == [(1.0, "limits")]
     for form in ("table", "md", "html"):
         assert main(["--data", str(bench), "report", "--format", form]) == 0
         assert "1 score of code that ran at sandbox level limits only." in capsys.readouterr().out
@@ -118,7 +118,7 @@ def test_chosen_level_that_cannot_be_had_is_refused(bench: Path, level: str) -> 
     (bench / "config.yaml").unlink()
     assert main(["--data", str(bench), "run", "--sandbox", level]) == 2
     assert main(["--data", str(bench), "run", "--sandbox", "nonsense"]) == 2
-    assert results_of(bench) == []
+    assert read_results_of(bench) == []
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2), ("", 2)])
@@ -128,7 +128,7 @@ def test_terminal_is_asked(
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert main(["--data", str(bench), "run"]) in {code, 130 if not answer else code}
-    assert len(results_of(bench)) == (code == 0)
+    assert len(read_results_of(bench)) == (code == 0)
 
 
 def test_tests_without_code_run_without_a_word(
@@ -138,7 +138,7 @@ def test_tests_without_code_run_without_a_word(
     workspace_files.add_llm("a", "4")
     assert main(["--data", str(workspace_files.write()), "run"]) == 0
     assert "sandbox" not in capsys.readouterr().err
-    assert results_of(workspace_files.folder) == [(1.0, "")]
+    assert read_results_of(workspace_files.folder) == [(1.0, "")]
 
 
 def test_rescore_and_tune_are_refused_as_well(bench: Path) -> None:
@@ -181,7 +181,7 @@ def test_library_refuses_before_anybody_is_asked(bench: Path) -> None:
     runner = WorkspaceRunner(WorkspaceFolder(bench))
     with pytest.raises(ConfigError, match="level isolated is required"):
         runner.run(runner.plan())
-    assert results_of(bench) == []
+    assert read_results_of(bench) == []
 
 
 def test_evaluators_cannot_run_programs_unless_accepted() -> None:

@@ -7,7 +7,7 @@ from poor_bench.models.result import Result
 from poor_bench.statistics.comparison import compare_llms
 
 
-def results_of(scores: dict[str, Sequence[float]], *, trial: int = 1) -> list[Result]:
+def read_results_of(scores: dict[str, Sequence[float]], *, trial: int = 1) -> list[Result]:
     return [
         Result(llm_id=llm_id, test_id=f"t{number}", score=float(score), trial=trial)
         for llm_id, values in scores.items()
@@ -21,20 +21,20 @@ def test_nothing_scored_gives_an_empty_comparison() -> None:
 
 
 def test_a_single_llm_has_the_first_rank() -> None:
-    comparison = compare_llms(results_of({"a": [1.0]}))
+    comparison = compare_llms(read_results_of({"a": [1.0]}))
     assert [(row.best, row.worst) for row in comparison.ranks] == [(1, 1)]
     assert comparison.groups == (("a",),)
 
 
 def test_pairs_rest_on_common_tests_alone() -> None:
-    [pair] = compare_llms(results_of({"a": [1, 1, 0, 1], "b": [0, 1]})).pairs
+    [pair] = compare_llms(read_results_of({"a": [1, 1, 0, 1], "b": [0, 1]})).pairs
     assert (pair.mean_a, pair.mean_b, pair.difference.n) == (1.0, 0.5, 2)
     assert (pair.n_better, pair.n_worse) == (1, 0)
 
 
 def test_llms_without_common_tests_are_named_and_not_compared() -> None:
     comparison = compare_llms(
-        [*results_of({"a": [1.0]}), Result(llm_id="b", test_id="other", score=0.0)]
+        [*read_results_of({"a": [1.0]}), Result(llm_id="b", test_id="other", score=0.0)]
     )
     assert comparison.pairs == ()
     assert comparison.apart == (("a", "b"),)
@@ -45,7 +45,7 @@ def test_clear_differences_are_real_and_give_ranks() -> None:
     rng = np.random.default_rng(4)
     ability = rng.random(120)
     comparison = compare_llms(
-        results_of(
+        read_results_of(
             {
                 "weak": ability < 0.3,
                 "twin": (ability < 0.8) ^ (rng.random(120) < 0.05),
@@ -60,7 +60,7 @@ def test_clear_differences_are_real_and_give_ranks() -> None:
 
 def test_correction_makes_pairs_harder_to_call_real() -> None:
     rng = np.random.default_rng(6)
-    pairs = compare_llms(results_of({name: rng.random(30) for name in "abcdef"})).pairs
+    pairs = compare_llms(read_results_of({name: rng.random(30) for name in "abcdef"})).pairs
     assert len(pairs) == 15
     assert all(pair.p_adjusted >= pair.p_value for pair in pairs)
     assert not any(pair.is_real() for pair in pairs)
@@ -73,7 +73,7 @@ def test_equal_llms_are_rarely_told_apart() -> None:
         any(
             pair.is_real()
             for pair in compare_llms(
-                results_of({name: rng.random(25) < 0.6 for name in "abcd"})
+                read_results_of({name: rng.random(25) < 0.6 for name in "abcd"})
             ).pairs
         )
         for _ in range(200)
@@ -86,7 +86,7 @@ def test_trials_say_how_many_more_would_help() -> None:
     results = [
         result
         for trial in (1, 2, 3)
-        for result in results_of(
+        for result in read_results_of(
             {"a": rng.random(200) < 0.62, "b": rng.random(200) < 0.58}, trial=trial
         )
     ]
@@ -96,7 +96,7 @@ def test_trials_say_how_many_more_would_help() -> None:
 
 
 def test_tests_of_one_group_are_one_piece_of_evidence() -> None:
-    results = results_of({"a": [1] * 8, "b": [0] * 8})
+    results = read_results_of({"a": [1] * 8, "b": [0] * 8})
     groups = {f"t{number}": f"group {number // 2}" for number in range(8)}
     [pair] = compare_llms(results, groups=groups).pairs
     assert (pair.n_tests, pair.n_better, pair.p_value) == (8, 8, 1 / 16)
@@ -105,8 +105,8 @@ def test_tests_of_one_group_are_one_piece_of_evidence() -> None:
 def test_the_plan_for_a_pair_knows_how_many_pairs_there_are() -> None:
     rng = np.random.default_rng(6)
     scores = {name: rng.random(30) for name in "abcdef"}
-    [alone] = compare_llms(results_of({name: scores[name] for name in "ab"})).pairs
-    pairs = compare_llms(results_of(scores)).pairs
+    [alone] = compare_llms(read_results_of({name: scores[name] for name in "ab"})).pairs
+    pairs = compare_llms(read_results_of(scores)).pairs
     among = next(pair for pair in pairs if {pair.llm_a, pair.llm_b} == {"a", "b"})
     assert among.needed_tests > alone.needed_tests
     assert among.needed.text == f"about {among.needed_tests:,} tests"
@@ -114,5 +114,5 @@ def test_the_plan_for_a_pair_knows_how_many_pairs_there_are() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
 def test_alpha_decides_what_is_real(alpha: float) -> None:
-    comparison = compare_llms(results_of({"a": [1] * 8, "b": [0] * 8}), alpha=alpha)
+    comparison = compare_llms(read_results_of({"a": [1] * 8, "b": [0] * 8}), alpha=alpha)
     assert len(comparison.groups) == (2 if alpha == 0.05 else 1)

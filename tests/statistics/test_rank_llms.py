@@ -6,7 +6,9 @@ from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
 
 
-def results_of(scores: dict[str, np.ndarray], start: dict[str, int] | None = None) -> list[Result]:
+def read_results_of(
+    scores: dict[str, np.ndarray], start: dict[str, int] | None = None
+) -> list[Result]:
     return [
         Result(llm_id=llm_id, test_id=f"t{number}", score=float(score))
         for llm_id, own in scores.items()
@@ -25,7 +27,7 @@ def draw(easy_only: str) -> list[Result]:
         for place, (llm_id, gain) in enumerate(ability.items())
     }
     scores[easy_only][32:] = np.nan
-    return results_of({llm_id: np.clip(own, 0, 1) for llm_id, own in scores.items()})
+    return read_results_of({llm_id: np.clip(own, 0, 1) for llm_id, own in scores.items()})
 
 
 @pytest.mark.parametrize("easy_only", ["best", "middle", "weak"])
@@ -38,7 +40,7 @@ def test_an_llm_gains_nothing_by_easy_tests(easy_only: str) -> None:
 
 
 def test_complete_scores_are_not_adjusted() -> None:
-    ranking = rank_llms(results_of({"a": np.array([0.0, 1.0]), "b": np.array([1.0, 1.0])}))
+    ranking = rank_llms(read_results_of({"a": np.array([0.0, 1.0]), "b": np.array([1.0, 1.0])}))
     assert (ranking.llm_ids, ranking.adjusted) == (("b", "a"), {})
     assert {each.text for each in ranking.coverage.values()} == {""}
 
@@ -48,13 +50,13 @@ def test_complete_llms_keep_their_mean_beside_incomplete_ones() -> None:
     scores = {name: rng.random(40) for name in "abc"}
     means = {name: own.mean() for name, own in scores.items()}
     scores["c"][:10] = np.nan
-    ranking = rank_llms(results_of(scores))
+    ranking = rank_llms(read_results_of(scores))
     assert [ranking.adjusted[name] for name in "ab"] == pytest.approx([means["a"], means["b"]])
 
 
 def test_llms_without_common_tests_are_not_comparable() -> None:
     scores = {"a": np.full(20, 0.5), "b": np.full(20, 0.6), "apart": np.ones(21)}
-    ranking = rank_llms(results_of(scores, {"apart": 20}))
+    ranking = rank_llms(read_results_of(scores, {"apart": 20}))
     assert ranking.llm_ids == ("b", "a", "apart")
     assert ranking.coverage["apart"].text == "21 of 41 tests; not comparable"
     assert "apart" not in ranking.adjusted
@@ -62,12 +64,12 @@ def test_llms_without_common_tests_are_not_comparable() -> None:
 
 def test_too_few_tests_give_no_place() -> None:
     few = np.where(np.arange(20) < 9, 1.0, np.nan)
-    ranking = rank_llms(results_of({"few": few, "all": np.full(20, 0.1)}))
+    ranking = rank_llms(read_results_of({"few": few, "all": np.full(20, 0.1)}))
     assert ranking.llm_ids == ("all", "few")
 
 
 def test_llms_without_a_score_and_dropped_ones_come_last() -> None:
-    results = results_of({"fast": np.ones(4), "b": np.zeros(4)})
+    results = read_results_of({"fast": np.ones(4), "b": np.zeros(4)})
     failed = Result(llm_id="failed", test_id="t0", score=None)
     assert rank_llms([failed, *results]).llm_ids == ("fast", "b", "failed")
     assert rank_llms(results, dropped=["fast"]).llm_ids == ("b", "fast")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 _LEAVE_TABLE = {"function": "false"}
-"""Tab goes on behind the table, arrows move within it: a table is no chain of a thousand stops."""
+"""Tab goes on behind the table, arrows move within it: a table is not a thousand stops."""
 _OPTIONS: dict[str, Any] = {
     "rowHeight": 38,
     "headerHeight": 36,
@@ -148,7 +148,7 @@ def set_view(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> Columns:
     return [_sorted(column, view) for column in _ordered(columns, view)]
 
 
-def shown_columns(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> list[tuple[str, str]]:
+def choose_columns(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> list[tuple[str, str]]:
     """List field and heading of the columns that the reader sees, in their order."""
     shown = (column for column in _ordered(columns, view) if not column.get("hide"))
     return [(column["field"], column["headerName"]) for column in shown if column.get("field")]
@@ -204,7 +204,7 @@ def _frame(
 ) -> Component:
     """Frame a table; the script compares what the reader chose with what the table starts with."""
     fields = [column["field"] for column in columns if column.get("field")]
-    shown = [field for field, _ in shown_columns(columns, GridUrl())]
+    shown = [field for field, _ in choose_columns(columns, GridUrl())]
     sorting = (f"{'-' if down else ''}{field}" for field, down in _own_sorting(columns))
     kept = data(
         grid_view=view_id,

@@ -121,7 +121,7 @@ class SheetTable(Generic[R]):
             above: Stands in the frame, above the table.
             n_shown: Rows to show at most, the first ones in the chosen order; files have all.
         """
-        view = url.view_of(self.name)
+        view = url.find_view(self.name)
         shown = self.shown(lines, view)
         rows = [
             row(*(column.draw(line) for column in shown), **style(line))
@@ -139,7 +139,7 @@ class SheetTable(Generic[R]):
 
     def join_file(self, name: str, parts: Iterable[Sequence[R]], url: TablesUrl) -> TableFile:
         """Make a file of rows that are read part by part; each part is sorted for itself."""
-        view, rows, columns = url.view_of(self.name), [], self._file_columns((), url)
+        view, rows, columns = url.find_view(self.name), [], self._file_columns((), url)
         for lines in parts:
             columns = self._file_columns(lines, url)
             rows += [
@@ -152,7 +152,7 @@ class SheetTable(Generic[R]):
         self, lines: Sequence[R], url: TablesUrl
     ) -> list[tuple[str, Callable[[R], Any]]]:
         columns = list(self.kept)
-        for column in self.shown(lines, url.view_of(self.name)):
+        for column in self.shown(lines, url.find_view(self.name)):
             if not column.is_on_screen_only:
                 columns += [(column.file_heading or column.heading, column.value), *column.further]
         return columns
@@ -162,14 +162,14 @@ class SheetTable(Generic[R]):
             return column.head
         if column.is_on_screen_only:
             return html.Th(column.heading, scope="col", title=column.hint or None)
-        view = url.view_of(self.name)
+        view = url.find_view(self.name)
         is_descending = view.is_descending if view.field == column.field else None
         search = url.with_view(view.turn(column.field)).search
         return sort_head(links, column.heading, column.hint, search, is_descending)
 
     def chooser(self, lines: Sequence[R], links: StayLinks, url: TablesUrl) -> Component:
         """Build the button that opens the list of columns."""
-        view = url.view_of(self.name)
+        view = url.find_view(self.name)
         fields = [column.field for column in self.shown(lines, view)]
         ticks = [
             _tick(column.heading, links, url.with_view(view.toggle(column.field, fields)),

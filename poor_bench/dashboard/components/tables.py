@@ -155,7 +155,7 @@ def number(text: str, class_name: str = "", *, n: int | None = None) -> Componen
     Args:
         text: The figure.
         class_name: Further CSS class.
-        n: Over how many trials or tests it is; None for a figure that is no mean or share.
+        n: Over how many trials or tests it is; None for a figure that is not a mean or share.
     """
     content: list[Any] = [text] if n is None else [f"{text} ", write_n(n)]
     return html.Td(content, className=f"number {class_name}".strip())

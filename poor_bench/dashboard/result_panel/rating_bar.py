@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.blocks import aria, icon
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds, on_data
 from poor_bench.labels.label import Label
-from poor_bench.labels.ratings import parse_tags, rating_of
+from poor_bench.labels.ratings import find_rating, parse_tags
 from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
@@ -154,13 +154,13 @@ class BarView:
         """Score, comment and tags as the boxes hold them."""
         if self.own is None:
             return "", "", ""
-        score = rating_of(self.own)
+        score = find_rating(self.own)
         return "" if score is None else score, self.own.note, ", ".join(self.own.tags)
 
     @property
     def thumbs(self) -> tuple[str, str]:
         """Variants of the buttons down and up."""
-        score = None if self.own is None else rating_of(self.own)
+        score = None if self.own is None else find_rating(self.own)
         return _ON if score == 0.0 else _OFF, _ON if score == 1.0 else _OFF
 
     @property
@@ -209,7 +209,7 @@ def describe_rating(label: Label) -> str:
         >>> describe_rating(Label(about="answer-0", score=5.0, who="Ann", when="", note="Close"))
         'Ann: 0.50. Close'
     """
-    score = rating_of(label)
+    score = find_rating(label)
     said = "no score" if score is None else f"{score:.2f}"
     tags = " ".join(f"[{tag}]" for tag in label.tags)
     return " ".join(part for part in (f"{label.who}: {said}.", label.note, tags) if part)

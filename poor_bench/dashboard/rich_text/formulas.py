@@ -56,7 +56,7 @@ def _convert(latex: str, *, is_block: bool) -> Element | None:
 
     try:
         found = convert_to_element(latex, display="block" if is_block else "inline")
-    except Exception:  # noqa: BLE001 - the library raises any error on text that is no LaTeX
+    except Exception:  # noqa: BLE001 - the library raises any error on text that is not LaTeX
         return None
     if sum(1 for _ in found.iter()) > _MOST_ELEMENTS:
         return None

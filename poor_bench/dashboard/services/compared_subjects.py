@@ -68,9 +68,9 @@ class ComparedSubjects:
 
     def runs(self, llm_id: str) -> list[StoredRun]:
         """List the newest runs with results of a model, the newest first."""
-        return self._runs_of(llm_id)[: -MOST_RUNS - 1 : -1]
+        return self._list_runs(llm_id)[: -MOST_RUNS - 1 : -1]
 
-    def _runs_of(self, llm_id: str) -> list[StoredRun]:
+    def _list_runs(self, llm_id: str) -> list[StoredRun]:
         """List the runs with results of a model, oldest first."""
         with self._lock:
             return [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
@@ -118,7 +118,7 @@ class ComparedSubjects:
     def _select(self, subject: ComparedSubject) -> Iterator[SelectedRows]:
         """Yield the newest results of a subject, by the table that holds them."""
         newest: dict[tuple[str, int], tuple[int, int]] = {}
-        tables = list(self._tables_of(subject))
+        tables = list(self._list_tables(subject))
         for number, table in enumerate(tables):
             for row in self._matching(table, subject).tolist():
                 key = table.key(row)
@@ -127,7 +127,7 @@ class ComparedSubjects:
             rows = sorted(row for at, row in newest.values() if at == number)
             yield SelectedRows(subject.text, table, _as_rows(rows))
 
-    def _tables_of(self, subject: ComparedSubject) -> Iterator[ResultTable]:
+    def _list_tables(self, subject: ComparedSubject) -> Iterator[ResultTable]:
         if subject.kind is SubjectKind.MODEL:
             yield self._results.table()
         elif subject.kind is SubjectKind.PROMPT:
@@ -139,7 +139,7 @@ class ComparedSubjects:
     def _select_runs(self, subject: ComparedSubject) -> list[StoredRun]:
         """List the runs of a subject, oldest first: a run that an address names may be any."""
         if subject.kind is SubjectKind.RUN:
-            runs = self._runs_of(subject.llm_id)
+            runs = self._list_runs(subject.llm_id)
             return [run for run in runs if run.run_id == subject.version]
         return [run for run in reversed(self.runs(subject.llm_id)) if self._has_set(run, subject)]
 

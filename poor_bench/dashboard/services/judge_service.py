@@ -162,7 +162,7 @@ class JudgeService:
         """Plan a run and estimate its cost, without requests.
 
         Raises:
-            ConfigError: If there is no such agent or judge, or a key is missing.
+            ConfigError: If the agent or judge does not exist, or a key is missing.
         """
         runner = self._open_runner(self._data_dir())
         try:

@@ -125,7 +125,7 @@ class JudgedRuns:
         """Keep a person's score of a part of a run.
 
         Raises:
-            ConfigError: If there is no such part, or the score or the name cannot be used.
+            ConfigError: If the part does not exist, or the score or the name cannot be used.
             StoreError: If it cannot be stored.
         """
         run, drawn = self._store().find(run_id), self.next_answer()

@@ -53,12 +53,12 @@ class LLMService:
 
     def name(self, llm_id: str) -> str:
         """Name an LLM for screens: its label, or its id."""
-        llm = self._files.known_workspace().llms_by_id.get(llm_id)
+        llm = self._files.get_known_workspace().llms_by_id.get(llm_id)
         return llm.label or llm.id if llm is not None else llm_id
 
     def labels(self) -> dict[str, str]:
         """List the names of LLMs that have one besides their id, by LLM id."""
-        llms = self._files.known_workspace().llms
+        llms = self._files.get_known_workspace().llms
         return {llm.id: llm.label for llm in llms if llm.label}
 
     def id_named(self, name: str) -> str:
@@ -140,7 +140,7 @@ class LLMService:
         """Show the answer of an LLM to one prompt; nothing is stored.
 
         Raises:
-            ConfigError: If there is no such LLM, or its settings cannot be used.
+            ConfigError: If the LLM does not exist, or its settings cannot be used.
             ProviderError: If there is no answer to be had.
             RunRefusedError: If a run is in progress, whose times it would spoil.
         """

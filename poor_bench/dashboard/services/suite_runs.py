@@ -35,12 +35,12 @@ class SuiteRuns:
         self._reports: dict[str, tuple[Fingerprint, EvalSuiteResult]] = {}
 
     def version(self) -> str:
-        """Return a text that changes whenever a run is new or grew; cheap to ask."""
+        """Build a text that changes whenever a run is new or grew; cheap to ask."""
         fingerprints = tuple((path.parent.name, _fingerprint(path)) for path in self._files())
         return f"{hash(fingerprints) & 0xFFFFFFFF:x}"
 
     def reports(self) -> list[EvalSuiteResult]:
-        """Return the reports of all readable runs, oldest first."""
+        """Read the reports of all readable runs, oldest first."""
         found = [report for path in self._files() if (report := self._report(path))]
         return sorted(found, key=lambda report: (report.started, report.run_id))
 
@@ -50,17 +50,17 @@ class SuiteRuns:
         return run is not None and run.is_going_on
 
     def case(self, run_id: str, case_id: str) -> EvalCase | None:
-        """Return a case as it was run; None where there is none."""
+        """Find a case as it was run; None if it does not exist."""
         run = self._run(run_id)
         return next((case for case in run.cases if case.id == case_id), None) if run else None
 
     def steps(self, run_id: str, trial: EvalTrialResult) -> list[Step]:
-        """Return the steps of a trial, as far as they are readable."""
+        """Read the steps of a trial, as far as they are readable."""
         run = self._run(run_id)
         return run.steps(trial) if run else []
 
     def screenshot(self, run_id: str, case_id: str, trial: int, name: str) -> Image | None:
-        """Return an image of a trial; None where there is no such image."""
+        """Read an image of a trial; None if it does not exist."""
         run = self._run(run_id)
         if run is None or all(case.id != case_id for case in run.cases):
             return None
@@ -74,7 +74,7 @@ class SuiteRuns:
         return open_run(path.parent) if path else None
 
     def _report(self, path: Path) -> EvalSuiteResult | None:
-        """Return the report of a run, or None where it cannot be read."""
+        """Read the report of a run; None if it cannot be read."""
         fingerprint = _fingerprint(path)
         with self._lock:
             kept = self._reports.get(path.parent.name)

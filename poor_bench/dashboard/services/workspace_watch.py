@@ -56,7 +56,7 @@ class WorkspaceWatch:
         with self._lock:
             return self._valid_workspace()
 
-    def known_workspace(self) -> Workspace:
+    def get_known_workspace(self) -> Workspace:
         """Return the workspace as it was when last asked for, without a look at the files.
 
         Raises:

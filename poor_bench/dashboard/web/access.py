@@ -161,7 +161,7 @@ class Guard:
             return None
         if access.password is None:
             return Refusal(HTTPStatus.UNAUTHORIZED, LINK_NEEDED)
-        given = _given_password(header("Authorization"))
+        given = _read_password(header("Authorization"))
         if given is None:
             return Refusal(HTTPStatus.UNAUTHORIZED, "The dashboard needs its password.")
         if (wait_s := self._limiter.wait_s(address)) > 0:
@@ -218,7 +218,7 @@ def _is_own_origin(access: Access, origin: str, host: str) -> bool:
     return origin in {f"{scheme}://{host}" for scheme in schemes}
 
 
-def _given_password(authorization: str | None) -> bytes | None:
+def _read_password(authorization: str | None) -> bytes | None:
     """Read the password of HTTP basic authentication, whatever the user name; None if missing."""
     scheme, _, encoded = (authorization or "").partition(" ")
     if scheme.lower() != "basic":

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, quote_plus
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.browser.addresses import split_web_url
 from poor_bench.models.llm import LLM
-from poor_bench.providers.api_keys import hide_key_in_answer, known_key
+from poor_bench.providers.api_keys import find_known_key, hide_key_in_answer
 
 
 class Redactor:
@@ -25,7 +25,7 @@ class Redactor:
         """Learn the secrets.
 
         Args:
-            secrets: Value of each secret by its name; empty values are no secrets.
+            secrets: Value of each secret by its name; empty values are not secrets.
             keys: Keys, shown as `[key]`; placeholders such as `ollama` are words and stay.
         """
         spellings = {
@@ -76,7 +76,7 @@ def make_redactor(
         environ: Where credentials and keys are looked up.
         profile: The agent; the address of one may contain a password or a key.
     """
-    key = known_key(llm, environ) if llm else None
+    key = find_known_key(llm, environ) if llm else None
     return Redactor(
         {name: environ.get(name, "") for name in credentials}, (key, *_secrets_in(profile))
     )

@@ -113,7 +113,7 @@ class VariantRow:
     p_adjusted: float | None
     """Of that difference, valid for all variants of the sweep together (Holm)."""
     n_failed: int
-    """Tests that failed to run; they are no zeros."""
+    """Tests that failed to run; they do not count as zero."""
     median_ms: float | None
     median_tokens: float | None
     """Generated tokens."""

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.dashboard.components.grids import (
+    choose_columns,
     set_view,
-    shown_columns,
     small_table,
     sort_rows,
 )
@@ -55,13 +55,13 @@ def test_what_is_missing_comes_last_where_high_values_come_first() -> None:
 
 def test_chosen_columns_come_in_their_order_behind_the_fixed_one() -> None:
     view = GridUrl(columns="time,unknown")
-    assert shown_columns(COLUMNS, view) == [("model", "Model"), ("time", "Time")]
+    assert choose_columns(COLUMNS, view) == [("model", "Model"), ("time", "Time")]
     assert [column.get("hide") for column in set_view(COLUMNS, view)] == [False, False, True]
 
 
 @pytest.mark.parametrize("columns", ["", "unknown", ",,", "<b>"])
 def test_nonsense_leaves_the_columns_of_the_table(columns: str) -> None:
-    assert shown_columns(COLUMNS, GridUrl(columns=columns)) == [
+    assert choose_columns(COLUMNS, GridUrl(columns=columns)) == [
         ("model", "Model"),
         ("score", "Score"),
     ]

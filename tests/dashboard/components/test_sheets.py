@@ -84,7 +84,7 @@ def test_a_heading_sorts_up_then_down_then_not_at_all() -> None:
         ]  # fmt: skip
         assert getattr(head, "aria-sort") == order
         state = TablesUrl.read(head.children.href)
-        assert state.view_of("lines").sort == following
+        assert state.find_view("lines").sort == following
 
 
 def test_a_tick_hides_a_column_and_reset_brings_it_back() -> None:
@@ -103,5 +103,5 @@ def test_any_address_can_be_read(text: str, names: list[str]) -> None:
     state = TablesUrl(tables=(text, *(f"{name}~{text}" for name in names)))
     TABLE.draw(LINES, LINKS, state)
     kept = state.with_view(TableView("lines", "-score"))
-    assert kept.view_of("lines") == TableView("lines", "-score")
-    assert kept.view_of("others") == state.view_of("others") or "others" not in names
+    assert kept.find_view("lines") == TableView("lines", "-score")
+    assert kept.find_view("others") == state.find_view("others") or "others" not in names

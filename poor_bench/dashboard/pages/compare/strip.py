@@ -99,7 +99,7 @@ def define_strip(
             SheetColumn(field="time", heading=metrics.MEAN_TIME.label, cell=_time_cell(slowest),
                         hint=metrics.MEAN_TIME.meaning,
                         file_heading=metrics.MEAN_TIME.file_heading,
-                        value=lambda line: _scaled(metrics.MEAN_TIME, line)),
+                        value=lambda line: _scale_figure(metrics.MEAN_TIME, line)),
             *map(_figure, _FIGURES),
             _figure(metrics.COST, is_hidden=True),
             SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
@@ -160,7 +160,7 @@ def _count(metric: Metric) -> tuple[str, Callable[[StripLine], Any]]:
     return metric.file_heading, lambda line: metric.value(line.summary)
 
 
-def _scaled(metric: Metric, line: StripLine) -> float | None:
+def _scale_figure(metric: Metric, line: StripLine) -> float | None:
     value = metric.value(line.summary)
     return None if value is None else value * metric.scale
 
@@ -176,7 +176,7 @@ def _figure(metric: Metric, *, is_hidden: bool = False) -> SheetColumn[StripLine
 
     return SheetColumn(
         field=metric.name.replace("_", "-"), heading=metric.label, hint=metric.meaning, cell=draw,
-        value=lambda line: _scaled(metric, line), file_heading=metric.file_heading,
+        value=lambda line: _scale_figure(metric, line), file_heading=metric.file_heading,
         is_optional=metric.is_optional, is_hidden=is_hidden,
     )  # fmt: skip
 

@@ -61,7 +61,7 @@ def build_test_list(
         return empty_state(
             "No tests", "No test matches these filters. Remove a filter to see more."
         )
-    shown = {column.field for column in table.shown(rows, url.view_of(table.name))}
+    shown = {column.field for column in table.shown(rows, url.find_view(table.name))}
     look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
     tests = html.Ol(
         [_test_row(row, look) for row in rows],

@@ -65,8 +65,8 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
                 field="found", heading="Found", value=_write_found, hint=_MEANING_OF_FOUND
             ),
             SheetColumn(
-                field="fix", heading="Fix", value=lambda each: each.mend,
-                cell=lambda each: quiet(each.mend),
+                field="fix", heading="Fix", value=lambda each: each.fix,
+                cell=lambda each: quiet(each.fix),
             ),
         ],
     )  # fmt: skip

@@ -14,17 +14,17 @@ from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report
 from poor_bench.dashboard.page import ShellIds, bind_address, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
+    ask_for_consent,
     form_to_changes,
     form_to_entry,
     is_given,
-    needed_consent,
 )
 from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
 from poor_bench.dashboard.pages.llms.tables import (
+    build_found_models,
     build_llm_table,
     build_tried_answer,
     define_models,
-    found_models,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.url_state import TablesUrl
@@ -62,7 +62,7 @@ def show_found(services: Services, endpoint: str | None, look: int) -> Any:
         answer = services.llms.discover((endpoint or "").strip(), look)
     except PoorBenchError as error:
         return html.P(f"No models found: {error}", className="quiet")
-    return loading_state(2) if answer.value is None else found_models(answer.value)
+    return loading_state(2) if answer.value is None else build_found_models(answer.value)
 
 
 def options(services: Services) -> list[dict[str, str]]:
@@ -122,7 +122,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     """
     try:
         entry = form_to_entry(*fields)
-        consent = needed_consent(
+        consent = ask_for_consent(
             entry["provider"],
             entry.get("endpoint", ""),
             entry.get("api_key_env", ""),
@@ -326,7 +326,7 @@ def save(
 def _consent_to_change(llm: LLM, changes: Mapping[str, Any], listed: Sequence[LLM]) -> str | None:
     endpoint = changes.get("endpoint", llm.endpoint) or ""
     variable = changes.get("api_key_env", llm.api_key_env) or ""
-    return needed_consent(llm.provider, endpoint, variable, listed)
+    return ask_for_consent(llm.provider, endpoint, variable, listed)
 
 
 def _register_edit(app: Dash, services: Services) -> None:

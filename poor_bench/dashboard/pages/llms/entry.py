@@ -199,7 +199,7 @@ _KNOWN = frozenset(
 )
 
 
-def needed_consent(
+def ask_for_consent(
     provider: str, endpoint: str, variable: str, listed: Iterable[LLM]
 ) -> str | None:
     """Name what the user has to agree to before an entry is written; None for nothing.

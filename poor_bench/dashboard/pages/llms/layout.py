@@ -110,7 +110,7 @@ def layout(url: TablesUrl) -> Component:
                 tools=[check, file_buttons(LLMsIds.CSV, "the models")],
             ),
             html.Div(
-                [_try_card(), html.Div([_found_card(), _add_card()], className="page-body")],
+                [_try_card(), html.Div([_build_found_card(), _add_card()], className="page-body")],
                 className="card-row",
             ),
             dmc.Modal(
@@ -167,7 +167,7 @@ def _try_card() -> Component:
     )
 
 
-def _found_card() -> Component:
+def _build_found_card() -> Component:
     return card(
         "Ollama models",
         html.Div(
@@ -304,7 +304,7 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
 
     Args:
         form: Id of the LLM whose form it is; empty for the form of a new one.
-        sentence: From `needed_consent`; it is what the box reports once it is ticked, so that a
+        sentence: From `ask_for_consent`; it is what the box reports once it is ticked, so that a
             server that is changed afterwards is asked about again.
     """
     box = dmc.CheckboxGroup(

@@ -160,7 +160,7 @@ def _state(text: str, kind: str, message: str) -> Component:
     )
 
 
-def found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
+def build_found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """Return the models that a server has and llms.json has not."""
     if not entries:
         return html.P("All models of this server are in llms.json.", className="quiet")

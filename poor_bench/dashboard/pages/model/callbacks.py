@@ -21,8 +21,8 @@ from poor_bench.dashboard.pages.model.results import count_note, register_result
 from poor_bench.dashboard.pages.model.states import (
     no_match,
     no_results_at_all,
-    no_results_of,
     notes_before_reading,
+    tell_no_results,
 )
 from poor_bench.dashboard.pages.model.tiles import issue_strip, model_tiles
 from poor_bench.dashboard.pages.model.url import ModelUrl
@@ -172,7 +172,7 @@ def state(services: Services, llm_id: str) -> tuple[Component | list[Component],
         return no_results_at_all(), True
     llm = services.llms.get(llm_id)
     if not len(stored.find_rows(llm_id)):
-        return no_results_of(services.llms.name(llm_id), llm, llm_id), True
+        return tell_no_results(services.llms.name(llm_id), llm, llm_id), True
     summary = next(iter(services.results.summaries(GroupBy.LLM, [llm_id])), None)
     return notes_before_reading(llm_id, llm, summary, _failure(services, llm_id, summary)), False
 

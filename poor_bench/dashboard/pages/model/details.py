@@ -60,7 +60,9 @@ def neighbour(
     return None if place is None else found.key_at(place + step)
 
 
-def shown_details(services: Services, search: str, sort: SortModel, selected: object) -> Shown:
+def build_shown_details(
+    services: Services, search: str, sort: SortModel, selected: object
+) -> Shown:
     """Build the panel of the selected trial; empty if none is selected or known."""
     query = ModelUrl.read(search).query
     key = find_chosen_trial(services, query.llm_id, selected)
@@ -161,7 +163,7 @@ def _register_panel(app: Dash, services: Services) -> None:
     ) -> Any:
         if search is None:
             return (no_update,) * 7
-        shown = shown_details(services, search, sort, selected)
+        shown = build_shown_details(services, search, sort, selected)
         return shown._replace(
             title=still(shown.title),
             body=still(shown.body),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 
-from poor_bench.dashboard.components.grids import name_unseen, shown_columns
+from poor_bench.dashboard.components.grids import choose_columns, name_unseen
 from poor_bench.dashboard.page import ShellIds, bind_script
 from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.dashboard.pages.model.layout import COLUMNS
@@ -171,7 +171,7 @@ def results_csv(
     tests, check = services.files.workspace().tests_by_id, services.results.check_stale()
     rows = csv_rows(found.table, tests, found.rows, rated, check.find_reason)
     return table_file(
-        "results", rows, [*shown_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
+        "results", rows, [*choose_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
     )
 
 

@@ -22,7 +22,7 @@ def no_results_at_all() -> Component:
     return no_results("Run the tests to read every result here.")
 
 
-def no_results_of(name: str, llm: LLM | None, llm_id: str) -> Component:
+def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
     """Build what the page shows of a model that was never run.
 
     Args:

@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, html, no_update
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import no_results
 from poor_bench.dashboard.components.controls import page_steps, test_options
-from poor_bench.dashboard.components.grids import shown_columns, sort_rows
+from poor_bench.dashboard.components.grids import choose_columns, sort_rows
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.figures.score_trend import MOST_LINES
@@ -91,7 +91,7 @@ def leaderboard(services: Services, search: str | None = "", view: str | None = 
 
 def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:
     """Return the rows of the models that the search finds: best score first, group by group."""
-    models = shown_models(services, (url or OverviewUrl()).change(top="all"))
+    models = choose_models(services, (url or OverviewUrl()).change(top="all"))
     rows = build_rows(
         services.results.summaries(GroupBy.LLM, models.llm_ids),
         services.files.workspace().llms_by_id,
@@ -103,7 +103,7 @@ def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list
     return [row | {"group": models.group_of[row["id"]]} for row in rows]
 
 
-def shown_models(services: Services, url: OverviewUrl) -> ShownModels:
+def choose_models(services: Services, url: OverviewUrl) -> ShownModels:
     """Find the models that the page shows, best first, in groups."""
     summaries = services.results.summaries(GroupBy.LLM)
     ranking = services.results.ranking()
@@ -115,7 +115,7 @@ def shown_models(services: Services, url: OverviewUrl) -> ShownModels:
 def scores_by_class(services: Services, search: str | None) -> Component:
     """Return the heat map, and the links to further columns where they are many."""
     url = OverviewUrl.read(search)
-    models = shown_models(services, url)
+    models = choose_models(services, url)
     llm_ids = [*models.llm_ids, *models.others]
     summaries = services.results.summaries(_detail(url), llm_ids)
     columns = [
@@ -140,7 +140,7 @@ def class_options(services: Services) -> list[dict[str, str]]:
 
 def charts(services: Services, search: str | None = "") -> list[Component]:
     """Return score against size and time; models that are not comparable are left out."""
-    models = shown_models(services, OverviewUrl.read(search))
+    models = choose_models(services, OverviewUrl.read(search))
     coverage = services.results.ranking().coverage
     llm_ids = [*models.llm_ids, *models.others]
     by_size: list[FrontierPoint] = []
@@ -162,7 +162,7 @@ def charts(services: Services, search: str | None = "") -> list[Component]:
 
 def trend(services: Services, search: str | None = "") -> tuple[Component | None, bool]:
     """Show the scores over runs of the best shown models, and say if they are current."""
-    models = shown_models(services, OverviewUrl.read(search).change(top="all"))
+    models = choose_models(services, OverviewUrl.read(search).change(top="all"))
     answer = services.trends.ask()
     found = repeated(answer.value or {}, models.llm_ids)
     drawn = dict(islice(found.items(), MOST_LINES))
@@ -183,7 +183,7 @@ def leaderboard_csv(
     rows, chosen = leaderboard_rows(services, url), GridUrl.read(view)
     defined = columns_for(rows, is_grouped=bool(url.grouping))
     shown = [
-        (field, file_heading(field, heading)) for field, heading in shown_columns(defined, chosen)
+        (field, file_heading(field, heading)) for field, heading in choose_columns(defined, chosen)
     ]
     columns = [("id", "Model ID"), *shown, *INTERVAL]
     return table_file("models", sort_rows(rows, defined, chosen), columns)
@@ -192,7 +192,7 @@ def leaderboard_csv(
 def heat_map_csv(services: Services, search: str | None = "") -> TableFile:
     """Return the scores by class of all models and classes that the filters find as a file."""
     url = OverviewUrl.read(search)
-    models = shown_models(services, url.change(top="all"))
+    models = choose_models(services, url.change(top="all"))
     rows = [
         {
             "id": summary.group.llm_id,

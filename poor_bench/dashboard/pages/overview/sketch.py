@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import card, page_head
-from poor_bench.dashboard.components.grids import shown_columns, sort_rows
+from poor_bench.dashboard.components.grids import choose_columns, sort_rows
 from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows, note
 from poor_bench.dashboard.pages.overview.layout import LEADERBOARD_TITLE
@@ -32,7 +32,7 @@ def sketch(services: Services, url: OverviewUrl) -> Component | None:
     if not rows:
         return None
     defined = columns_for(rows, is_grouped=bool(url.grouping))
-    figures = [each for each in shown_columns(defined, url) if each[0] in FIGURES]
+    figures = [each for each in choose_columns(defined, url) if each[0] in FIGURES]
     lines = [
         row(
             dcc.Link(line["model"], href=model_link(line["id"])),

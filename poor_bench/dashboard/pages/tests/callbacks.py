@@ -53,7 +53,7 @@ def _know(services: Services) -> KnownTests:
     )
 
 
-def found_tests(services: Services, search: str | None) -> list[Test]:
+def list_found_tests(services: Services, search: str | None) -> list[Test]:
     """Return the tests that the filters find."""
     url = TestUrl.read(search)
     return find_tests(services.files.workspace().tests, url, _know(services))
@@ -61,7 +61,7 @@ def found_tests(services: Services, search: str | None) -> list[Test]:
 
 def tests_csv(services: Services, search: str | None) -> TableFile:
     """Return the tests that the filters find as a file."""
-    found = found_tests(services, search)
+    found = list_found_tests(services, search)
     return define_tests(_know(services)).file("tests", found, TestUrl.read(search))
 
 
@@ -94,7 +94,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         define_classes(classes, url).draw(classes, LINKS, url),
         build_finding_groups(groups, url, is_complete=findings.is_current),
         build_filters(workspace, url),
-        build_test_table(found_tests(services, search), _know(services), url),
+        build_test_table(list_found_tests(services, search), _know(services), url),
         faults.is_current and items.is_current,
     )
 
@@ -157,7 +157,7 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_shown(app, services)
     _register_form(app, services)
-    register_bulk(app, services, found_tests)
+    register_bulk(app, services, list_found_tests)
 
 
 def _register_shown(app: Dash, services: Services) -> None:

@@ -172,7 +172,7 @@ class TablesUrl(UrlState):
         """Read what the reader chose of a table.
 
         Example:
-            >>> TablesUrl(tables=("cases~-score~case.score",)).view_of("cases")
+            >>> TablesUrl(tables=("cases~-score~case.score",)).find_view("cases")
             TableView(name='cases', sort='-score', columns=('case', 'score'))
         """
         texts = (text for text in self.tables if text.split("~")[0] == name)

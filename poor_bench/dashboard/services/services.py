@@ -19,6 +19,7 @@ from poor_bench.dashboard.services.running import RunningRuns
 from poor_bench.dashboard.services.score_trends import ScoreTrends
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.suite_runs import SuiteRuns
+from poor_bench.dashboard.services.suite_starts import SuiteStarts
 from poor_bench.dashboard.services.test_edits import TestEdits
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.services.trial_search import TrialSearch
@@ -51,6 +52,7 @@ class Services:
         last_run: What the last run changed.
         trends: Scores of each model over its runs.
         suites: Runs of suites of cases for agents.
+        suite_starts: Starts and stops runs of suites.
         judged: Agents before their judges, and what people think of them.
         judge_runs: Starts, stops and shows runs of agents before their judges.
     """
@@ -83,6 +85,7 @@ class Services:
         self.last_run = LastRunCache(self.files)
         self.trends = ScoreTrends(self.files)
         self.suites = SuiteRuns(lambda: self.files.config().data_dir)
+        self.suite_starts = SuiteStarts(lambda: self.files.config().data_dir)
         self.judged = JudgedRuns(lambda: self.files.config().data_dir, self.results.table)
         self.running = RunningRuns(lambda: self.files.config().data_dir)
         self.judge_runs = JudgeService(

@@ -10,14 +10,18 @@ import pytest
 from flask.testing import FlaskClient
 
 from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.figures.history import suite_trends
-from poor_bench.dashboard.pages.suites import callbacks
+from poor_bench.dashboard.pages.suites import callbacks, start
 from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.web.access import Access
+from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
+from poor_bench.evaluation.stored_run import SUITE_RUNS
+from poor_bench.runs.history import RunHistory
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import of_type, text_of
@@ -240,3 +244,32 @@ def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
     runs = lines(callbacks.runs_csv(services, ""))
     shown = [(each["Cases passed"], each["Cases"], each["Cases not run"]) for each in runs]
     assert shown == [("1", "2", "1"), ("1", "1", "0")]
+
+
+def test_the_form_says_what_a_suite_would_run(services: Services) -> None:
+    shown, is_off = start.preview(services, "example", "", None, "")
+    assert "11 cases, 12 trials, with scripted:cancel" in text_of(shown)
+    assert not is_off
+    shown, is_off = start.preview(services, "example", 2, "scripted:none", "")
+    assert "scripted:none" in text_of(shown)
+    assert is_off
+    assert start.preview(services, None, "", None, "")[1]
+
+
+@pytest.mark.parametrize(("trials", "most"), [(0, ""), (1.5, ""), (True, ""), (1, -1), (1, "x")])
+def test_a_number_that_cannot_be_used_is_refused(trials: Any, most: Any) -> None:
+    with pytest.raises(ConfigError):
+        start.parse_order("example", trials, None, most)
+
+
+def test_a_running_suite_of_any_process_is_shown_with_its_progress(
+    folder: Path, services: Services
+) -> None:
+    assert start.run_parts(services)[1:] == (ABSENT, None, True)
+    header = {"run_id": "20261122T010000-aa", "suite": "<b>", "cases": [{"id": "one"}]}
+    with RunHistory(folder, SUITE_RUNS).writing("20261122T010000-aa", header):
+        body, shown, head, is_still = start.run_parts(services)
+    assert "0 of 1" in text_of(body)
+    assert "<b>" in text_of(body)
+    assert "another process" in text_of(head)
+    assert ("can-cancel" in shown, is_still) == (False, False)

@@ -19,6 +19,7 @@ from poor_bench.dashboard.pages.suites.layout import (
     suite_chips,
 )
 from poor_bench.dashboard.pages.suites.replay import replay_card
+from poor_bench.dashboard.pages.suites.start import register_start
 from poor_bench.dashboard.pages.suites.summary import suite_tiles, trend_card
 from poor_bench.dashboard.pages.suites.tables import (
     TAGS,
@@ -138,6 +139,7 @@ def register(app: Dash, services: Services) -> None:
         app, SuitesIds.SEARCH, (SuitesIds.TRENDS,), lambda search: (trends(services, search),)
     )
     bind_address(app, SuitesIds.SEARCH)
+    register_start(app, services)
     shown = State(SuitesIds.SEARCH, "data")
     files = {
         SuitesIds.CASES_CSV: cases_csv, SuitesIds.TAGS_CSV: tags_csv, SuitesIds.RUNS_CSV: runs_csv,

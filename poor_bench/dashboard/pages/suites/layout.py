@@ -11,6 +11,7 @@ from dash import dcc, html
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons
+from poor_bench.dashboard.pages.suites.start import run_frame, start_form
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.evaluation.models import (
     CaseStatus,
@@ -92,6 +93,8 @@ def layout(url: SuiteUrl) -> Component:
     return html.Div(
         [
             page_head("Suites", html.Span(id=SuitesIds.NOTE)),
+            start_form(),
+            run_frame(),
             html.Div(html.Div(id=SuitesIds.CHIPS), className="filter-bar"),
             html.Div(loading_state(2), id=SuitesIds.TILES, className="tiles-frame"),
             card(
@@ -137,6 +140,6 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents on tasks in a real browser. The example suite needs no model: "
-        + next_command("suite run example"),
+        "Suites test agents on tasks in a real browser. The example suite needs no model: start "
+        "it above, or on the console: " + next_command("suite run example"),
     )

@@ -85,17 +85,12 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
 @pass_app
 def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
     """Import the scores of a sheet. If one row is not valid, none is imported."""
-    from poor_bench.config.document import UnreadableError, read_text
-    from poor_bench.errors import ConfigError
+    from poor_bench.config.document import read_given_text
     from poor_bench.judge.label_csv import labels_from_csv
     from poor_bench.labels.storage import add_labels
 
-    try:
-        text = read_text(sheet)
-    except UnreadableError as error:
-        raise ConfigError(f"{sheet}: {error}", hint=error.hint) from error
     read = labels_from_csv(
-        text,
+        read_given_text(sheet),
         app.judgements.find,
         file=str(sheet),
         who=who or getpass.getuser(),

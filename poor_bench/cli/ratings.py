@@ -87,17 +87,13 @@ def import_ratings(app: AppContext, /, sheet: Path, who: str | None) -> int:
 
     A CSV needs the columns llm_id, test_id and score. Known ratings are not added again.
     """
-    from poor_bench.config.document import UnreadableError, read_text
+    from poor_bench.config.document import read_given_text
     from poor_bench.errors import ConfigError
     from poor_bench.labels.rating_files import read_ratings
     from poor_bench.labels.storage import merge_labels
 
-    try:
-        text = read_text(sheet)
-    except UnreadableError as error:
-        raise ConfigError(f"{sheet}: {error}", hint=error.hint) from error
     read = read_ratings(
-        text,
+        read_given_text(sheet),
         _find_result(app),
         file=str(sheet),
         who=who or getpass.getuser(),

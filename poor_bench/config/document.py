@@ -89,6 +89,18 @@ def read_text(path: Path) -> str:
     return text
 
 
+def read_given_text(path: Path) -> str:
+    """Read a file that a user named.
+
+    Raises:
+        ConfigError: If it cannot be read.
+    """
+    try:
+        return read_text(path)
+    except UnreadableError as error:
+        raise ConfigError(f"{path}: {error}", hint=error.hint) from error
+
+
 def _example_hint() -> str:
     command = next_command("init FOLDER", in_workspace=False)
     return f"`{command}` makes a workspace with an example of it"

@@ -263,6 +263,21 @@ class StayLinks:
             attributes |= aria(label=label)
         return html.A(children, href=search or "?", **attributes, **further)
 
+    def key_link(
+        self, name: str, search: str, *, label: str, key: str = "", **further: Any
+    ) -> Component:
+        """Return a link with a picture that a key follows, too.
+
+        Args:
+            name: Of the picture, and of the key as in `link` unless that is given.
+            search: As in `link`.
+            label: What it does, with its key.
+            key: As in `link`.
+            further: Properties of `html.A`.
+        """
+        named = {"label": label, "key": key or name, "title": label}
+        return self.link(icon(name), search, **named, className="panel-button", **further)
+
     def chip(
         self, text: str, search: str, *, is_active: bool, count: int | None = None, title: str = ""
     ) -> Component:

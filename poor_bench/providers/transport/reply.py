@@ -133,16 +133,6 @@ class _EventSplitter:
         return [b"\n".join(self._data)] if self._data else []
 
 
-def split_events(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the data of server-sent events."""
-    splitter = _EventSplitter()
-    for line in lines:
-        data = splitter.feed(line)
-        if data is not None:
-            yield data
-    yield from splitter.close()
-
-
 class ObjectReader:
     """Takes a reply in pieces and yields its JSON objects, streamed or not.
 
@@ -201,14 +191,6 @@ class ObjectReader:
     def _keep(self, line: bytes) -> Sequence[dict[str, Any]]:
         self._unread.append(line)
         return ()
-
-
-def read_objects(pieces: Iterable[bytes], framing: Framing) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a reply; raises as `ObjectReader.feed`."""
-    reader = ObjectReader(framing)
-    for piece in pieces:
-        yield from reader.feed(piece)
-    yield from reader.close()
 
 
 def _object_of_event(data: bytes) -> Sequence[dict[str, Any]]:

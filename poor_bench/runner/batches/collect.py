@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -252,8 +251,3 @@ def _describe(answers: BatchAnswers) -> str:
         case BatchState.ENDED:
             return f"collected{missing}"
     return f"{answers.progress.state.value}, collected{missing}"
-
-
-def count_states(views: Iterable[BatchView]) -> dict[str, int]:
-    """Count batches by their state."""
-    return dict(Counter(view.state for view in views))

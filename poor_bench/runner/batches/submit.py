@@ -48,11 +48,6 @@ class Submission:
     """Trials that stay pending, since they would exceed the cost limit."""
     problems: list[str] = field(default_factory=list)
 
-    @property
-    def total_usd(self) -> float:
-        """What the answers and their judges cost together."""
-        return self.batch_usd + self.judge_usd
-
     def add(self, note: BatchNote, chunk: Chunk) -> None:
         """Count a batch that was submitted."""
         self.notes.append(note)

@@ -13,7 +13,7 @@ from poor_bench.dashboard.components.badges import (
     score_badge,
     weak_sandbox_badge,
 )
-from poor_bench.dashboard.components.blocks import aria, data, icon
+from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.marks import mark_all
 from poor_bench.dashboard.components.texts import build_folded, plain_text
@@ -78,25 +78,14 @@ def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Com
     )
     steps = zip(neighbours, ("previous", "next"), ("K", "J"), strict=True)
     buttons = [
-        LINKS.link(
-            icon(name),
-            url.change(test=test_id).search,
-            label=f"{name.capitalize()} test ({key})",
-            key=name,
-            className="panel-button",
-            title=f"{name.capitalize()} test ({key})",
+        LINKS.key_link(
+            name, url.change(test=test_id).search, label=f"{name.capitalize()} test ({key})"
         )
         for test_id, name, key in steps
         if test_id
     ]
-    close = LINKS.link(
-        icon("close"),
-        url.change(test="").search,
-        label="Close (Escape)",
-        key="escape",
-        className="panel-button",
-        title="Close (Escape)",
-    )
+    search = url.change(test="").search
+    close = LINKS.key_link("close", search, label="Close (Escape)", key="escape")
     return html.Div(
         [
             html.Div([html.H2(row.test_id), html.P(level)], className="details-title"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import html
 
-from poor_bench.dashboard.components.blocks import data, icon, set_code
+from poor_bench.dashboard.components.blocks import data, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import form_error, guard_form
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
@@ -42,12 +42,11 @@ def panel(
         known: Its `facts`.
         url: State of the page.
     """
-    close = LINKS.link(
-        icon("close"),
+    close = LINKS.key_link(
+        "close",
         url.change(test="").search,
         label="Close (Escape)",
         key="escape",
-        className="panel-button",
         **data(stay_from=url.search),
     )
     title = html.Div(

@@ -107,7 +107,7 @@ def _fields() -> list[Component]:
         dmc.NumberInput(
             id=StartIds.TRIALS,
             label="Trials per case",
-            placeholder="as in the suite",
+            placeholder="default",
             min=1,
             max=MOST_TRIALS,
             allowDecimal=False,

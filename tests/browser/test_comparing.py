@@ -33,7 +33,8 @@ def test_the_address_restores_the_view_in_another_browser(
 ) -> None:
     page = open_compare(new_visitor(results_shown))
     page.get_by_role("link", name="Regressions 20").click()
-    page.get_by_role("link", name="Difference", exact=True).click()
+    orders = page.get_by_role("group", name="Sort by", exact=True)
+    orders.get_by_role("link", name="Difference", exact=True).click()
     # A click on a list that is about to be replaced would be lost.
     expect(chosen_chips(page).filter(has_text="Difference ▲")).to_be_visible()
     page.get_by_role("link", name="sum_010", exact=True).click()
@@ -44,6 +45,31 @@ def test_the_address_restores_the_view_in_another_browser(
         expect(shown.get_by_role("heading", name="sum_010")).to_be_visible()
         expect(chosen_chips(shown).filter(has_text="Regressions")).to_be_visible()
         expect(chosen_chips(shown).filter(has_text="Difference ▲")).to_be_visible()
+
+
+def test_columns_and_order_of_a_table_stand_in_the_address(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    table = page.locator(".choosable", has=page.get_by_role("group", name="Compared models"))
+    table.get_by_text("Columns", exact=True).click()
+    tick = table.get_by_role("checkbox", name="Tie group")
+    tick.click()
+    heads = table.get_by_role("columnheader")
+    expect(heads.get_by_text("Tie group")).to_have_count(0)
+    expect(tick).not_to_be_checked()  # the list is still open
+    expect(tick).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(tick).to_be_hidden()
+    heads.get_by_role("link", name="Score").click()
+    expect(table.get_by_role("columnheader", name="Score")).to_have_attribute(
+        "aria-sort", "ascending"
+    )
+    page.wait_for_url("**table=overall**score**")
+    page.reload()
+    heading(page, "Compare")
+    expect(table.get_by_role("rowheader").first).to_contain_text(BAD)
+    expect(heads.get_by_text("Tie group")).to_have_count(0)
 
 
 def test_another_base_turns_the_comparison_round(

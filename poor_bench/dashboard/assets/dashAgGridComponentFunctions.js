@@ -54,7 +54,10 @@
     );
 
   cells.Score = function ({ value, data }) {
-    const badges = badgesOf(data && data.notes);
+    if (!data) {
+      return null; // the row is loading: nobody knows yet
+    }
+    const badges = badgesOf(data.notes);
     if (value === null || value === undefined) {
       const failed = element("span", { className: "score-badge is-failed" }, "failed");
       return badges.length ? element("span", { className: "trust-badges" }, badges) : failed;

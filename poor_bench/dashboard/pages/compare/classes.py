@@ -67,11 +67,12 @@ def _cell(
         LINKS.link(
             [
                 html.Span(f"{name}, {_class_name(class_id)}: ", className="only-heard"),
-                html.Span([f"{score.score:.2f}", *list_notes(notes)]),
+                html.Span(f"{score.score:.2f}"),
                 html.Span(f"{against.value:+.2f}", className=_change_class(against))
                 if against is not None
                 else None,
                 html.Span(write_count(score.n, "test"), className="heat-cell-n"),
+                *list_notes(notes),
             ],
             url.toggle("classes", class_id).change(test="").search,
             className="heat-cell",

@@ -229,9 +229,11 @@ def _score(line: StripLine) -> Component:
     )
 
 
-def _difference(line: StripLine, scale: float, *, is_ready: bool) -> Component:
+def _difference(line: StripLine, scale: float, *, is_ready: bool) -> Component | None:
     if line.against is None:
-        text = "" if not line.number else "no common tests" if is_ready else "computing ..."
+        if not line.number:
+            return None  # the baseline
+        text = "no common tests" if is_ready else "computing ..."
         return html.Span(text, className="quiet")
     against, seen = line.against, line.against.difference
     verdict = "not significant"

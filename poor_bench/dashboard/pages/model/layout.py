@@ -54,7 +54,8 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "type": "rightAligned",
         "width": 104,
         "valueFormatter": {
-            "function": "params.value == null ? '-' : d3.format(',.2f')(params.value) + ' s'"
+            "function": "!params.data ? '' : params.value == null ? 'n/a' : "
+            "d3.format(',.2f')(params.value) + ' s'"
         },
     },
     {

@@ -2,7 +2,10 @@
 
 Width is compared with that of whoever knows the shape of the distribution (`distributions.py`).
 Some goals cannot both be reached: in 30 tests of "95 % beta 1, 30, 5 % 1" no test scores 1 in 21 %
-of samples, which then look like those of "beta 1, 30".
+of samples, which then look like those of "beta 1, 30". In 30 tests of "won 0.05, lost 0" none is
+won in 21 % of samples, which do not tell the side, and a sign test tells it from 5 wins on. Limits
+that allow for both sides until then, and else are those of whoever knows that none is lost, are
+1.18 times as wide on average.
 
 The constants of the intervals were chosen while looking at the named distributions, so their
 figures flatter. The random distributions at the end took no part in that.

@@ -71,17 +71,11 @@ def shell(pages: Sequence[Page], workspace: str = "") -> Component:
 _CONNECTION = {
     "stopped": (
         "The server does not answer.",
-        (
-            "Retrying. If it was stopped, start it again with the same command. "
-            "This page continues by itself."
-        ),
+        "Retrying. If it was stopped, start it again with the same command.",
     ),
     "refused": (
         "The server was started again with a new link.",
-        (
-            "Open the link that it printed in its terminal, in this browser. "
-            "This page then continues by itself."
-        ),
+        "Open the link that it printed in its terminal.",
     ),
 }
 """State of the connection, as `assets/connection.js` names it, to what the banner says."""

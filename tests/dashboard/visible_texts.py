@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ _HIDDEN_CALLS = frozenset(
         "icon", "data", "bind_script", "compile", "getLogger", "import_module", "Input", "Output",
         "State", "startswith", "endswith", "removeprefix", "removesuffix", "split", "replace",
         "get", "getattr", "setattr", "query_field", "sub", "search", "header", "strftime", "error",
-        "text_columns", "TypeError", "namedtuple",
+        "text_columns", "TypeError", "namedtuple", "type",
     }
 )  # fmt: skip
 _HIDDEN_FILES = frozenset({"theme.py", "bundle.py", "highlighting.py", "callback_body.py"})
@@ -36,8 +37,10 @@ _CODE = re.compile(
     r"^[a-z0-9_.:/#?&=%\[\]*,;()+<>@{}…-]*$"  # names, addresses, classes
     r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"
     r"|^[A-Z_]+$|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
-    r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-"
+    r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-|^[a-z]+-src |^(base|form|frame)-[a-z]+ '|^<|calc\(|rgba\("
 )
+_LABEL_WORDS = 3
+"""Texts of up to so many words are labels, which are listed side by side."""
 _WORD = re.compile(r"[A-Za-z]{2}")
 _SCRIPT_TEXT = re.compile(r'"([A-Z][a-z]+(?: [^"]*)?)"')
 _KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
@@ -58,10 +61,14 @@ def collect() -> dict[str, list[str]]:
 
 
 def write(parts: dict[str, list[str]]) -> str:
-    """Write the list as people read it."""
-    return "\n".join(
-        f"# {part}\n" + "".join(f"{text}\n" for text in texts) for part, texts in parts.items()
-    )
+    """Write the list as people read it: labels side by side, then a line for each other text."""
+    return "\n".join(f"# {part}\n" + _write_part(texts) for part, texts in parts.items())
+
+
+def _write_part(texts: list[str]) -> str:
+    labels = [text for text in texts if len(text.split()) <= _LABEL_WORDS]
+    lines = textwrap.wrap(" | ".join(labels), 100, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{text}\n" for text in [*lines, *(t for t in texts if t not in labels)])
 
 
 def _part(path: Path) -> str:

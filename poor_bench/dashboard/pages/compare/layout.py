@@ -231,8 +231,8 @@ def _tests_card(url: CompareUrl) -> Component:
                 html.Div(id=CompareIds.CHARTS),
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
-                note="Choose a test to read and compare the answers. The search takes words, "
-                "/patterns/ and filters: score, difference, latency, level, class, cause.",
+                note="Choose a test to compare the answers. Filters: score, difference, latency, "
+                "level, class, cause.",
                 tools=[words, file_buttons(CompareIds.TESTS_CSV, "these tests")],
                 class_name="if-filled",
             ),
@@ -311,8 +311,7 @@ def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
     ]  # fmt: skip
     told = (
         f"{likeness.n_different:,} with another prompt, parameters, model or evaluator than the "
-        f"baseline, {likeness.n_unknown:,} not known. All tests count unless you choose otherwise: "
-        "such a change is often what is compared."
+        f"baseline, {likeness.n_unknown:,} not known. All of them count unless you exclude them."
     )
     return html.Div([chip_row("Like with like", chips), html.P(told, className="quiet")])
 

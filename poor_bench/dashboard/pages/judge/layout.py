@@ -140,8 +140,7 @@ def start_form() -> Component:
         "Judge an agent",
         html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
         html.Div(loading_state(2), id=StartIds.PREVIEW),
-        note="Talks to the agent, has the conversations judged and stores everything. The "
-        "run continues if you close the browser.",
+        note="The run continues if you close the browser.",
         tools=[start_button(StartIds.START)],
     )
 
@@ -394,6 +393,6 @@ def no_runs() -> Component:
     """Build the page before the first run."""
     return empty_state(
         "No judged runs yet",
-        "Agents are defined in agents/*.yaml of the workspace. "
+        "Agents are defined in agents/*.yaml. "
         "Start a run above, or on the console: " + next_command("judge run AGENT --judge LLM"),
     )

@@ -97,8 +97,7 @@ def ask_to_delete(services: Services, llm_id: str) -> Component:
     """Say what deleting a model does to its results."""
     n_results = services.llms.n_results(llm_id)
     kept = (
-        f"Stored and shown on all pages as before: {write_count(n_results, 'result')}. "
-        "A model that is added with the same id continues them."
+        f"Stored and shown as before: {write_count(n_results, 'result')}."
         if n_results
         else "It has no results."
     )

@@ -320,7 +320,7 @@ def trend(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
         note="Mean over the tests of each run, with 95 % CI. Runs may differ in tests. "
-        f"The newest runs up to 24 MB together are read.{more}",
+        f"Only the newest 24 MB of runs are read.{more}",
         tools=image_buttons(title),
     )
 

@@ -117,7 +117,7 @@ def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selec
     if not trials:
         raise ConfigError(
             "none of these trials can be run again",
-            hint="Their models are disabled, or models or tests were removed. "
+            hint="Models are disabled, or models or tests were removed. "
             "Enable them on the page Models, or restore them in llms.json and tests.json.",
         )
     return Selection(

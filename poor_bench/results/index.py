@@ -377,8 +377,7 @@ class ResultIndex:
         assert self._database is not None
         sources = [source.describe() for source in self._sources.values()]
         n_in_parts = sum(source.n_rows for source in sources)
-        base = self._sources.get(BASE)
-        is_whole = base is None or not base.n_held
+        is_whole = BASE not in self._sources or not self._sources[BASE].n_held
         if is_whole and is_worth_writing(self._n_settled, n_in_parts - self._n_in_settled_parts):
             rows = self._database.keep_settled(sources)
             write_settled(self._parts.folder, rows)

@@ -266,15 +266,7 @@ class StayLinks:
     def key_link(
         self, name: str, search: str, *, label: str, key: str = "", **further: Any
     ) -> Component:
-        """Return a link with a picture that a key follows, too.
-
-        Args:
-            name: Of the picture, and of the key as in `link` unless that is given.
-            search: As in `link`.
-            label: What it does, with its key.
-            key: As in `link`.
-            further: Properties of `html.A`.
-        """
+        """Return a link with a picture; a key follows it, too, `name` unless `key` is given."""
         named = {"label": label, "key": key or name, "title": label}
         return self.link(icon(name), search, **named, className="panel-button", **further)
 

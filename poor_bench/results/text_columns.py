@@ -55,22 +55,24 @@ def read_text_columns(
     """
     import numpy as np
 
-    pieces: list[TextColumns] = []
     order: list[NDArray[np.int64]] = []
-    n_done = 0
-    for entries, rows, texts in table.texts.by_file(table.columns["place"]):
-        work = _Work(table, reader, on_read, n_done)
-        pieces.append(
-            work.read(entries)
-            if texts is None
-            else _read_part(work, columns_file(texts, reader.name), entries, rows)
-        )
-        order.append(entries)
-        n_done += len(entries)
-        on_read(n_done)
-    if not pieces:
+
+    def read() -> Iterator[TextColumns]:
+        n_done = 0
+        for entries, rows, texts in table.texts.by_file(table.columns["place"]):
+            work = _Work(table, reader, on_read, n_done)
+            order.append(entries)
+            yield (
+                work.read(entries)
+                if texts is None
+                else _read_part(work, columns_file(texts, reader.name), entries, rows)
+            )
+            n_done += len(entries)
+            on_read(n_done)
+
+    if not len(table):
         return reader.read(())
-    joined = pieces[0] if len(pieces) == 1 else join_text_columns(pieces)
+    joined = join_text_columns(read())
     return joined.pick(np.argsort(np.concatenate(order)))
 
 
@@ -144,7 +146,7 @@ def _save(path: Path, version: str, kept: _Kept) -> None:
             draft.unlink()
 
 
-def _shrink(column: NDArray[np.int64]) -> NDArray[Any]:
+def _shrink(column: NDArray[Any]) -> NDArray[Any]:
     """Store small numbers in fewer bytes."""
     import numpy as np
 
@@ -162,7 +164,7 @@ def _load(path: Path, version: str) -> _Kept | None:
             if about["version"] != version:
                 return None
             names = [name for name in stored.files if name.startswith("_")]
-            columns = {name[1:]: stored[name].astype(np.int64) for name in names}
+            columns = {name[1:]: stored[name] for name in names}
             rows = stored["rows"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class TextColumns:
     """Whole numbers, one entry for each result in every column."""
 
-    columns: Mapping[str, NDArray[np.int64]]
+    columns: Mapping[str, NDArray[np.signedinteger[Any]]]
     values: Mapping[str, tuple[str, ...]]
     """What the codes of some columns stand for; -1 stands for nothing."""
 
@@ -51,24 +51,26 @@ class TextCodes(dict[str, int]):
         return code
 
 
-def join_text_columns(pieces: Sequence[TextColumns]) -> TextColumns:
+def join_text_columns(pieces: Iterable[TextColumns]) -> TextColumns:
     """Join columns one after the other; equal texts get the same code.
 
     Args:
-        pieces: At least one, all with the same columns.
+        pieces: At least one, all with the same columns; their texts are not kept.
     """
     import numpy as np
 
-    columns: dict[str, NDArray[Any]] = {}
-    values: dict[str, tuple[str, ...]] = {}
-    for name in pieces[0].columns:
-        found = [piece.columns[name] for piece in pieces]
-        if name in pieces[0].values:
-            known = TextCodes()
-            found = [
-                np.array([*(known[text] for text in piece.values[name]), -1], np.int64)[codes]
-                for piece, codes in zip(pieces, found, strict=True)
-            ]
-            values[name] = tuple(known)
-        columns[name] = np.concatenate(found)
-    return TextColumns(columns=columns, values=values)
+    columns: dict[str, list[NDArray[Any]]] = {}
+    known: dict[str, TextCodes] = {}
+    for piece in pieces:
+        for name, column in piece.columns.items():
+            found = columns.setdefault(name, [])
+            if name in piece.values:
+                codes = known.setdefault(name, TextCodes())
+                joined = [*(codes[text] for text in piece.values[name]), -1]
+                found.append(np.array(joined, dtype=np.int32)[column])
+            else:
+                found.append(column)
+    return TextColumns(
+        columns={name: np.concatenate(pieces_of) for name, pieces_of in columns.items()},
+        values={name: tuple(codes) for name, codes in known.items()},
+    )

@@ -108,6 +108,7 @@ def test_pairs_may_be_asked_about_again(tmp_path: Path, capsys: pytest.CaptureFi
     assert figures["inconsistency"]["value"] == 0.0
     assert figures["order_effect"]["value"] == 1.0
     assert figures["order_effect"]["n"] == 1
+    assert figures["order_p_values"] == {"preference": 0.5, "effect": 0.5}
 
 
 def test_bad_row_takes_the_whole_sheet_back(

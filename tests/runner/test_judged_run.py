@@ -75,6 +75,21 @@ def test_responses_are_judged_after_the_llms_are_done(workspace_files: Workspace
     assert open_runner(folder).plan().is_empty
 
 
+def test_a_run_counts_the_cost_of_each_answer_and_each_judgement_once(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    prices = {"prices": {"input": 1.0, "output": 1.0}}
+    reply = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+    judged_workspace(workspace_files, [{"text": verdict(7), **reply}])
+    workspace_files.llms = []
+    workspace_files.add_llm("a", [{"text": "a poem", **reply}], **prices)
+    workspace_files.add_llm("judge", [{"text": verdict(7), **reply}], enabled=False, **prices)
+    assert run_all(folder := workspace_files.write()).cost_usd == pytest.approx(4.0)
+    workspace_files.llms = [entry | {"prices": {}} for entry in workspace_files.llms]
+    workspace_files.write()
+    assert run_all(folder, force=True).cost_usd is None
+
+
 def test_judgement_stands_beside_the_score(workspace_files: WorkspaceFiles) -> None:
     run_all(folder := judged_workspace(workspace_files, verdict(7), n_tests=1))
     (result,) = stored(folder)

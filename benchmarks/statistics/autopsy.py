@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
-from poor_bench.autopsy.findings import ENVIRONMENT_ALPHA, count_checks
+from poor_bench.autopsy.findings import ENVIRONMENT_ALPHA, count_checks, is_moved
 from poor_bench.statistics.attribution import (
     FIRST_LOOK,
     Effect,
@@ -22,7 +22,6 @@ from poor_bench.statistics.attribution import (
     Screening,
     find_budget,
 )
-from poor_bench.statistics.significance import sign_flip_p_values
 
 Numbers = NDArray[np.float64]
 N_TESTS, N_FACTORS = 60, 6
@@ -86,9 +85,9 @@ def autopsy(world: World, seed: int, n_settable: int = N_FACTORS) -> tuple[set[i
     if today.any():
         n_checks = count_checks(N_TESTS * 2**n_settable // 4, N_TESTS)
         states = np.tile(today, (N_TESTS, 1))
-        left = sum(world.ask(every, states) for _ in range(n_checks)) / n_checks - before
-        n_calls, environment = N_TESTS * n_checks, float(left.mean())
-        if sign_flip_p_values(left[:, None])[0] < ENVIRONMENT_ALPHA:
+        left = np.stack([world.ask(every, states) for _ in range(n_checks)], axis=1)
+        n_calls, environment = N_TESTS * n_checks, float(left.mean() - before.mean())
+        if is_moved(before[:, None].tolist(), left.tolist(), ENVIRONMENT_ALPHA):
             found.add(n_settable)
     screening = Screening(
         applies=((True,) * n_settable,) * N_TESTS,

@@ -157,7 +157,7 @@ class Autopsy:
     def _conclude(
         self,
         case: AutopsyCase,
-        taken_back: dict[str, float],
+        taken_back: dict[str, list[float]],
         effects: Sequence[Effect],
         *,
         n_calls: int,

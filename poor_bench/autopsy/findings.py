@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 from poor_bench.comparison.causes import ChangedFacts
@@ -11,6 +12,7 @@ from poor_bench.messages import write_count
 from poor_bench.metrics import signed_text
 from poor_bench.statistics.attribution import Effect, Screening, find_budget
 from poor_bench.statistics.differences import estimate_paired_difference
+from poor_bench.statistics.exchange import exchange_p_value
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import sign_flip_p_values
 
@@ -18,6 +20,8 @@ ALPHA = 0.05
 _MOST_CHECKS = 3
 ENVIRONMENT_ALPHA = 0.02
 """What cannot be re-run is tested beside all that can, so it gets less."""
+_FLIPS = 5.0
+"""How many times alpha the sign-flip p-value may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,13 +187,13 @@ def _share_to_json(share: Share) -> dict[str, Any]:
 
 
 def measure_environment(
-    plan: AutopsyPlan, taken_back: Mapping[str, float], *, is_same_model: bool
+    plan: AutopsyPlan, taken_back: Mapping[str, Sequence[float]], *, is_same_model: bool
 ) -> Share | None:
     """Estimate what is left when all changes are taken back, today against the earlier run.
 
     Args:
         plan: What was planned.
-        taken_back: Test id to its score today with everything as before.
+        taken_back: Test id to its scores today with everything as before.
         is_same_model: False if today's model is not that of the later run: then today's scores
             tell nothing of that run.
 
@@ -200,22 +204,38 @@ def measure_environment(
     tests = [test for test in facts.tests if test.test.test_id in taken_back]
     if not facts.fixed or not is_same_model or (facts.factors and not tests):
         return None
-    differences = [
-        (taken_back[test.test.test_id] if facts.factors else test.after) - test.before
-        for test in (tests if facts.factors else facts.tests)
-    ]
-    groups = [test.test.group for test in (tests if facts.factors else facts.tests)]
+    tests = tests if facts.factors else list(facts.tests)
+    before = [test.scores_before for test in tests]
+    left = [taken_back[t.test.test_id] if facts.factors else t.scores_after for t in tests]
     return Share(
         name=f"{', '.join(facts.fixed)} (not re-run)",
         kind="environment",
-        estimate=estimate_paired_difference(differences, groups),
-        is_cause=_p_value(differences) < ENVIRONMENT_ALPHA,
+        estimate=estimate_paired_difference(
+            _subtract(left, before), [test.test.group for test in tests]
+        ),
+        is_cause=is_moved(before, left, ENVIRONMENT_ALPHA),
         basis="elimination",
     )
 
 
+def _subtract(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> list[float]:
+    return [fmean(one) - fmean(other) for one, other in zip(first, second, strict=True)]
+
+
+def is_moved(
+    before: Sequence[Sequence[float]], after: Sequence[Sequence[float]], alpha: float
+) -> bool:
+    """True if the scores of these tests moved by more than their trials differ.
+
+    Where trials of a run agree with each other more than with another run, exchanges alone would
+    take a few tests that flip by chance for a change: the flips must have a direction, too.
+    """
+    p_value = float(sign_flip_p_values([[value] for value in _subtract(after, before)])[0])
+    return p_value < _FLIPS * alpha and exchange_p_value(after, before) < alpha
+
+
 def measure_single(
-    plan: AutopsyPlan, taken_back: Mapping[str, float], *, has_environment: bool
+    plan: AutopsyPlan, taken_back: Mapping[str, Sequence[float]], *, has_environment: bool
 ) -> list[Share]:
     """Estimate the share of the only change: no pairs of re-runs are needed."""
     facts = plan.facts
@@ -224,12 +244,11 @@ def measure_single(
     tests = [test for test in facts.tests if facts.concerns(test)[0]]
     if has_environment:
         tests = [test for test in tests if test.test.test_id in taken_back]
-    differences = [
-        test.after - (taken_back[test.test.test_id] if has_environment else test.before)
-        for test in tests
-    ]
-    if not differences:
+    after = [test.scores_after for test in tests]
+    before = [taken_back[t.test.test_id] if has_environment else t.scores_before for t in tests]
+    if not tests:
         return []
+    differences = _subtract(after, before)
     estimate = estimate_paired_difference(differences, [test.test.group for test in tests])
     weight = len(tests) / len(facts.tests)
     scaled = Estimate(
@@ -243,7 +262,7 @@ def measure_single(
             name=facts.factors[0].text,
             kind=facts.factors[0].kind,
             estimate=scaled,
-            is_cause=_p_value(differences) < ALPHA,
+            is_cause=is_moved(before, after, ALPHA),
             basis="re-runs" if has_environment else "stored scores",
         )
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from statistics import fmean
 from typing import NamedTuple
 
 from poor_bench.autopsy.findings import AutopsyPlan
@@ -81,8 +80,8 @@ class Reruns:
         self.used: set[str] = set()
         self.stopped = ""
 
-    def take_back_all(self) -> dict[str, float]:
-        """Ask every test with all changes taken back; return the mean scores by test."""
+    def take_back_all(self) -> dict[str, list[float]]:
+        """Ask every test with all changes taken back; return the scores by test."""
         none = (False,) * len(self._facts.factors)
         reruns = [
             self._name(test, none) for _ in range(self._plan.n_checks) for test in self._facts.tests
@@ -93,7 +92,7 @@ class Reruns:
             score = self._stored.score(rerun.name)
             if score is not None:
                 scores.setdefault(rerun.test.test.test_id, []).append(score)
-        return {test_id: fmean(own) for test_id, own in scores.items()}
+        return scores
 
     def screen(self) -> list[Effect]:
         """Ask pairs until the causes are clear or the plan is at its end; return the effects."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from poor_bench.comparison.compared_tests import average_score
+from poor_bench.comparison.compared_tests import list_scores
 from poor_bench.comparison.result_set import ResultSet, RunFacts, by_test
 from poor_bench.comparison.times import machine_problem, machine_text
 from poor_bench.messages import cut_text
@@ -60,12 +60,21 @@ class TestBothWays:
     __test__ = False
 
     test: Test
-    before: float
-    """Mean score over trials, 0.0 to 1.0."""
-    after: float
-    """As `before`."""
+    scores_before: tuple[float, ...]
+    """Of each trial, at least one; 0.0 to 1.0."""
+    scores_after: tuple[float, ...]
     system: tuple[Segment, ...]
     user: tuple[Segment, ...]
+
+    @property
+    def before(self) -> float:
+        """Mean score over trials, 0.0 to 1.0."""
+        return sum(self.scores_before) / len(self.scores_before)
+
+    @property
+    def after(self) -> float:
+        """As `before`."""
+        return sum(self.scores_after) / len(self.scores_after)
 
     @property
     def factors(self) -> set[int]:
@@ -296,8 +305,8 @@ class _Hunks:
         old, new = (old, new) if is_known else (new, new)
         return TestBothWays(
             test=test,
-            before=average_score(before) or 0.0,
-            after=average_score(after) or 0.0,
+            scores_before=list_scores(before),
+            scores_after=list_scores(after),
             system=self._split("", "system", test, old.system_prompt, new.system_prompt),
             user=self._split(test.class_id, "user", test, old.prompt, new.prompt),
         )

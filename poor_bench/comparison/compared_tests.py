@@ -195,13 +195,13 @@ class ComparedTest:
 
 def average_score(results: Sequence[Result]) -> float | None:
     """Compute the mean score of one test; None without scored trials."""
-    scores = _list_scores(results)
+    scores = list_scores(results)
     return sum(scores) / len(scores) if scores else None
 
 
 def _sum_squares(results: Sequence[Result]) -> float:
     mean = average_score(results) or 0.0
-    return sum((score - mean) ** 2 for score in _list_scores(results))
+    return sum((score - mean) ** 2 for score in list_scores(results))
 
 
 def classify_change(
@@ -290,10 +290,10 @@ class TestPairing:
             mismatches=changes.mismatches,
             is_verified=changes.is_verified,
             same_answers=_answers(before) == _answers(after) != [],
-            scores_before=_list_scores(before),
-            scores_after=_list_scores(_select_new(before, after)),
+            scores_before=list_scores(before),
+            scores_after=list_scores(_select_new(before, after)),
             repeats_alike=_repeat_alike(before, after),
-            n_trials=(len(_list_scores(before)), len(_list_scores(after))),
+            n_trials=(len(list_scores(before)), len(list_scores(after))),
             squares=(_sum_squares(before), _sum_squares(after)),
         )
 
@@ -313,7 +313,8 @@ def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
     return sorted((result.trial, result.response) for result in scored)
 
 
-def _list_scores(results: Sequence[Result]) -> tuple[float, ...]:
+def list_scores(results: Sequence[Result]) -> tuple[float, ...]:
+    """List the scores of scored trials."""
     return tuple(result.score for result in results if result.score is not None)
 
 

@@ -109,7 +109,7 @@ def find_faults(
         Test id to the evidence. `benchmarks/statistics/items.py` measures recall and precision on
         planted faults, beside those of an oracle that knows how faults were planted. With one
         trial and at most four possible answers, ambiguous tests look like hard ones: even the
-        oracle finds only 60 % of them, this function 35 % to 40 %; with three trials 80 % to 90 %.
+        oracle finds only 60 % of them, this function 40 %; with three trials it finds 85 % to 90 %.
 
     Source:
         Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal

@@ -22,8 +22,8 @@ def plan(
     tests = tuple(
         TestBothWays(
             test=Test(test_id=f"t{number}", class_id="c", level=1, text="x"),
-            before=1.0,
-            after=after,
+            scores_before=(1.0,),
+            scores_after=(after,),
             system=(),
             user=(HUNK,) if n_factors else (),
         )
@@ -42,8 +42,8 @@ def plan(
     return make_plan(facts, 1, after - 1.0, max_calls)
 
 
-def taken_back(score: float) -> dict[str, float]:
-    return {f"t{number}": score for number in range(20)}
+def taken_back(score: float) -> dict[str, list[float]]:
+    return {f"t{number}": [score] for number in range(20)}
 
 
 def test_single_change_is_explained_by_the_stored_scores() -> None:

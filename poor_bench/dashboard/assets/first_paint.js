@@ -6,7 +6,7 @@
     return;
   }
   const LONGEST_MS = 10000;
-  const DRAWN = "main .ag-row, main .empty-state, .problems > *";
+  const DRAWN = "main .ag-row, main .test-row, main .empty-state, .problems > *";
   const end = () => {
     sketch.remove();
     watcher.disconnect();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.components.tables import Tree
 
+_CAPITAL = re.compile("[A-Z]")
 _NAMES = {"className": "class", "htmlFor": "for"}
 
 
@@ -45,6 +47,15 @@ def _write_attributes(attributes: Mapping[str, Any]) -> Iterator[str]:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        if not isinstance(value, str | int):
+        text = _write_style(value) if name == "style" else value
+        if not isinstance(text, str | int):
             raise TypeError(f"{name} is not a plain value")
-        yield f' {_NAMES.get(name, name.lower())}="{escape(str(value))}"'
+        yield f' {_NAMES.get(name, name.lower())}="{escape(str(text))}"'
+
+
+def _write_style(style: Mapping[str, str | int]) -> str:
+    """Write a style as CSS: React names it otherwise."""
+    return "; ".join(
+        f"{_CAPITAL.sub(lambda found: f'-{found[0].lower()}', name)}: {value}"
+        for name, value in style.items()
+    )

@@ -6,6 +6,7 @@ from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
 from poor_bench.dashboard.pages.compare.layout import CompareIds, CompareUrl
 from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
+from poor_bench.dashboard.pages.compare.sketch import sketch as sketch_comparison
 from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
 from poor_bench.dashboard.pages.issues.layout import IssuesIds, IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
@@ -19,6 +20,7 @@ from poor_bench.dashboard.pages.model.callbacks import start
 from poor_bench.dashboard.pages.model.ids import ModelIds
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
 from poor_bench.dashboard.pages.model.layout import parts
+from poor_bench.dashboard.pages.model.sketch import sketch as sketch_model
 from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
 from poor_bench.dashboard.pages.overview.layout import OverviewIds, OverviewUrl
@@ -58,6 +60,7 @@ PAGES: tuple[Page, ...] = (
         url=ModelUrl,
         shows=("test", "llm"),
         layout=model_layout,
+        sketch=sketch_model,
         start=start,
         parts=parts,
         first=(ModelIds.NOTE, ModelIds.LLM, ModelIds.TILES, ModelIds.CHART, ModelIds.ISSUES),
@@ -69,6 +72,7 @@ PAGES: tuple[Page, ...] = (
         url=CompareUrl,
         shows=("test", "llm"),
         layout=compare_layout,
+        sketch=sketch_comparison,
         first=(
             CompareIds.SUBJECTS,
             CompareIds.CHARTS,

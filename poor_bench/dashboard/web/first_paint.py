@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.components.plain_html import write_html
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.page import Page
     from poor_bench.dashboard.services.services import Services
 
+_LOG = logging.getLogger(__name__)
 _OPENING = '<div class="first-paint" data-first-paint aria-busy="true">'
 
 
@@ -26,7 +28,12 @@ def write_first_paint(services: Services, pages: Sequence[Page], path: str, sear
     if page is None or page.sketch is None or not services.results.is_known:
         return ""
     try:
-        content = page.sketch(services, page.url.read(search))
+        url = page.url.read(search).with_llm_ids(services.llms.id_named)
+        content = page.sketch(services, page.start(services, url))
+        text = write_html(sketch_shell(pages, page, content)) if content else ""
     except PoorBenchError:  # the page itself tells it
         return ""
-    return f"{_OPENING}{write_html(sketch_shell(pages, page, content))}</div>" if content else ""
+    except (LookupError, TypeError, ValueError):  # a fault of ours: the page does without
+        _LOG.exception("the first paint of %s failed", page.title)
+        return ""
+    return f"{_OPENING}{text}</div>" if text else ""

@@ -48,7 +48,14 @@ def test_a_link_to_a_page_is_a_link() -> None:
     assert attributes["href"] == "/run?a=1&b=2"
 
 
-@pytest.mark.parametrize("component", [html.P("x", style={"color": "red"}), html.P("x", id="x")])
+def test_a_style_is_css() -> None:
+    [(_, attributes)] = Seen(
+        write_html(html.Span(style={"--score": "0.5", "flexGrow": 3, "width": "40.0%"}))
+    ).tags
+    assert attributes["style"] == "--score: 0.5; flex-grow: 3; width: 40.0%"
+
+
+@pytest.mark.parametrize("component", [html.P("x", title=["x"]), html.P("x", id="x")])
 def test_what_needs_a_script_is_refused(component: html.P) -> None:
     with pytest.raises(TypeError):
         write_html(component)

@@ -55,6 +55,37 @@ def test_its_links_lead_to_the_pages_of_the_models(services: Services) -> None:
     assert sum(str(link).startswith("/model?llm=") for link in links) == 2
 
 
+def test_the_document_of_a_model_shows_its_figures(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    text = Seen(read_paint(services, "/model?llm=scripted:bad")).text
+    [row] = [row for row in leaderboard_rows(services) if row["id"] == "scripted:bad"]
+    assert row["texts"]["average_score"] in text
+    assert row["texts"]["pass_rate"] in text
+
+
+def test_the_document_of_a_comparison_shows_both_models(services: Services) -> None:
+    services.results.summaries(GroupBy.LLM)
+    paint = Seen(read_paint(services, "/compare?llm=scripted:good&llm=scripted:bad"))
+    for row in leaderboard_rows(services):
+        assert row["model"] in paint.text
+        assert row["texts"]["average_score"] in paint.text
+
+
+@pytest.mark.parametrize("address", ["/model?llm=nobody", "/compare?llm=nobody"])
+def test_unknown_models_are_left_to_the_page(services: Services, address: str) -> None:
+    services.results.summaries(GroupBy.LLM)
+    assert read_paint(services, address) == ""
+
+
+def test_a_fault_of_ours_in_the_first_paint_leaves_the_page_as_it_is(
+    services: Services, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    services.results.summaries(GroupBy.LLM)
+    monkeypatch.setattr(services.results, "ranking", lambda: {}["x"])
+    assert read_paint(services) == ""
+    assert "the first paint of Overview failed" in caplog.text
+
+
 def test_nobody_waits_for_figures_that_were_not_computed_yet(services: Services) -> None:
     assert read_paint(services) == ""
 

@@ -177,6 +177,12 @@ _SORTS = {
 }
 
 
+OVERALL_TITLE = "Overall"
+OVERALL_NOTE = (
+    "Differences use tests both models completed. Significance is corrected for all pairs shown."
+)
+
+
 def layout(url: CompareUrl) -> Component:
     """Return the page without data, its controls set as the address says."""
     return html.Div(
@@ -192,10 +198,9 @@ def layout(url: CompareUrl) -> Component:
                 className="filter-bar is-wide",
             ),
             card(
-                "Overall",
+                OVERALL_TITLE,
                 html.Div(loading_state(3), id=CompareIds.STRIP),
-                note="Differences use tests both models completed. Significance is corrected for "
-                "all pairs shown.",
+                note=OVERALL_NOTE,
                 tools=file_buttons(CompareIds.STRIP_CSV, "the comparison"),
             ),
             card(

@@ -45,7 +45,7 @@ def sketch(services: Services, url: OverviewUrl) -> Component | None:
     return html.Div(
         [
             page_head("Overview", note(services)),
-            html.Div(className="first-paint-controls"),
+            html.Span(className="first-paint-controls"),
             card(LEADERBOARD_TITLE, table),
         ],
         className="page-body",

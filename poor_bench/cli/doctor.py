@@ -130,16 +130,15 @@ def _evaluators(app: AppContext) -> list[DoctorFinding]:
 
 
 def _results(app: AppContext) -> list[DoctorFinding]:
-    from poor_bench.statistics.summarise import summarise
+    from poor_bench.statistics.summary import count_trials
 
     known = app.workspace.tests_by_id
     results = list(app.store.results())
     kept = [result for result in results if result.test_id in known]
-    rows = summarise(kept)
-    n_scored, n_failed = sum(row.n_scored for row in rows), sum(row.n_failed for row in rows)
-    message = f"{app.store.paths.snapshot}: {n_scored} scored, {n_failed} failed"
-    if n_newer := sum(row.n_newer_failed for row in rows):
-        message += f", {write_count(n_newer, 'newer failed attempt')}"
+    counts = count_trials(kept)
+    message = f"{app.store.paths.snapshot}: {counts.n_scored} scored, {counts.n_failed} failed"
+    if counts.n_newer_failed:
+        message += f", {write_count(counts.n_newer_failed, 'newer failed attempt')}"
     if len(kept) < len(results):
         message += f"; {removed_tests_text(len(results) - len(kept))}"
     return [DoctorFinding("results", "ok", message)]

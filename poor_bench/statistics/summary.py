@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from poor_bench.models.failure import FailureKind
+from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
 
 
@@ -203,6 +204,22 @@ class FloorRow(NamedTuple):
     score: float
     """Mean over the tests, 0.0 to 1.0."""
     n_tests: int
+
+
+class TrialCounts(NamedTuple):
+    """How trials ended; as in `Summary`."""
+
+    n_scored: int
+    n_failed: int
+    n_newer_failed: int
+
+
+def count_trials(results: Collection[Result]) -> TrialCounts:
+    """Count how the trials of all models ended, without the other figures and without numpy."""
+    scored = {(item.llm_id, item.test_id, item.trial) for item in results if item.score is not None}
+    failed = [item for item in results if item.score is None]
+    n_newer = sum((item.llm_id, item.test_id, item.trial) in scored for item in failed)
+    return TrialCounts(len(results) - len(failed), len(failed) - n_newer, n_newer)
 
 
 def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> float:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +70,16 @@ def test_a_system_without_a_task_limit_is_told(
     told = " ".join(capsys.readouterr().out.split())
     assert "without task limit: not on macOS" in told
     assert "any number of threads and processes" in told
+
+
+@pytest.mark.slow(reason="starts Python")
+def test_results_are_counted_without_numpy(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", ["4"])
+    path = str(workspace_files.write())
+    assert main(["--data", path, "run"]) == 0
+    code = (
+        "import sys; from poor_bench.cli.main import main;"
+        f"code = main(['--data', {path!r}, 'doctor']); sys.exit(code or 'numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

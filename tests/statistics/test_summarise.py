@@ -7,7 +7,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import Group, GroupBy, compute_scored_share
+from poor_bench.statistics.summary import Group, GroupBy, compute_scored_share, count_trials
 
 TESTS = {
     "m1": Test(test_id="m1", class_id="maths", level=1, text="1+1"),
@@ -188,3 +188,21 @@ def test_a_summary_needs_neither_numpy_nor_scipy() -> None:
         "sys.exit(bool({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_counts_without_other_figures_are_those_of_the_summaries() -> None:
+    results = [
+        scored("a", "m1", 1.0),
+        scored("a", "m1", 0.0, trial=2),
+        failed("a", "m1"),
+        failed("a", "m2"),
+        failed("b", "m1"),
+        scored("b", "s1", 0.5),
+    ]
+    rows = summarise(results)
+    assert count_trials(results) == (
+        sum(row.n_scored for row in rows),
+        sum(row.n_failed for row in rows),
+        sum(row.n_newer_failed for row in rows),
+    )
+    assert count_trials(results) == (3, 2, 1)

@@ -114,7 +114,7 @@ def command(
         base=base or "",
         allowed=read_allowed_changes(allow),
         pass_score=pass_mark,
-        reads_columns=form in {_TABLE, _TIMES, "csv"},
+        reads_columns=form in {_TABLE, _TIMES, "csv", "json"},
         shows_uncertainty=options["shows_uncertainty"] or options["budget"] is not None,
         budget=_read_budget(options),
     )

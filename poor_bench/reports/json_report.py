@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,14 +22,13 @@ from poor_bench.statistics.summary import GroupBy, Summary
 FORMAT = "1.0"
 
 
-def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
-    """Write the report as one JSON document.
+def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]:
+    """Write the report as one JSON document, in pieces: results come last, one after the other.
 
     Args:
         data: The report.
         by: What a row of figures stands for.
     """
-    used = {result.run_id for result in data.results}
     document = {
         "version": FORMAT,
         "poor_bench": __version__,
@@ -61,11 +60,20 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,
         "comparison": _comparison(data),
-        "runs": {run_id: header for run_id, header in data.runs.items() if run_id in used},
-        "results": _records(data),
+        "runs": {key: header for key, header in data.runs.items() if key in data.run_ids},
     }
+    yield _dump(document).removesuffix("\n}") + ',\n  "results": ['
+    end = "]\n}\n"
+    for number, result in enumerate(data.results):
+        record = _dump(result_to_record(result)).replace("\n", "\n    ")
+        yield f"{',' if number else ''}\n    {record}"
+        end = "\n  ]\n}\n"
+    yield end
+
+
+def _dump(document: dict[str, Any]) -> str:
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-    return orjson.dumps(document, option=options, default=str).decode() + "\n"
+    return orjson.dumps(document, option=options, default=str).decode()
 
 
 def _usage_to_json(summary: Summary) -> dict[str, Any]:
@@ -95,10 +103,6 @@ def _usage_to_json(summary: Summary) -> dict[str, Any]:
 def _comparison(data: ReportData) -> dict[str, Any] | None:
     base = data.base
     return comparison_to_json(base.before, base.after, base.llms) if base else None
-
-
-def _records(data: ReportData) -> Sequence[dict[str, Any]]:
-    return [result_to_record(result) for result in data.results]
 
 
 _RESAMPLED_UP_TO = 2_000

@@ -239,6 +239,11 @@ class ReportData:
         return {llm_id: place for place, llm_id in enumerate(self.order.llm_ids)}
 
     @cached_property
+    def run_ids(self) -> frozenset[str]:
+        """Ids of the runs that the results are from."""
+        return frozenset(self._trials.find_values("run_id"))
+
+    @cached_property
     def class_ids(self) -> list[str]:
         """Ids of the classes with results, in the order of the tests."""
         used = {*self._trials.find_values("test_id")}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +88,23 @@ def test_many_results_are_the_same_rows_of_csv_as_few(
     many = path.read_text(encoding="utf-8").splitlines()
     assert (many[0], sorted(many)) == (few[0], sorted(few))
     assert sum(",stale" in line for line in few) > 1
+
+
+def test_many_results_are_the_same_document_as_few(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> dict[str, Any]:
+        main(["report", "--json", "--data", str(folder)])
+        text = capsys.readouterr().out
+        document = json.loads(text)
+        assert text == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        document["results"].sort(key=lambda each: repr(sorted(each.items())))
+        return {**document, "created": ""}
+
+    few = read()
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
+    assert read() == few
+    assert few["results"]
 
 
 def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:

@@ -10,7 +10,7 @@ from tests.reports.builders import make_report, make_results, with_base
 
 
 def document(report: ReportData, runs: dict[str, Any] | None = None) -> Any:
-    return json.loads(report_to_json(replace(report, runs=runs or {})))
+    return json.loads("".join(report_to_json(replace(report, runs=runs or {}))))
 
 
 def test_document_holds_figures_issues_and_results() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ settings.register_profile("thorough", settings.get_profile("poor_bench"), max_ex
 settings.register_profile("quick", settings.get_profile("poor_bench"), max_examples=10)
 settings.load_profile("poor_bench")
 _HAS_LOST_WORKERS = pytest.StashKey[bool]()
+_COMPILED = pytest.StashKey[Path]()
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
 
@@ -39,23 +41,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return None if is_quiet and not is_single else 0
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Keep compiled tests in pytest's cache where the environment tells Python to keep none.
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Keep compiled modules in pytest's cache where the environment tells Python to keep none.
 
-    Half of the time of collecting is their compilation. It is only kept while nothing is run.
+    Workers and the programs that tests start inherit it; compilation is a fifth of their CPU.
     """
-    is_unwanted = sys.dont_write_bytecode and session.config.pluginmanager.hasplugin(
-        "cacheprovider"
-    )
-    if not is_unwanted:
-        return (yield)
-    sys.dont_write_bytecode = False
-    sys.pycache_prefix = str(session.config.cache.mkdir("compiled"))
-    try:
-        return (yield)
-    finally:
-        sys.dont_write_bytecode, sys.pycache_prefix = True, None
+    if sys.dont_write_bytecode and session.config.pluginmanager.hasplugin("cacheprovider"):
+        folder = session.config.cache.mkdir("compiled")
+        session.config.stash[_COMPILED] = folder
+        sys.dont_write_bytecode, sys.pycache_prefix = False, str(folder)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -78,9 +75,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that lost a worker, even where every test has passed."""
+    """Fail a run that lost a worker, even where every test has passed.
+
+    What was compiled of folders of tests is of no use to the next run.
+    """
     if session.config.stash[_HAS_LOST_WORKERS] and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    if (compiled := session.config.stash.get(_COMPILED, None)) is not None:
+        of_tests = compiled.joinpath(*Path(tempfile.gettempdir()).resolve().parts[1:])
+        shutil.rmtree(of_tests, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -122,7 +122,7 @@ class TestEntry(FileModel):
         "intervals count them as one.",
     )
     reported: str = Field(
-        "", description="Why the test may be wrong; `lint` and the page Tests show it."
+        "", description="Why the test may be wrong; `tests lint` and the page Tests show it."
     )
     tags: Tags
     enabled: bool = Field(True, description="false excludes the test from runs and figures.")

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import assert_never
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.completion import ChatRequest
@@ -32,7 +31,8 @@ def write_curl(llm: LLM, request: ChatRequest, environ: Mapping[str, str]) -> st
         environ: Where its endpoint may be named; keys are not read.
 
     Raises:
-        ConfigError: If the model is not asked over HTTP, or its endpoint cannot be used.
+        ConfigError: If the model is not asked over HTTP in a format known here, or its endpoint
+                cannot be used.
     """
     wire = _create_wire(llm)
     url = resolve_endpoint(llm, environ)
@@ -71,7 +71,5 @@ def _create_wire(llm: LLM) -> ChatWire:
             from poor_bench.providers.anthropic_wire import AnthropicWire
 
             return AnthropicWire(llm.name)
-        case WireFormat.EMBEDDED | WireFormat.SCRIPTED:
-            raise ConfigError(f"{llm.id} is not asked over HTTP, so no curl command exists")
         case _:
-            assert_never(wire)
+            raise ConfigError(f"no curl command exists for requests to {llm.id}")

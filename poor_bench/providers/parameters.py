@@ -62,11 +62,12 @@ _TAKEN: Mapping[WireFormat, frozenset[str]] = {
         {"script", "responses", "default", "failures", "latency_ms", "load_ms"}
     ),
 }
+"""What differs by wire format; one that is not listed takes the common parameters."""
 
 
 def list_known_parameters(provider: str) -> frozenset[str]:
     """List the parameters that mean something: the common ones, and those of the provider."""
-    return COMMON | _TAKEN[_find_wire_format(provider)]
+    return COMMON | _TAKEN.get(_find_wire_format(provider), COMMON)
 
 
 def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
@@ -78,7 +79,7 @@ def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str
 def list_ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that are known but have no effect with this provider."""
     wire = _find_wire_format(provider)
-    taken = _TAKEN[wire]
+    taken = _TAKEN.get(wire, COMMON)
     if wire is WireFormat.OPENAI:
         taken -= _missing_in(find_dialect(provider))
     return [name for name in parameters if name in COMMON and name not in taken]

@@ -24,9 +24,13 @@ REQUIRED = "POOR_BENCH_REQUIRE_BROWSER"
 _HERE = Path(__file__).parent
 _ASK_OFTEN = """
 const wait = window.setInterval;
-window.setInterval = (act, ms, ...more) => wait(act, Math.min(ms, 300), ...more);
+const shorter = (ms) => Math.min(ms, Math.max(300, ms / 4));
+window.setInterval = (act, ms, ...more) => wait(act, shorter(ms), ...more);
 """
-"""Pages look for news every few seconds; in tests nobody waits for that."""
+"""Pages look for news every few seconds; in tests nobody waits for that.
+
+Each look costs CPU of both sides: at three a second, a fifth of a core for an open page.
+"""
 _SKIP_FIRST_PAINT = """
 document.addEventListener("DOMContentLoaded", () => {
   if (!window.keepsFirstPaint) document.querySelector("[data-first-paint]")?.remove();

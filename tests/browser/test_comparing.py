@@ -72,18 +72,12 @@ def test_columns_and_order_of_a_table_stand_in_the_address(
     expect(heads.get_by_text("Tie group")).to_have_count(0)
 
 
-def test_another_base_turns_the_comparison_round(
+def test_a_model_is_taken_away_added_and_made_the_baseline(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = open_compare(new_visitor(results_shown))
-    page.get_by_role("link", name=f"Set {BAD} as baseline").click()
-    expect(page.get_by_role("group", name="Compared models").get_by_text("better")).to_be_visible()
-    expect(page.get_by_text(f"1 model compared with the baseline {BAD}")).to_be_visible()
-
-
-def test_a_model_is_added_and_taken_away(results_shown: str, new_visitor: NewVisitor) -> None:
-    page = open_compare(new_visitor(results_shown))
-    rows = page.get_by_role("group", name="Compared models").get_by_role("row")
+    compared = page.get_by_role("group", name="Compared models")
+    rows = compared.get_by_role("row")
     n_shown = rows.count()
     page.get_by_role("link", name=f"Remove {GOOD}").click()
     expect(rows).to_have_count(n_shown - 1)
@@ -91,3 +85,8 @@ def test_a_model_is_added_and_taken_away(results_shown: str, new_visitor: NewVis
     page.get_by_role("option", name=GOOD, exact=True).click()
     expect(rows).to_have_count(n_shown)
     page.wait_for_url("**llm=**")
+    expect(page.get_by_text(f"1 model compared with the baseline {BAD}")).to_be_visible()
+    expect(compared.get_by_text("better")).to_be_visible()
+    page.get_by_role("link", name=f"Set {GOOD} as baseline").click()
+    expect(page.get_by_text(f"1 model compared with the baseline {GOOD}")).to_be_visible()
+    expect(compared.get_by_text("worse")).to_be_visible()

@@ -89,13 +89,18 @@ def test_the_address_of_an_open_result_restores_it_in_another_browser(
     expect(page.get_by_role("complementary", name="Result").get_by_text("4 of 60")).to_be_visible()
 
 
-def test_rows_come_back_after_a_filter_that_finds_none(
+def test_a_chart_has_shapes_as_buttons_and_no_upload_and_rows_come_back_after_an_empty_filter(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = new_visitor(results_shown).new_page()
     page.goto(f"/model?llm={BAD}")
     row = page.get_by_role("gridcell", name="sum_004", exact=True)
     expect(row).to_be_visible()
+    zoom = page.locator(".modebar-btn[data-title='Zoom']")
+    expect(zoom).to_have_count(1)
+    expect(page.locator(".modebar-btn[data-title*='hare']")).to_have_count(0)
+    expect(zoom.locator("svg")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    expect(zoom.locator("svg")).to_have_css("mask-image", "none")
     page.get_by_label("Search").first.fill("no such text")
     expect(row).to_have_count(0)
     page.get_by_label("Search").first.fill("sum_00")
@@ -154,13 +159,6 @@ def test_a_table_is_one_stop_of_the_keyboard_and_arrows_move_within(
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
 
 
-def test_no_chart_offers_to_be_uploaded(results_shown: str, new_visitor: NewVisitor) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.goto(f"/model?llm={GOOD}")
-    expect(page.locator(".modebar-btn[data-title='Zoom']")).to_have_count(1)
-    expect(page.locator(".modebar-btn[data-title*='hare']")).to_have_count(0)
-
-
 def test_an_empty_workspace_leads_to_the_first_run(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
@@ -201,16 +199,6 @@ def test_a_broken_file_is_told_with_its_place_and_heals_when_mended(
     page.get_by_role("button", name=re.compile("^Refresh")).click()
     expect(page.locator(".problems")).to_be_empty()
     expect(page.get_by_text("120 trials").first).to_be_visible()
-
-
-def test_buttons_of_charts_are_shapes_and_no_squares(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.goto("/model?llm=scripted:good")
-    icon = page.locator(".modebar-btn[data-title='Zoom'] svg")
-    expect(icon).to_have_css("background-color", "rgba(0, 0, 0, 0)")
-    expect(icon).to_have_css("mask-image", "none")
 
 
 def test_a_long_answer_opens_as_a_whole_and_a_rendered_one_shows_its_source(

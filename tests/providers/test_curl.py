@@ -63,5 +63,5 @@ def test_a_hostile_variable_or_endpoint_is_refused() -> None:
 
 
 def test_a_model_that_is_not_asked_over_http_has_none() -> None:
-    with pytest.raises(ConfigError, match="HTTP"):
+    with pytest.raises(ConfigError, match="no curl command exists for requests to scripted:a"):
         command("hi", LLM(id="scripted:a", provider="scripted", name="a"))

@@ -3,18 +3,27 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.config.file_models import ParametersEntry
-from poor_bench.providers.catalog import provider_names
+from poor_bench.providers import parameters
+from poor_bench.providers.catalog import WireFormat, provider_names
 from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
 
 def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
-    parameters = {"temprature": 0, "temperature": 0, "_why": "deterministic", "maxtokens": 1}
-    assert unknown_parameters("ollama", parameters) == ["temprature", "maxtokens"]
+    given = {"temprature": 0, "temperature": 0, "_why": "deterministic", "maxtokens": 1}
+    assert unknown_parameters("ollama", given) == ["temprature", "maxtokens"]
 
 
 @pytest.mark.parametrize("provider", [*provider_names(), "my-gateway"])
 def test_what_is_common_is_known_everywhere(provider: str) -> None:
     assert unknown_parameters(provider, dict.fromkeys(COMMON)) == []
+
+
+def test_a_wire_format_without_an_entry_takes_what_is_common(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(parameters._TAKEN, WireFormat.ANTHROPIC)
+    assert unknown_parameters("anthropic", dict.fromkeys(COMMON)) == []
+    assert list_ignored_parameters("anthropic", dict.fromkeys(COMMON)) == []
 
 
 def test_every_parameter_that_the_file_format_names_is_known() -> None:
@@ -27,10 +36,10 @@ def test_options_of_ollama_are_known_there_only() -> None:
 
 
 def test_what_has_no_effect_is_said() -> None:
-    parameters = {"temperature": 0, "seed": 1, "num_ctx": 512, "top_k": 1, "think": True}
-    assert list_ignored_parameters("anthropic", parameters) == ["seed", "num_ctx"]
-    assert list_ignored_parameters("openai", parameters) == ["num_ctx", "top_k"]
-    assert list_ignored_parameters("mistral", parameters) == ["num_ctx", "top_k", "think"]
-    assert list_ignored_parameters("openrouter", parameters) == ["num_ctx"]
-    assert list_ignored_parameters("my-gateway", parameters) == ["num_ctx"]
-    assert list_ignored_parameters("ollama", parameters) == []
+    given = {"temperature": 0, "seed": 1, "num_ctx": 512, "top_k": 1, "think": True}
+    assert list_ignored_parameters("anthropic", given) == ["seed", "num_ctx"]
+    assert list_ignored_parameters("openai", given) == ["num_ctx", "top_k"]
+    assert list_ignored_parameters("mistral", given) == ["num_ctx", "top_k", "think"]
+    assert list_ignored_parameters("openrouter", given) == ["num_ctx"]
+    assert list_ignored_parameters("my-gateway", given) == ["num_ctx"]
+    assert list_ignored_parameters("ollama", given) == []

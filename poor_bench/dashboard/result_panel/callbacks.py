@@ -67,7 +67,7 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
     services.panel.report(named[1].test_id, reason or "")
     if not (reason or "").strip():
         return notice("Report removed", note_saved("tests.json holds no report of this test."))
-    return notice("Test reported", note_saved("The page Tests and `lint` show the report."))
+    return notice("Test reported", note_saved("The page Tests and `tests lint` show the report."))
 
 
 def register_panel(app: Dash, services: Services) -> None:

@@ -89,7 +89,7 @@ def _build_corrections() -> Component:
                     dmc.Textarea(
                         id=PanelIds.REPORT_TEXT,
                         label="Why is the test wrong?",
-                        description="Saved in tests.json. `lint` and the page Tests show it.",
+                        description="Saved in tests.json. `tests lint` and the page Tests show it.",
                         autosize=True,
                         minRows=2,
                         maxRows=8,

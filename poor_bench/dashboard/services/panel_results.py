@@ -166,7 +166,7 @@ class PanelResults:
         workspace = self._files.workspace()
         llm = workspace.llms_by_id.get(llm_id)
         if details is None or llm is None or not details.prompt:
-            raise ConfigError("the model, the test or the result is gone")
+            raise ConfigError("the model, the test or the result no longer exists")
         test_class = workspace.test_classes.get(details.class_id)
         messages = [Message("system", details.system_prompt)] if details.system_prompt else []
         messages.append(Message("user", details.prompt))

@@ -93,7 +93,7 @@ def _open(data_dir: Path, access: Access) -> tuple[Any, Services]:
     except OSError as error:
         raise ConfigError(
             f"{access.host}:{access.port} cannot be used: {error.strerror}",
-            hint="Choose another one by --port.",
+            hint="Choose another port with --port.",
         ) from error
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     threading.Thread(target=app.prepare, daemon=True).start()

@@ -53,7 +53,7 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     shutil.copytree(DATA / "agents", tmp_path / "agents")
     llms = json.loads((DATA / "llms.json").read_text())
     for llm in llms["llms"]:
-        llm["parameters"] |= {"max_tokens": 24 if "id" not in llm else 160}
+        llm["parameters"] |= {"max_tokens": 24 if "id" not in llm else 96}
     (tmp_path / "llms.json").write_text(json.dumps(llms))
     registry = load_agent_registry(tmp_path)
     agent = registry.agent("support_desk")

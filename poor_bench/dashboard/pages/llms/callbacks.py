@@ -101,7 +101,9 @@ def ask_to_delete(services: Services, llm_id: str) -> Component:
         if n_results
         else "It has no results."
     )
-    return html.Div([html.P([html.Strong(llm_id), " leaves llms.json."]), html.P(kept)])
+    return html.Div(
+        [html.P([html.Strong(llm_id), " will be removed from llms.json."]), html.P(kept)]
+    )
 
 
 def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:

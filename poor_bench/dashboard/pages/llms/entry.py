@@ -227,7 +227,7 @@ def ask_for_consent(
     if (variable, server) in pairs:
         return None
     if variable not in _KNOWN and variable not in {named for named, _ in pairs}:
-        hint = "Use a name such as OPENAI_API_KEY, or write the entry into llms.json by hand"
+        hint = "Use a name such as OPENAI_API_KEY, or add the entry to llms.json by hand"
         raise form_error({"api_key_env": f"{variable} is not the key of a known provider. {hint}."})
     return f"Send the value of {variable} to {server}"
 

@@ -65,7 +65,7 @@ def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> T
     if action.startswith(_LEVEL):
         return TestEdit(test_ids=chosen, level=int(action.removeprefix(_LEVEL)))
     if action.endswith("-tag") and not name:
-        raise ConfigError("no tag is given", hint="Write it into the field Tag.")
+        raise ConfigError("no tag is given", hint="Enter it in the field Tag.")
     return TestEdit(
         test_ids=chosen,
         enabled={"enable": True, "disable": False}.get(action),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,8 @@ def test_killing_a_run_with_its_driver_and_its_browser_leaves_nothing_behind(
         assert ours.stdout.readline() == b"open\n"
         started = [*drivers(ours.pid), *chromium_group(profiles)]
         for process in started:
-            os.kill(process.number, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # some end as soon as another one is killed
+                os.kill(process.number, signal.SIGKILL)
         ours.kill()
     wait_until_gone(started)
     wait_for(lambda: any(profiles.iterdir()))

@@ -11,6 +11,9 @@ from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.components.texts import difference, plain_text
 from poor_bench.dashboard.rich_text.markdown import build_markdown
 from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.judge.answer_parts import read_answer_parts
+from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.messages import write_count
 from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
@@ -70,13 +73,17 @@ def build_verdict(panel: PanelResult) -> Component:
 
 
 def _build_parts(result: Result) -> Component | None:
-    """List the scores of a judge by criterion; None where no model judged."""
-    samples = (result.judgement or {}).get("samples")
-    sample = samples[0] if isinstance(samples, list) and samples else None
-    scores = sample.get("scores") if isinstance(sample, dict) else None
-    if not isinstance(scores, dict) or not scores:
+    """List the scores of a judge by dimension; None where no model judged."""
+    parts = read_answer_parts(result.judgement)
+    if parts is None:
         return None
-    return figures_list({str(name): str(score) for name, score in scores.items()})
+    failed = f", {parts.n_failed:,} failed" if parts.n_failed else ""
+    told = f"Judged by {parts.judge}, mean of {write_count(parts.n, 'judgement')}{failed}."
+    figures = {
+        name.replace("_", " "): f"{score:.2f} of {LARGEST_SCORE:g}"
+        for name, score in parts.scores.items()
+    }
+    return html.Div([html.P(told, className="quiet"), figures_list(figures)])
 
 
 def build_expected(panel: PanelResult) -> Component | None:

@@ -170,3 +170,16 @@ def test_earlier_answers_are_listed_again_when_results_change(
     callbacks.register_panel(app, services_of(workspace_files.write()))
     heard = app.callback_map[f"{PanelIds.EARLIER}.children"]["inputs"]
     assert {"id": ShellIds.VERSION, "property": "data"} in heard
+
+
+def test_a_failed_judgement_is_no_zero_among_the_parts(workspace_files: WorkspaceFiles) -> None:
+    failed = {"scores": {"tone": 0.0}, "is_fallback": True, "error": "judge is gone"}
+    given = [{"scores": {"tone": score, "odd": "?"}, "judge": "a:b"} for score in (8, 7.0)]
+    judgement = {"judge": "a:b", "samples": [failed, *given]}
+    services, _ = stored(workspace_files, judgement=judgement)
+    panel = services.panel.read(ONE, KEY)
+    assert panel is not None
+    shown = text_of(build_panel(panel))
+    assert "Judged by a:b, mean of 2 judgements, 1 failed." in shown
+    assert "tone 7.50 of 10" in shown
+    assert "odd" not in shown

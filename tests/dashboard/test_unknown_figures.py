@@ -90,7 +90,7 @@ def _model(services: Services, llm_id: str) -> list[Any]:
     return [
         model.tiles(services, search),
         model.state(services, llm_id),
-        details.shown_details(services, search, None, key).body,
+        details.build_shown_details(services, search, None, key).body,
         model.note(services, llm_id),
     ]
 

@@ -90,7 +90,7 @@ def test_judging_what_a_killed_run_left_is_not_called_a_changed_evaluator(
 
 
 @pytest.mark.parametrize(("n_lines", "n_done"), [(2, 0), (6, 2)])
-def test_a_killed_dashboard_shows_its_run_as_interrupted_and_continues_it(
+def test_a_killed_dashboard_shows_its_run_as_stopped_and_continues_it(
     workspace_files: WorkspaceFiles, n_lines: int, n_done: int
 ) -> None:
     folder = waiting_then_judged(workspace_files)
@@ -102,7 +102,7 @@ def test_a_killed_dashboard_shows_its_run_as_interrupted_and_continues_it(
     assert not state.is_active
     body, _, head, is_still, _ = callbacks.state(services)
     assert is_still
-    assert "Interrupted; results so far are stored" in text_of(head)
+    assert "Stopped early; results so far are stored" in text_of(head)
     assert f"{n_done} of 3 trials" in text_of(body)
     services.runs.start(Selection())
     services.runs.wait()

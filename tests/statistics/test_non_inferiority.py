@@ -74,7 +74,7 @@ def test_each_verdict_is_reachable() -> None:
 
 
 def test_no_test_is_no_change() -> None:
-    with pytest.raises(ValueError, match="no test"):
+    with pytest.raises(ValueError, match="at least one test"):
         change_of([], [])
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,8 @@ PARTS = pytest.mark.parametrize("part", [chromium_of, driver_of])
 def freeze(processes: list[Process], how: signal.Signals = signal.SIGSTOP) -> None:
     assert processes
     for process in processes:
-        os.kill(process.number, how)
+        with suppress(ProcessLookupError):  # Chromium starts programs that end by themselves
+            os.kill(process.number, how)
 
 
 @pytest.fixture

@@ -253,6 +253,7 @@ class ProxyConnection(BaseHTTPRequestHandler):
     server: FilteringProxy
     protocol_version = "HTTP/1.0"  # no second request on the same connection
     timeout = _IDLE_S
+    disable_nagle_algorithm = True  # small records of a tunnel would wait 40 ms for a receipt
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - named by the base class
         """Write nothing."""

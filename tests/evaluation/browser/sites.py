@@ -57,6 +57,8 @@ def served(pages: Mapping[str, str | Answer]) -> Iterator[Site]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
+
     def parse_request(self) -> bool:
         if super().parse_request():
             self._answer()

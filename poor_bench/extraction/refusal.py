@@ -62,9 +62,8 @@ _BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
 """A clause that is only a number or the letter of a choice."""
 
 _ANYWHERE = tuple(rule for rule in RULES if rule.other_speaker is not None)
-_ANY_START = re.compile(
-    "|".join(f"(?:{rule.parts[0].pattern})" for rule in RULES if rule.other_speaker is None)
-)
+_STARTS = (f"(?:{rule.parts[0].pattern})" for rule in RULES if rule.other_speaker is None)
+_ANY_START = re.compile(rf"\A(?:{'|'.join(_STARTS)})")
 """Start of the rules that are not in `_ANYWHERE`, tried at once: few clauses begin like one."""
 
 

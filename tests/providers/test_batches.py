@@ -36,23 +36,6 @@ def server(batches: BatchServer) -> Iterator[FakeServer]:
         yield server
 
 
-@pytest.fixture
-def openai_client(server: FakeServer) -> Iterator[openai.OpenAI]:
-    import openai
-
-    url = f"{server.url}/v1"
-    with openai.OpenAI(base_url=url, api_key="k", max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture
-def anthropic_client(server: FakeServer) -> Iterator[anthropic.Anthropic]:
-    import anthropic
-
-    with anthropic.Anthropic(base_url=server.url, api_key="k", max_retries=0) as client:
-        yield client
-
-
 def open_api(provider: str, server: FakeServer) -> BatchApi:
     made = make_provider(provider, server.url)
     assert isinstance(made, OffersBatches)

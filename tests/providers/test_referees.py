@@ -36,23 +36,6 @@ def ollama_client(server: FakeServer) -> Iterator[ollama.Client]:
         yield client
 
 
-@pytest.fixture
-def openai_client(server: FakeServer) -> Iterator[openai.OpenAI]:
-    import openai
-
-    url = f"{server.url}/v1"
-    with openai.OpenAI(base_url=url, api_key="k", max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture
-def anthropic_client(server: FakeServer) -> Iterator[anthropic.Anthropic]:
-    import anthropic
-
-    with anthropic.Anthropic(base_url=server.url, api_key="k", max_retries=0) as client:
-        yield client
-
-
 def test_ollamas_client_agrees_on_a_stream(
     server: FakeServer, ollama_client: ollama.Client
 ) -> None:

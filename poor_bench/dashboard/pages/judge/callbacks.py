@@ -35,7 +35,6 @@ from poor_bench.dashboard.pages.judge.layout import (
     cases_note,
     chosen_case,
     chosen_run,
-    fields,
     no_runs,
     parse_order,
     preview_tiles,
@@ -57,6 +56,7 @@ from poor_bench.dashboard.pages.judge.sheets import (
     run_tiles,
     trust_sheet,
 )
+from poor_bench.dashboard.start_form import RunParts, StartForm, bind_start_form
 from poor_bench.dashboard.table_files import bind_files
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
@@ -284,13 +284,13 @@ def preview(services: Services, *values: Any) -> tuple[Any, bool]:
     return [preview_tiles(planned), html.P(cases_note(planned), className="quiet")], False
 
 
-def run_parts(services: Services) -> tuple[Any, str, Any, bool]:
+def run_parts(services: Services) -> RunParts:
     """Build body, class and head of the active run."""
     state = services.judge_runs.state()
     return run_body(state), run_class(state), run_head(state), not state.is_active
 
 
-def start_run(services: Services, order: JudgeOrder) -> tuple[Any, str, Any, bool]:
+def start_run(services: Services, order: JudgeOrder) -> RunParts:
     """Start a run, or show the one that was started first."""
     try:
         services.judge_runs.start(order)
@@ -299,47 +299,32 @@ def start_run(services: Services, order: JudgeOrder) -> tuple[Any, str, Any, boo
     return run_parts(services)
 
 
+_FORM = StartForm(
+    fields=(
+        StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
+    ),
+    preview=StartIds.PREVIEW,
+    start=StartIds.START,
+    cancel=StartIds.CANCEL,
+    frame=StartIds.FRAME,
+    head=StartIds.HEAD,
+    body=StartIds.BODY,
+    clock=StartIds.CLOCK,
+)  # fmt: skip
+
+
 def _register_start(app: Dash, services: Services) -> None:
-    """Register the callbacks."""
-    _register_form(app, services)
-    _register_run(app, services)
+    """Bind the form and the run."""
 
-
-def _register_form(app: Dash, services: Services) -> None:
     @on_data(app, Output(StartIds.AGENT, "data"), Output(StartIds.JUDGES, "data"))
     def _options() -> Any:
         return options(services)
 
-    @on_data(
+    bind_start_form(
         app,
-        Output(StartIds.PREVIEW, "children"),
-        Output(StartIds.START, "disabled"),
-        Input(StartIds.CLOCK, "disabled"),
-        *fields(Input),
+        _FORM,
+        preview=lambda *values: preview(services, *values),
+        show=lambda: run_parts(services),
+        start=lambda *values: start_run(services, parse_order(*values)),
+        cancel=services.judge_runs.cancel,
     )
-    def _preview(_is_still: bool, *values: Any) -> Any:
-        return preview(services, *values)
-
-
-def _register_run(app: Dash, services: Services) -> None:
-    @on_data(app, *_outputs(), Input(StartIds.CLOCK, "n_intervals"))
-    def _run(_ticks: int | None) -> Any:
-        return run_parts(services)
-
-    @on_click(app, StartIds.START, *_outputs(allow_duplicate=True), *fields(State))
-    def _start(*values: Any) -> Any:
-        return start_run(services, parse_order(*values))
-
-    @on_click(app, StartIds.CANCEL, *_outputs(allow_duplicate=True))
-    def _cancel() -> Any:
-        services.judge_runs.cancel()
-        return run_parts(services)
-
-
-def _outputs(**more: Any) -> list[Output]:
-    return [
-        Output(StartIds.BODY, "children", **more),
-        Output(StartIds.FRAME, "className", **more),
-        Output(StartIds.HEAD, "children", **more),
-        Output(StartIds.CLOCK, "disabled", **more),
-    ]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import Input, State, dcc, html
+from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import (
@@ -145,16 +145,10 @@ def start_form() -> Component:
     )
 
 
-def fields(kind: type[Input | State]) -> list[Any]:
-    """List the fields of the form as inputs or states."""
-    names = (StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST)
-    return [kind(name, "value") for name in names]
-
-
 def parse_order(
     agent_id: str | None, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
 ) -> JudgeOrder:
-    """Parse the values of `fields`.
+    """Parse the values of the form.
 
     Raises:
         ConfigError: If no agent is chosen, or a number cannot be used.

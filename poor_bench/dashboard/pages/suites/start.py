@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import Input, Output, State, dcc, html
+from dash import Output, dcc, html
 
 from poor_bench.dashboard.components.blocks import (
     ABSENT,
@@ -19,10 +19,11 @@ from poor_bench.dashboard.components.blocks import (
     set_code,
 )
 from poor_bench.dashboard.components.controls import small_button, start_button
-from poor_bench.dashboard.page import on_click, on_data, show_error
+from poor_bench.dashboard.page import on_data, show_error
 from poor_bench.dashboard.pages.run.progress import others_table
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.services.suite_starts import SuiteOrder
+from poor_bench.dashboard.start_form import RunParts, StartForm, bind_start_form
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
@@ -162,7 +163,7 @@ def preview(services: Services, *values: Any) -> tuple[Any, bool]:
     return html.P(f"{text} The cost depends on what the agents do.", className="quiet"), False
 
 
-def run_parts(services: Services) -> tuple[Any, str, Any, bool]:
+def run_parts(services: Services) -> RunParts:
     """Build body, class and head of the runs of suites, and whether the clock rests."""
     state = services.suite_starts.state()
     running = [run for run in services.running.runs() if run.kind == SUITE_RUNS.name]
@@ -178,7 +179,7 @@ def run_parts(services: Services) -> tuple[Any, str, Any, bool]:
     return body, shown, live_head(_TITLES[state.phase], state.name), is_still
 
 
-def start_run(services: Services, order: SuiteOrder) -> tuple[Any, str, Any, bool]:
+def start_run(services: Services, order: SuiteOrder) -> RunParts:
     """Start a run; where that is refused, say why and show the one that is running."""
     try:
         services.suite_starts.start(order)
@@ -187,47 +188,30 @@ def start_run(services: Services, order: SuiteOrder) -> tuple[Any, str, Any, boo
     return run_parts(services)
 
 
+_FORM = StartForm(
+    fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
+    preview=StartIds.PREVIEW,
+    start=StartIds.START,
+    cancel=StartIds.CANCEL,
+    frame=StartIds.FRAME,
+    head=StartIds.HEAD,
+    body=StartIds.BODY,
+    clock=StartIds.CLOCK,
+)
+
+
 def register_start(app: Dash, services: Services) -> None:
     """Bind the form and the run."""
-    fields = (StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST)
 
     @on_data(app, Output(StartIds.SUITE, "data"), Output(StartIds.LLM, "data"))
     def _options() -> Any:
         return services.suite_starts.list_names(), services.suite_starts.list_llms()
 
-    @on_data(
+    bind_start_form(
         app,
-        Output(StartIds.PREVIEW, "children"),
-        Output(StartIds.START, "disabled"),
-        Input(StartIds.CLOCK, "disabled"),
-        *(Input(field, "value") for field in fields),
+        _FORM,
+        preview=lambda *values: preview(services, *values),
+        show=lambda: run_parts(services),
+        start=lambda *values: start_run(services, parse_order(*values)),
+        cancel=services.suite_starts.cancel,
     )
-    def _preview(_is_still: bool, *values: Any) -> Any:
-        return preview(services, *values)
-
-    @on_data(app, *_outputs(), Input(StartIds.CLOCK, "n_intervals"))
-    def _run(_ticks: int | None) -> Any:
-        return run_parts(services)
-
-    @on_click(
-        app,
-        StartIds.START,
-        *_outputs(allow_duplicate=True),
-        *(State(field, "value") for field in fields),
-    )
-    def _start(*values: Any) -> Any:
-        return start_run(services, parse_order(*values))
-
-    @on_click(app, StartIds.CANCEL, *_outputs(allow_duplicate=True))
-    def _cancel() -> Any:
-        services.suite_starts.cancel()
-        return run_parts(services)
-
-
-def _outputs(**more: Any) -> list[Output]:
-    return [
-        Output(StartIds.BODY, "children", **more),
-        Output(StartIds.FRAME, "className", **more),
-        Output(StartIds.HEAD, "children", **more),
-        Output(StartIds.CLOCK, "disabled", **more),
-    ]

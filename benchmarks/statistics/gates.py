@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
-from poor_bench.statistics.non_inferiority import ERROR, Change, Trials, measure_change
-from poor_bench.statistics.trial_plan import TrialPlan, estimate_trial_variance
+from poor_bench.statistics.non_inferiority import (
+    ERROR,
+    Change,
+    TrialPlan,
+    Trials,
+    estimate_trial_variance,
+    measure_change,
+)
 
 if TYPE_CHECKING:
     import numpy as np

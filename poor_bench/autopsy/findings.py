@@ -10,9 +10,8 @@ from typing import Any
 from poor_bench.comparison.causes import ChangedFacts
 from poor_bench.messages import write_count
 from poor_bench.metrics import signed_text
-from poor_bench.statistics.attribution import Effect, Screening, find_budget
+from poor_bench.statistics.attribution import Effect, Screening, exchange_p_value, find_budget
 from poor_bench.statistics.differences import estimate_paired_difference
-from poor_bench.statistics.exchange import exchange_p_value
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import sign_flip_p_values
 

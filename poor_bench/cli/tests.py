@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from poor_bench.models.completion import Message
     from poor_bench.models.test import Test
     from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.item_analysis import ItemAnalysis
     from poor_bench.statistics.item_response import ItemResponse
-    from poor_bench.statistics.items import Item, LevelOrder
+    from poor_bench.statistics.items import Item, ItemAnalysis, LevelOrder
 
 
 _EPILOG = examples(

@@ -9,7 +9,7 @@ from poor_bench.gates.check import Evidence, list_classes
 from poor_bench.gates.gate import DEFAULT_TOLERANCE, Gate, GateKind
 from poor_bench.gates.regression import select_groups
 from poor_bench.gates.trial_advice import plan_against_baseline, plan_without_baseline
-from poor_bench.statistics.trial_plan import TrialPlan, VarianceSource
+from poor_bench.statistics.non_inferiority import TrialPlan, VarianceSource
 
 _SHOWN_TRIALS = (1, 2, 3, 5, 10, 20, 50)
 

@@ -7,8 +7,13 @@ from statistics import fmean
 
 from poor_bench.comparison.compared_tests import ComparedTest
 from poor_bench.models.result import Result
-from poor_bench.statistics.non_inferiority import Trials, gather_trials
-from poor_bench.statistics.trial_plan import TrialPlan, VarianceSource, estimate_trial_variance
+from poor_bench.statistics.non_inferiority import (
+    TrialPlan,
+    Trials,
+    VarianceSource,
+    estimate_trial_variance,
+    gather_trials,
+)
 
 
 def gather_sides(tests: Sequence[ComparedTest]) -> tuple[Trials, Trials]:

@@ -16,8 +16,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.scoring.older_results import guess_format
 from poor_bench.scoring.verdict import AnswerFormat
-from poor_bench.statistics.text_columns import TextCodes, TextColumns
-from poor_bench.statistics.trials import TrialColumns
+from poor_bench.statistics.trials import TextCodes, TextColumns, TrialColumns
 
 if TYPE_CHECKING:
     import numpy as np

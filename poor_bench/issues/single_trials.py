@@ -18,8 +18,7 @@ from poor_bench.issues.detector import (
     TrialTable,
 )
 from poor_bench.models.result import Result, one_per_trial
-from poor_bench.statistics.text_columns import TextCodes, TextColumns, TextReader
-from poor_bench.statistics.trials import collect_columns
+from poor_bench.statistics.trials import TextCodes, TextColumns, TextReader, collect_columns
 
 READ_TEXTS = (
     "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",

@@ -7,7 +7,7 @@ from typing import Any
 
 from poor_bench.gates.plan import DropPlan
 from poor_bench.messages import write_count
-from poor_bench.statistics.trial_plan import MOST_TRIALS, VarianceSource
+from poor_bench.statistics.non_inferiority import MOST_TRIALS, VarianceSource
 
 _SOURCES = {
     VarianceSource.REPEATS: "from repeated trials",

@@ -21,12 +21,6 @@ from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, compare_llms
-from poor_bench.statistics.coverage import (
-    TestCounts,
-    add_coverage,
-    count_tests,
-    find_scored_tests,
-)
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
@@ -43,7 +37,11 @@ from poor_bench.statistics.summary import (
     StaleCounts,
     StaleReason,
     Summary,
+    TestCounts,
+    add_coverage,
     add_stale_counts,
+    count_tests,
+    find_scored_tests,
 )
 from poor_bench.statistics.trials import TrialColumns, collect_columns
 

@@ -23,7 +23,7 @@ import orjson
 from poor_bench.results.figures import read_outcomes
 from poor_bench.results.parts import PartFolder
 from poor_bench.results.text_columns import digest_code
-from poor_bench.statistics.item_analysis import ItemAnalysis, analyse_tests
+from poor_bench.statistics.items import ItemAnalysis, analyse_tests
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -25,7 +25,7 @@ import orjson
 
 from poor_bench.results.parts import columns_file
 from poor_bench.safe_files import open_regular
-from poor_bench.statistics.text_columns import TextColumns, join_text_columns
+from poor_bench.statistics.trials import TextColumns, join_text_columns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from poor_bench.models.result import Result
     from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.text_columns import TextReader
+    from poor_bench.statistics.trials import TextReader
 
 _CODE = ("extraction", "issues", "models", "scoring", "statistics")
 """Packages that readers are made of."""

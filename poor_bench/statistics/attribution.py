@@ -2,7 +2,8 @@
 
 A pair asks one test twice: once with some factors as they are after and the others as before, and
 once the other way round. Its difference holds every factor's effect with a known sign, and neither
-the difficulty of the test nor what two factors do together.
+the difficulty of the test nor what two factors do together. Whether the scores of the same tests
+changed at all is tested by exchanging trials within each test.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from poor_bench.statistics.significance import sign_flip_p_values
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 Signs = tuple[int, ...]
 
@@ -299,3 +301,41 @@ def find_budget(screening: Screening, n_trials: int) -> int:
         n_trials: Trials of each test that the full factorial would run, at least 1.
     """
     return screening.n_full * n_trials // 4
+
+
+_DRAWN = 9_999
+_SAME = 1e-9
+
+
+def exchange_p_value(
+    ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]], *, seed: int = 0
+) -> float:
+    """Compute the chance of the difference in means if all trials of a test are alike.
+
+    It speaks of these tests only. If nothing changed, any trials of a test might be the `ones`;
+    tests whose trials agree add no noise, so it finds more than `sign_flip_p_values`.
+
+    Args:
+        ones: For each test the scores of its trials on one side, at least one.
+        others: For each test those on the other side, at least one.
+        seed: Of the 9,999 drawn exchanges.
+
+    Returns:
+        Two-sided mid p-value, above 0 to 1.
+
+    Source:
+        Fisher 1935, "The Design of Experiments", section 21; permutation within blocks.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    seen, drawn = 0.0, np.zeros(_DRAWN)
+    for one, other in zip(ones, others, strict=True):
+        scores = np.array([*one, *other], dtype=np.float64)
+        weights = np.repeat([1 / len(one), -1 / len(other)], [len(one), len(other)])
+        seen += float(weights @ scores)
+        if np.ptp(scores) > _SAME:
+            drawn += rng.permuted(np.tile(scores, (_DRAWN, 1)), axis=1) @ weights
+    farther = (np.abs(drawn) > abs(seen) + _SAME).sum()
+    as_far = (np.abs(np.abs(drawn) - abs(seen)) <= _SAME).sum()
+    return float((farther + as_far / 2 + 0.5) / (_DRAWN + 1))

@@ -19,17 +19,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.test import Test
-from poor_bench.statistics.answer_space import count_declared_answers, estimate_n_answers
-from poor_bench.statistics.item_causes import weigh_causes
-from poor_bench.statistics.log_chances import add_log_chances
 from poor_bench.statistics.outcomes import PASSED, Outcomes, Way
 from poor_bench.statistics.significance import benjamini_hochberg
 from poor_bench.statistics.sound_tests import (
     AnswerSpace,
     Pattern,
     SoundTests,
+    add_log_chances,
+    count_declared_answers,
     draw_sound_tests,
     estimate_answer_space,
+    estimate_n_answers,
     find_patterns,
     fit_sound_tests,
     integrate_chance,
@@ -37,7 +37,7 @@ from poor_bench.statistics.sound_tests import (
     scatter_answers,
 )
 from poor_bench.statistics.trials import number_codes
-from poor_bench.statistics.votes import LEAST_MODELS, MISSING, Votes, collect_votes
+from poor_bench.statistics.votes import LEAST_MODELS, MISSING, Votes, collect_votes, weigh_causes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,6 +13,7 @@ from poor_bench.models.test import Test
 from poor_bench.statistics.correlations import rank_correlation, row_correlations
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.item_faults import Fault, Suspicion, find_faults
+from poor_bench.statistics.item_response import ItemResponse, fit_item_response
 from poor_bench.statistics.outcomes import PASSED, Outcomes, collect_outcomes
 from poor_bench.statistics.scores import ScoreTable, fill_score_table
 
@@ -343,3 +344,38 @@ def _compute_chance(levels: list[int], difficulty: list[float], seed: int) -> fl
     observed = abs(x @ y) - 1e-9 * len(levels) ** 3
     as_extreme = sum(bool(abs(rng.permutation(x) @ y) >= observed) for _ in range(_N_ORDERS))
     return (as_extreme + 1) / (_N_ORDERS + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAnalysis:
+    """Figures of and findings about tests."""
+
+    items: tuple[Item, ...]
+    """Tests with a scored trial, in order of first appearance."""
+    orders: tuple[LevelOrder, ...]
+    """Classes in order of first appearance."""
+    response: ItemResponse | None
+    """None while there are too few models, see `fit_item_response`."""
+    n_models: int
+    """Different models with results."""
+
+    @property
+    def suspicions(self) -> dict[str, str]:
+        """Test id to the reasons against the test, where there are any."""
+        return {item.test_id: item.suspicion for item in self.items if item.suspicion}
+
+
+def analyse_tests(outcomes: Outcomes, tests: Mapping[str, Test]) -> ItemAnalysis:
+    """Analyse the tests of some outcomes.
+
+    Args:
+        outcomes: Scored trials of all models.
+        tests: Test id to test.
+    """
+    items = analyse_outcomes(outcomes, tests)
+    return ItemAnalysis(
+        items=tuple(items),
+        orders=tuple(level_orders(items)),
+        response=fit_item_response(outcomes),
+        n_models=len(outcomes.models),
+    )

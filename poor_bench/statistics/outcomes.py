@@ -12,8 +12,14 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.models.result import Result
 from poor_bench.scoring.older_results import read_cause
 from poor_bench.scoring.verdict import MAX_DETAILS, Cause
-from poor_bench.statistics.text_columns import TextCodes, TextColumns, TextReader
-from poor_bench.statistics.trials import TrialColumns, collect_columns, number_codes
+from poor_bench.statistics.trials import (
+    TextCodes,
+    TextColumns,
+    TextReader,
+    TrialColumns,
+    collect_columns,
+    number_codes,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,11 +1,11 @@
-"""Scores by test and LLM: as a table, and with test classes as strata."""
+"""Scores by test and LLM: as a table, over classes as strata, and of many LLMs together."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.models.test import Test
 from poor_bench.statistics.groups import find_groups
@@ -14,8 +14,12 @@ from poor_bench.statistics.means import estimate_stratified_mean
 from poor_bench.statistics.trials import Trials, collect_columns, number_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.statistics.intervals import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,3 +148,21 @@ def _estimate_stratified(
         dict.fromkeys(scores, 1.0) if classes_weigh_alike else None,
         {class_id: names for class_id, names in groups.items() if names},
     )
+
+
+class Others(NamedTuple):
+    """Scores of several models in one number; no interval, as models are not a sample."""
+
+    mean: float
+    n: int
+    """Models with a score."""
+    lowest: float
+    highest: float
+
+
+def average_scores(scores: Sequence[Estimate]) -> Others | None:
+    """Average the scores of models, each with the same weight; None without any."""
+    values = [score.value for score in scores]
+    if not values:
+        return None
+    return Others(sum(values) / len(values), len(values), min(values), max(values))

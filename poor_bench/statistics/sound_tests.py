@@ -2,7 +2,8 @@
 
 Able models pass a test of unknown difficulty more often (Rasch). The trials of a model are partly
 one trial repeated: at temperature 0 they all are. Wrong answers are drawn from an urn: some are
-more tempting than others, and a model repeats its own.
+more tempting than others, and a model repeats its own. How many answers there could be is declared
+by the test, or estimated from those seen.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poor_bench.statistics.log_chances import add_log_chances
+from poor_bench.models.test import Test
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED
 from poor_bench.statistics.votes import MISSING
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
     Bits = NDArray[np.bool_]
+
 
 _NODES, _ROUNDS = 15, 40
 _PRIOR_SPREAD, _PRIOR_TESTS = 1.5, 10
@@ -299,3 +301,66 @@ def scatter_answers(answers: Codes, counted: Bits, space: AnswerSpace) -> Array:
         seen[rows, answer] += is_new
         drawn += is_new
     return chance
+
+
+def add_log_chances(values: ArrayLike, axis: int) -> NDArray[np.float64]:
+    """Add chances that are given as logarithms; minus infinity is a chance of 0.
+
+    The same as `scipy.special.logsumexp`, whose import takes a quarter of a second and whose calls
+    cost more than the sums of a hundred tests.
+    """
+    import numpy as np
+
+    logs = np.asarray(values, dtype=np.float64)
+    top = logs.max(axis=axis, keepdims=True)
+    top = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        sums = np.log(np.exp(logs - top).sum(axis=axis))
+    total: NDArray[np.float64] = sums + top.squeeze(axis)
+    return total
+
+
+_TRUTHS = {"true", "false"}, {"yes", "no"}
+
+
+def count_declared_answers(test: Test | None) -> int | None:
+    """Count the answers that a test declares itself; None where it declares none.
+
+    Read are `labels` and `choices` of its evaluator, and keys that are one of two truth values.
+
+    Example:
+        >>> from poor_bench.models.test import EvaluatorSpec
+        >>> spec = EvaluatorSpec("choice", {"choices": ["red", "green", "blue"], "expected": "A"})
+        >>> count_declared_answers(Test(test_id="t", class_id="c", level=1, evaluator=spec))
+        3
+    """
+    if test is None or test.evaluator is None:
+        return None
+    parameters = test.evaluator.parameters
+    for name in ("labels", "choices"):
+        declared: Any = parameters.get(name)
+        if isinstance(declared, list | tuple) and len(declared) > 1:
+            return len(declared)
+    key = str(parameters.get("expected", "")).casefold()
+    return 2 if any(key in truths for truths in _TRUTHS) else None
+
+
+def estimate_n_answers(given: Codes, keys: Codes) -> int:
+    """Estimate how many different answers the tests of one class could get.
+
+    Args:
+        given: Number of the answer of each trial, -1 for none; see `Outcomes`.
+        keys: Number of the expected answer of each trial; both keys and answers count as seen.
+
+    Returns:
+        At least 2. The lower bound of Chao 1984, "Nonparametric estimation of the number of
+        classes in a population", Scandinavian Journal of Statistics 11: where nearly every answer
+        is seen once, the space is much larger than what was seen.
+    """
+    import numpy as np
+
+    counts = np.bincount(given[given >= 0])
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    unseen = once * (once - 1) / (2 * (twice + 1))
+    seen = np.unique(np.concatenate([given, keys]))
+    return max(2, int((seen >= 0).sum()) + round(unseen))

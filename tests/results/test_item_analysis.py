@@ -12,7 +12,7 @@ from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.results import item_analysis
 from poor_bench.results.item_analysis import read_item_analysis
 from poor_bench.results.store import open_store
-from poor_bench.statistics.item_analysis import ItemAnalysis, analyse_tests
+from poor_bench.statistics.items import ItemAnalysis, analyse_tests
 from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
 
 SPEC = EvaluatorSpec("same", {})

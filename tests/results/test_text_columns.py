@@ -18,7 +18,7 @@ from poor_bench.results.joined_table import SelectedRows, join_tables
 from poor_bench.results.store import open_store
 from poor_bench.results.table import ResultTable
 from poor_bench.results.text_columns import read_text_columns
-from poor_bench.statistics.text_columns import (
+from poor_bench.statistics.trials import (
     TextCodes,
     TextColumns,
     TextReader,

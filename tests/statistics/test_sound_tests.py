@@ -1,13 +1,24 @@
+from __future__ import annotations
+
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy.special import logsumexp
 
-from poor_bench.statistics.outcomes import PASSED
+from poor_bench.models.result import Result
+from poor_bench.models.test import EvaluatorSpec, Test
+from poor_bench.statistics.outcomes import PASSED, collect_outcomes
 from poor_bench.statistics.sound_tests import (
     AnswerSpace,
     SoundTests,
+    add_log_chances,
+    count_declared_answers,
     draw_sound_tests,
+    estimate_n_answers,
     find_patterns,
     fit_sound_tests,
     integrate_chance,
@@ -84,3 +95,46 @@ def test_drawn_tests_miss_what_is_missing_and_repeat_like_the_fitted() -> None:
     drawn = draw_sound_tests(np.random.default_rng(1), trials, sound, space)
     assert (drawn[0] == -2).all()
     assert ((drawn[1:] == drawn[1:, :, :1]).mean()) > 0.98
+
+
+LOGS = st.one_of(st.just(-np.inf), st.floats(-1e4, 700))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@given(logs=arrays(np.float64, array_shapes(min_dims=2, max_dims=3, max_side=4), elements=LOGS))
+def test_chances_are_added_as_scipy_does(logs: np.ndarray, axis: int) -> None:
+    with np.errstate(divide="ignore"):
+        wanted = logsumexp(logs, axis=axis)
+    assert add_log_chances(logs, axis=axis) == pytest.approx(wanted)
+
+
+def declared(**parameters: object) -> int | None:
+    spec = EvaluatorSpec("any", parameters)
+    return count_declared_answers(
+        Test(test_id="t", class_id="c", level=1, text="x", evaluator=spec)
+    )
+
+
+def test_declared_answers_are_counted() -> None:
+    assert declared(labels=["A", "B", "C"]) == 3
+    assert declared(choices=["red", "blue"]) == 2
+    assert declared(expected=True) == declared(expected="No") == 2
+    assert declared(expected="42") is None
+    assert count_declared_answers(None) is None
+
+
+def estimate(results: list[Result]) -> int:
+    outcomes = collect_outcomes(results)
+    return estimate_n_answers(outcomes.given, outcomes.keys)
+
+
+def test_closed_spaces_are_counted_and_open_ones_are_larger_than_seen() -> None:
+    closed = [
+        Result(llm_id="a", test_id=str(n), score=1.0, got=x)
+        for n in range(5)
+        for x in ("Yes", "no.")
+    ]
+    assert estimate(closed) == 2
+    numbers = [Result(llm_id="a", test_id=str(n), score=0.0, got=str(n)) for n in range(30)]
+    assert estimate(numbers) > 100
+    assert estimate([]) == 2

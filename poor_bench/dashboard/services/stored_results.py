@@ -20,14 +20,16 @@ from poor_bench.results.figures import (
 from poor_bench.results.kept_figures import summarise_models
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.runner.trial_states import TrialName
-from poor_bench.statistics.coverage import add_coverage, count_tests, find_scored_tests
 from poor_bench.statistics.summary import (
     Group,
     GroupBy,
     StaleCounts,
     StaleReason,
     Summary,
+    add_coverage,
     add_stale_counts,
+    count_tests,
+    find_scored_tests,
 )
 
 if TYPE_CHECKING:
@@ -43,9 +45,9 @@ if TYPE_CHECKING:
     from poor_bench.models.failure import FailureKind
     from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.coverage import TestCounts
     from poor_bench.statistics.ranking import Ranking
     from poor_bench.statistics.repeats import Reliability
+    from poor_bench.statistics.summary import TestCounts
     from poor_bench.workspace_folder import WorkspaceFolder
 
 

@@ -15,7 +15,7 @@ from poor_bench.dashboard.pages.overview.models import (
 )
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.others import average_scores
+from poor_bench.statistics.scores import average_scores
 
 NAMES = ("qwen3:8b-q4_K_M", "gemma3:1b", "qwen3:8b-fp16", "granite3.3:2b")
 LLMS = {

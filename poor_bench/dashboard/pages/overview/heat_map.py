@@ -13,7 +13,7 @@ from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
-from poor_bench.statistics.others import average_scores
+from poor_bench.statistics.scores import average_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,10 +5,15 @@ from __future__ import annotations
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.coverage import add_coverage, count_tests, find_scored_tests
 from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
-from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.summary import (
+    GroupBy,
+    Summary,
+    add_coverage,
+    count_tests,
+    find_scored_tests,
+)
 from poor_bench.statistics.trials import collect_columns
 
 TESTS = {

@@ -3,7 +3,7 @@ import doctest
 import pytest
 
 from poor_bench import metrics
-from poor_bench.metrics import texts
+from poor_bench.metrics import metric
 from poor_bench.models.result import Result
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Summary
@@ -21,7 +21,7 @@ def scored(test_id: str, score: float, **fields: float) -> Result:
 
 
 def test_examples_of_the_docstrings_are_true() -> None:
-    assert doctest.testmod(texts).failed == 0
+    assert doctest.testmod(metric).failed == 0
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

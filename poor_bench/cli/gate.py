@@ -143,7 +143,7 @@ def command(
     from poor_bench.config.document import write_atomically
     from poor_bench.gates.check import check_gates
     from poor_bench.gates.gate import has_failed, make_strict
-    from poor_bench.reports.gate_junit import gates_to_junit
+    from poor_bench.reports.gate_text import gates_to_junit
 
     selection = read_selection({name: options[name] for name in _FILTERS})
     if options["plan"]:

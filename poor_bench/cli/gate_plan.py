@@ -25,7 +25,7 @@ def print_plans(
     """Print the planned chances of each LLM; 0 is the exit code."""
     from poor_bench.cli.evidence import gather_evidence
     from poor_bench.gates.plan import plan_gates
-    from poor_bench.reports.gate_plan_text import plan_lines, plan_rows, plans_to_json
+    from poor_bench.reports.gate_text import plan_lines, plan_rows, plans_to_json
 
     evidence = gather_evidence(app.config, selection, gates, pass_score=1.0)
     plans = plan_gates(gates, evidence, drop, power, tolerance)

@@ -137,7 +137,7 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     most_usd = run.estimate_cost_usd()
     if as_json:
         from poor_bench.judge.storage import PAIRWISE_RUNS
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
 
         shared = plan_to_json(PAIRWISE_RUNS, run.header, n_planned=run.n_left, cost_usd=most_usd)
         counts = {"duels": n_comparisons, "judges": judges, "most_usd": most_usd}
@@ -183,7 +183,7 @@ def show_pairwise(data_dir: Path, reference: str, *, as_json: bool) -> StoredPai
     a, b = store.find(pairwise.a_run_id), store.find(pairwise.b_run_id)
     decisions = combine_judges(pairwise.comparisons)
     if as_json:
-        from poor_bench.runs.run_json import run_to_json
+        from poor_bench.runs.history import run_to_json
 
         n_failed, cost_usd = pairwise.n_failed, pairwise.cost_usd
         run = run_to_json(kept.history, pairwise.run_id, n_failed=n_failed, cost_usd=cost_usd)

@@ -159,7 +159,7 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     }
     if as_json:
         from poor_bench.judge.storage import JUDGED_RUNS
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
 
         n_planned = plan.n_conversations + plan.n_judgements
         shared = plan_to_json(
@@ -224,7 +224,7 @@ def show_summary(
         write_html([summary], html)
     if as_json:
         from poor_bench.judge.report_html import run_to_json
-        from poor_bench.runs.run_json import run_to_json as describe_run
+        from poor_bench.runs.history import run_to_json as describe_run
 
         run = summary.run
         shared = describe_run(history, run.run_id, n_failed=run.n_failed, cost_usd=run.cost_usd)

@@ -281,8 +281,7 @@ def search_exit_code(reason: StopReason) -> int:
 
 def print_search_json(report: ParamsReport | PromptReport, data_dir: Path) -> None:
     """Print what a search came to as JSON."""
-    from poor_bench.runs.history import RunHistory
-    from poor_bench.runs.run_json import run_to_json
+    from poor_bench.runs.history import RunHistory, run_to_json
     from poor_bench.tuning.searches import SEARCHES
 
     history, n_failed = RunHistory(data_dir, SEARCHES), report.n_failed

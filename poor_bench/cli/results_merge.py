@@ -15,8 +15,7 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from poor_bench.results.incoming import TakenRun
-    from poor_bench.results.run_files import FoundRuns
+    from poor_bench.results.incoming import FoundRuns, TakenRun
     from poor_bench.runner.merging import MergeFault
 
 _EPILOG = examples(
@@ -63,8 +62,7 @@ def merge(
     Results whose prompt, parameters, evaluator or model differ from the workspace are skipped.
     """
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.results.incoming import Incoming
-    from poor_bench.results.run_files import find_run_files
+    from poor_bench.results.incoming import Incoming, find_run_files
     from poor_bench.runner.merging import ALLOWED, ForeignResults
     from poor_bench.runs.turn import run_alone
 

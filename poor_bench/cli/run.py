@@ -267,7 +267,7 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     cost, batch = runner.estimate_cost(plan), runner.batches.estimate(plan)
     if as_json:
         from poor_bench.results.paths import TEST_RUNS
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
 
         pending = {"pending": by_llm, "rescore": plan.n_stale_scores}
         pending["n_disabled_tests"] = plan.states.n_disabled

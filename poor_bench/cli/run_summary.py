@@ -105,7 +105,7 @@ def run_to_json(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
 
 
 def _describe_run(runner: WorkspaceRunner, ended: EndedRun | None) -> dict[str, Any] | None:
-    from poor_bench.runs.run_json import run_to_json as describe_run
+    from poor_bench.runs.history import run_to_json as describe_run
 
     if ended is None:
         return None

@@ -37,7 +37,7 @@ def command(ctx: click.Context, only_running: bool, as_json: bool) -> int:
     if ctx.invoked_subcommand is not None:
         return 0
     from poor_bench.run_kinds import open_histories
-    from poor_bench.runs.run_json import run_to_row
+    from poor_bench.runs.history import run_to_row
 
     app = ctx.ensure_object(AppContext)
     runs = [(history, run) for history in open_histories(app.data_dir) for run in history.runs()]

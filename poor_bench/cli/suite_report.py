@@ -56,7 +56,7 @@ def show_report(report: EvalSuiteResult, history: RunHistory | None, *, as_json:
     """
     if as_json:
         from poor_bench.evaluation.reports import report_to_json
-        from poor_bench.runs.run_json import run_to_json
+        from poor_bench.runs.history import run_to_json
 
         shared = {}
         if history is not None:

@@ -121,7 +121,7 @@ def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> i
     llms = sorted({plan.llm.id for plan in plans if plan.llm})
     if as_json:
         from poor_bench.evaluation.stored_run import SUITE_RUNS
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
 
         shared = plan_to_json(
             SUITE_RUNS, {"suite": suite.name}, n_planned=len(plans), cost_usd=None

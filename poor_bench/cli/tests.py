@@ -263,7 +263,7 @@ def _read_analysis(app: AppContext, *, quiet: bool) -> ItemAnalysis:
     """Analyse the results of present tests, with progress."""
     from poor_bench.cli.screen import open_job_view
     from poor_bench.results.figures import without_removed
-    from poor_bench.results.item_analysis import read_item_analysis
+    from poor_bench.results.stored_texts import read_item_analysis
 
     tests = app.workspace.tests_by_id
     table = without_removed(app.store.table(), tests, generation=0)

@@ -183,7 +183,7 @@ def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     with closing(LLMManager(app.data_dir)) as manager:
         cost_usd = estimate_cost_usd(task, app.config, manager)
     if as_json:
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
         from poor_bench.tuning.searches import SEARCHES
 
         about = {"kind": "params", "name": task.name}

@@ -205,7 +205,7 @@ def _print_plan(task: PromptTask, *, as_json: bool) -> int:
 
     split = split_task(task)
     if as_json:
-        from poor_bench.runs.run_json import plan_to_json
+        from poor_bench.runs.history import plan_to_json
         from poor_bench.tuning.searches import SEARCHES
 
         cost_usd, about = _estimate_cost_usd(task), {"kind": "prompt", "name": task.subject.name}

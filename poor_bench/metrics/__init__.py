@@ -26,16 +26,16 @@ from poor_bench.metrics.metric import (
     speed_metric,
     time_metric,
 )
-from poor_bench.metrics.texts import cost_text as cost_text
-from poor_bench.metrics.texts import count_text as count_text
-from poor_bench.metrics.texts import interval_text as interval_text
-from poor_bench.metrics.texts import margin_text as margin_text
-from poor_bench.metrics.texts import memory_text as memory_text
-from poor_bench.metrics.texts import percent_text as percent_text
-from poor_bench.metrics.texts import score_text as score_text
-from poor_bench.metrics.texts import signed_text as signed_text
-from poor_bench.metrics.texts import speed_text as speed_text
-from poor_bench.metrics.texts import time_text as time_text
+from poor_bench.metrics.metric import cost_text as cost_text
+from poor_bench.metrics.metric import count_text as count_text
+from poor_bench.metrics.metric import interval_text as interval_text
+from poor_bench.metrics.metric import margin_text as margin_text
+from poor_bench.metrics.metric import memory_text as memory_text
+from poor_bench.metrics.metric import percent_text as percent_text
+from poor_bench.metrics.metric import score_text as score_text
+from poor_bench.metrics.metric import signed_text as signed_text
+from poor_bench.metrics.metric import speed_text as speed_text
+from poor_bench.metrics.metric import time_text as time_text
 from poor_bench.statistics.summary import Summary
 
 

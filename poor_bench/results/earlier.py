@@ -1,8 +1,9 @@
-"""Earlier results of one trial, as the files of the runs keep them."""
+"""Results that newer ones replaced: kept in the files of runs, and found there."""
 
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -11,7 +12,8 @@ import orjson
 
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.results.paths import StorePaths
-from poor_bench.runs.journal import read_journal
+from poor_bench.runs.history import EARLIER
+from poor_bench.runs.journal import JournalWriter, owner_lock_path, read_journal
 from poor_bench.safe_files import open_regular, os_errors_told
 
 _MOST_RUNS = 500
@@ -56,3 +58,51 @@ def _parse(line: bytes, test_id: str, resolve: Callable[[str], str]) -> Iterator
             yield record_to_result(resolve(str(record["llm_id"])), record)
         except (ValueError, TypeError, KeyError):
             continue  # a damaged row; who reads all results tells of it
+
+
+class EarlierScores:
+    """Keeps each result right before a new score replaces it; called from several threads.
+
+    The kept run is written straight into the folder of finished runs: it never enters the snapshot.
+    A process that is killed leaves it complete for every score that was replaced.
+    """
+
+    def __init__(self, paths: StorePaths, run_id: str, *, replaced_by: str, started: str) -> None:
+        """Write nothing yet; a run that replaces nothing leaves no file.
+
+        Args:
+            paths: The store.
+            run_id: Of the kept run; sorts right before `replaced_by`.
+            replaced_by: Id of the run with the new scores.
+            started: When that run began, ISO 8601.
+        """
+        self._path = paths.runs_dir / f"{run_id}.jsonl"
+        self._header = {
+            "run_id": run_id,
+            "started": started,
+            "kind": EARLIER,
+            "replaced_by": replaced_by,
+        }
+        self._lock = threading.Lock()
+        self._writer: JournalWriter | None = None
+
+    def keep(self, result: Result) -> None:
+        """Store a result that is about to be replaced.
+
+        Raises:
+            StoreError: If it could not be stored; it must not be replaced then.
+        """
+        with self._lock:
+            if self._writer is None:
+                self._writer = JournalWriter(self._path, self._header)
+        self._writer.append(result)
+
+    def close(self) -> None:
+        """Bring everything to the disk; call it before the new scores are merged.
+
+        Raises:
+            StoreError: If the disk did not take it.
+        """
+        if self._writer is not None:
+            self._writer.close()
+            owner_lock_path(self._path).unlink(missing_ok=True)

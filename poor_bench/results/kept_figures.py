@@ -19,7 +19,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from poor_bench import statistics
-from poor_bench.results.settled import write_beside
+from poor_bench.results.parts import write_beside
 from poor_bench.safe_files import open_regular
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary

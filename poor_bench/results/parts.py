@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
@@ -149,11 +150,8 @@ class PartFolder:
 
     def note_base(self, base: Base) -> None:
         """Store what is known of `results.json`; without effect where nothing can be written."""
-        draft = self.folder / f".{os.getpid()}.base"
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(orjson.dumps(base))
-            draft.replace(self.folder / "base.json")
+        content = orjson.dumps(base)
+        write_beside(self.folder / "base.json", lambda stream: stream.write(content))
 
     def list_known_sources(self, snapshot: Path) -> Base | None:
         """Find out what `results.json` consists of; None if only reading it would tell.
@@ -196,6 +194,19 @@ class PartFolder:
     def clear(self) -> None:
         """Remove everything, so that it is made again."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file of the index as a whole; without permission or space, the one before stays."""
+    draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
+    with contextlib.suppress(OSError):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as stream:
+                write(stream)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def columns_file(texts: Path, name: str) -> Path:

@@ -11,19 +11,17 @@ same however many there are. It may be deleted at any time.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import mmap
-import os
-import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from poor_bench.results.parts import write_beside
 from poor_bench.safe_files import open_regular
 
 if TYPE_CHECKING:
@@ -116,18 +114,6 @@ def is_worth_writing(n_settled: int, n_new: int) -> bool:
 def write_settled(folder: Path, rows: SettledRows) -> None:
     """Write the file as a whole; without permission or space, the one before stays."""
     write_beside(folder / _NAME, lambda stream: _write(stream, rows))
-
-
-def write_beside(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file of the index as a whole; without permission or space, the one before stays."""
-    draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
-    with contextlib.suppress(OSError):
-        try:
-            with draft.open("wb") as stream:
-                write(stream)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
 
 
 def _write(stream: Any, rows: SettledRows) -> None:

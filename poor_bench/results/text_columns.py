@@ -11,9 +11,6 @@ Rows that have no part yet are read anew by every process.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -23,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from poor_bench.results.parts import columns_file
+from poor_bench.results.parts import columns_file, write_beside
 from poor_bench.safe_files import open_regular
 from poor_bench.statistics.trials import TextColumns, join_text_columns
 
@@ -130,20 +127,12 @@ def _merge(*pieces: _Kept) -> _Kept:
 
 
 def _save(path: Path, version: str, kept: _Kept) -> None:
-    """Write a file as a whole or not at all; without permission or space, not at all."""
     import numpy as np
 
     about = orjson.dumps({"version": version, "values": kept.found.values})
     columns = {f"_{name}": _shrink(column) for name, column in kept.found.columns.items()}
     arrays: dict[str, Any] = {"about": np.frombuffer(about, np.uint8), "rows": kept.rows, **columns}
-    draft = path.with_name(f".{os.getpid()}.{threading.get_ident()}.columns")
-    try:
-        with draft.open("wb") as stream:
-            np.savez(stream, **arrays)
-        draft.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            draft.unlink()
+    write_beside(path, lambda stream: np.savez(stream, **arrays))
 
 
 def _shrink(column: NDArray[Any]) -> NDArray[Any]:

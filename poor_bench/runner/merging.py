@@ -13,8 +13,8 @@ import orjson
 
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
+from poor_bench.results.incoming import RunFile
 from poor_bench.results.paths import StorePaths
-from poor_bench.results.run_files import RunFile
 from poor_bench.results.snapshot import read_snapshot
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.safe_files import open_regular, os_errors_told

@@ -14,7 +14,7 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
-from poor_bench.results.earlier_scores import EarlierScores
+from poor_bench.results.earlier import EarlierScores
 from poor_bench.results.store import ResultStore
 from poor_bench.runner.jobs import JudgeItem, group_by_judge, score_again
 from poor_bench.runner.scorer import Scorer

@@ -21,7 +21,7 @@ from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
 from poor_bench.prompts.fingerprint import llm_fingerprint
-from poor_bench.results.earlier_scores import EarlierScores
+from poor_bench.results.earlier import EarlierScores
 from poor_bench.results.store import ResultStore
 from poor_bench.runner.events import (
     JudgeUnavailable,

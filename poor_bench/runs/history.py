@@ -6,11 +6,11 @@ import logging
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, RunRefusedError
@@ -24,6 +24,10 @@ from poor_bench.runs.journal import (
     read_journal,
 )
 from poor_bench.safe_files import open_regular, os_errors_told
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 _LOG = logging.getLogger(__name__)
 LAST = "last"
@@ -274,11 +278,9 @@ def new_run_id(now_iso: str, newest: str = "") -> str:
             went back since, because of two results of a trial the one of the later run counts.
     """
     moment = datetime.fromisoformat(now_iso[:19])
-    try:
+    with suppress(ValueError):  # there is none, or an older tool named it
         after = datetime.fromisoformat(newest.partition("-")[0]) + timedelta(seconds=1)
         moment = max(moment, after)
-    except ValueError:
-        pass  # there is none, or an older tool named it
     return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
@@ -344,3 +346,54 @@ def find_run(
 def run_names(runs: Sequence[StoredRun]) -> str:
     """List the ids of the newest runs, the newest first."""
     return ", ".join(run.run_id for run in reversed(runs[-_NAMED:]))
+
+
+def run_to_row(kind: RunKind, run: StoredRun) -> dict[str, Any]:
+    """Convert what is known of a run without reading it; running ones say how far they are."""
+    row = {
+        "run_id": run.run_id,
+        "kind": kind.name,
+        "what": kind.describe(run.header),
+        "started": run.started,
+        "is_running": run.is_running,
+    }
+    return row | _count(RunFollower(kind, run).progress()) if row["is_running"] else row
+
+
+def run_to_json(
+    history: RunHistory, run_id: str, *, n_failed: int, cost_usd: float | None
+) -> dict[str, Any]:
+    """Convert a run that ended here for the key `run` of JSON output.
+
+    Args:
+        history: The runs of its kind.
+        run_id: The run.
+        n_failed: Pieces of work that failed to run; the model is not to blame for them.
+        cost_usd: Of requests whose cost is known; None if none is.
+
+    Raises:
+        StoreError: If its journal cannot be read.
+    """
+    run = history.read(run_id)
+    counts = _count(RunFollower(history.kind, run).progress())
+    ended = {"n_failed": n_failed, "cost_usd": cost_usd}
+    return {**run_to_row(history.kind, run), **counts, **ended}
+
+
+def plan_to_json(
+    kind: RunKind, header: Mapping[str, Any], *, n_planned: int | None, cost_usd: float | None
+) -> dict[str, Any]:
+    """Convert the plan of a run for the key `plan` of JSON output.
+
+    Args:
+        kind: Of the run.
+        header: What it is about: the keys of its header that `RunKind.describe` reads.
+        n_planned: Pieces of work that are left; None if that turns out on the way.
+        cost_usd: Estimated or highest cost; None if it cannot be told before.
+    """
+    facts = {"n_planned": n_planned, "estimated_cost_usd": cost_usd}
+    return {"kind": kind.name, "what": kind.describe(header), **facts}
+
+
+def _count(progress: RunProgress) -> dict[str, Any]:
+    return {"n_done": progress.n_done, "n_planned": progress.n_planned}

@@ -5,7 +5,7 @@ import pytest
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.gates.gate import Gate, GateKind
 from poor_bench.gates.plan import plan_gates
-from poor_bench.reports.gate_plan_text import plan_lines, plan_rows, plans_to_json
+from poor_bench.reports.gate_text import plan_lines, plan_rows, plans_to_json
 from poor_bench.statistics.non_inferiority import VarianceSource
 from tests.comparison.builders import side
 from tests.gates.builders import evidence, scores

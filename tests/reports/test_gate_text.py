@@ -3,11 +3,11 @@ from __future__ import annotations
 from xml.etree.ElementTree import fromstring
 
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus
-from poor_bench.reports.gate_junit import gates_to_junit
 from poor_bench.reports.gate_text import (
     gate_annotations,
     gate_title,
     gates_to_json,
+    gates_to_junit,
     gates_to_markdown,
     headline,
 )

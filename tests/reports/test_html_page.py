@@ -11,9 +11,8 @@ import pytest
 from poor_bench.messages import harmless
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.reports.html import answers as answers_module
-from poor_bench.reports.html.answers import CUT, LEFT_OUT, answers
-from poor_bench.reports.html.page import report_to_html
+from poor_bench.reports.html import page as answers_module
+from poor_bench.reports.html.page import CUT, LEFT_OUT, answers, report_to_html
 from poor_bench.reports.html.tables import leaderboard
 from poor_bench.reports.report_data import ReportData
 from tests.comparison.builders import make_tests, scored

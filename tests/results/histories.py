@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from poor_bench.models.result import Result, result_to_record
-from poor_bench.results.incoming import Incoming
-from poor_bench.results.run_files import find_run_files
+from poor_bench.results.incoming import Incoming, find_run_files
 from poor_bench.results.store import ResultStore
 from poor_bench.runs.journal import add_checksum, dump_record
 from tests.results.builders import make_failure, make_result

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
 from poor_bench.results.filter_text import Matches, TestFilter, parse_filter
-from poor_bench.results.pattern_search import check_pattern, search_texts
+from poor_bench.results.text_rows import check_pattern, search_texts
 
 
 @given(st.text(alphabet="ab/ \n", max_size=60))

@@ -13,8 +13,7 @@ import pytest
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import result_to_record
-from poor_bench.results.incoming import Incoming
-from poor_bench.results.run_files import find_run_files
+from poor_bench.results.incoming import Incoming, find_run_files
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
 from tests.results.builders import make_result, open_test_store, scores
 from tests.results.histories import (

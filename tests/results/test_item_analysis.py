@@ -9,9 +9,9 @@ import pytest
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.results import item_analysis
-from poor_bench.results.item_analysis import read_item_analysis
+from poor_bench.results import stored_texts
 from poor_bench.results.store import open_store
+from poor_bench.results.stored_texts import read_item_analysis
 from poor_bench.statistics.items import ItemAnalysis, analyse_tests
 from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
 
@@ -53,7 +53,7 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counted.append(len(outcomes.scores))
         return analyse_tests(outcomes, tests)
 
-    monkeypatch.setattr(item_analysis, "analyse_tests", count)
+    monkeypatch.setattr(stored_texts, "analyse_tests", count)
     return counted
 
 

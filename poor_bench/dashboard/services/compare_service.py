@@ -15,9 +15,8 @@ from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.models.result import Result
-from poor_bench.results.grid import TrialGrid, trial_grid
-from poor_bench.results.grid_facets import GridFacets, find_facets
-from poor_bench.results.grid_filter import find_lines
+from poor_bench.results.grid import GridFacets, TrialGrid, find_facets, trial_grid
+from poor_bench.results.grid_lines import find_lines
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import find_groups

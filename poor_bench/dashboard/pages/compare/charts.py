@@ -10,7 +10,7 @@ from poor_bench.dashboard.components.blocks import aria
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.compare.layout import FACET_FIELDS, LINKS, CompareUrl
 from poor_bench.messages import write_count
-from poor_bench.results.grid_facets import Facet
+from poor_bench.results.grid import Facet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

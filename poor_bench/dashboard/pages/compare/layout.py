@@ -19,9 +19,8 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.url_state import ListUrl, query_field
-from poor_bench.results.grid_facets import Facet
-from poor_bench.results.grid_filter import Show
-from poor_bench.results.grid_order import GridSort, has_models, read_order
+from poor_bench.results.grid import Facet
+from poor_bench.results.grid_lines import GridSort, Show, has_models, read_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

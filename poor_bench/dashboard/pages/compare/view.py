@@ -25,8 +25,7 @@ from poor_bench.dashboard.services.compare_service import (
 )
 from poor_bench.dashboard.services.compared_tests import list_line_notes, read_compared_tests
 from poor_bench.metrics.trust import list_model_notes
-from poor_bench.results.grid_filter import Show, of_interest
-from poor_bench.results.grid_order import order_lines
+from poor_bench.results.grid_lines import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
 from poor_bench.statistics.summary import GroupBy
 

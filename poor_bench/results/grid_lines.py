@@ -1,14 +1,14 @@
-"""Which tests of a grid are listed: by words, patterns and typed filters, and by interest."""
+"""Which tests of a grid are listed, by search and interest, and in which order."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from poor_bench.results.filter_text import Condition, Operator, parse_filter
-from poor_bench.results.pattern_search import check_pattern, search_texts
+from poor_bench.results.text_rows import check_pattern, search_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,3 +154,132 @@ def _mask(grid: TrialGrid, show: Show) -> Any:
         case _:
             assert_never(show)
     return found
+
+
+class GridSort(StrEnum):
+    """What tests are sorted by."""
+
+    FILE = "file"
+    """Their order in the workspace."""
+    TEST = "test"
+    CLASS = "class"
+    LEVEL = "level"
+    SCORE = "score"
+    """Mean score of all compared."""
+    DIFFERENCE = "difference"
+    """The largest loss against the baseline, or, descending, the largest gain."""
+    SPREAD = "spread"
+    """Widest spread of the scores of the trials of one model."""
+    LATENCY = "latency"
+    """Mean latency of all compared."""
+    FAILED = "failed"
+    """Trials that failed to run."""
+
+
+_BY_MODEL = frozenset({GridSort.SCORE, GridSort.DIFFERENCE, GridSort.SPREAD, GridSort.LATENCY})
+_EARLIER = {"drop": "difference", "gain": "-difference", "hardest": "score"}
+"""Names of orders in addresses that people have kept."""
+
+
+def read_order(text: str) -> tuple[GridSort, bool]:
+    """Read an order; one that does not exist is that of the file.
+
+    Returns:
+        What sorts, and True if descending.
+
+    Example:
+        >>> read_order("-score")
+        (<GridSort.SCORE: 'score'>, True)
+        >>> read_order("drop")
+        (<GridSort.DIFFERENCE: 'difference'>, False)
+    """
+    name = _EARLIER.get(text, text)
+    field, is_descending = name.removeprefix("-"), name.startswith("-")
+    return (GridSort(field), is_descending) if field in set(GridSort) else (GridSort.FILE, False)
+
+
+def has_models(sort: GridSort) -> bool:
+    """Tell whether an order can be that of one model alone."""
+    return sort in _BY_MODEL
+
+
+def order_lines(
+    grid: TrialGrid, lines: NDArray[np.int64], tests: Mapping[str, Test], order: str, of: str = ""
+) -> NDArray[np.int64]:
+    """Sort lines; those without a value come last, ties stay in the order of the file.
+
+    Args:
+        grid: The grid.
+        lines: Of it, in the order of the file.
+        tests: Test id to test.
+        order: As `read_order` reads it.
+        of: Subject whose figures sort; empty for all of them.
+    """
+    import numpy as np
+
+    sort, is_descending = read_order(order)
+    keys = _find_keys(grid, tests, sort, of, is_descending=is_descending)[lines]
+    is_missing = np.isnan(keys)
+    ranks = np.where(is_missing, np.inf, -keys if is_descending else keys)
+    return lines[np.argsort(ranks, kind="stable")]
+
+
+def _find_keys(
+    grid: TrialGrid, tests: Mapping[str, Test], sort: GridSort, of: str, *, is_descending: bool
+) -> NDArray[np.float64]:
+    import numpy as np
+
+    known = [tests.get(test_id) for test_id in grid.test_ids]
+    if sort is GridSort.FILE:
+        return np.arange(len(known), dtype=np.float64)
+    if sort is GridSort.TEST:
+        return _rank(grid.test_ids)
+    if sort is GridSort.CLASS:
+        return _rank([test.class_id if test else "" for test in known])
+    if sort is GridSort.LEVEL:
+        return np.array([test.level if test else np.nan for test in known], dtype=np.float64)
+    if sort is GridSort.FAILED:
+        return np.asarray(grid.n_failed.sum(axis=1), dtype=np.float64)
+    values = _find_values(grid, sort)
+    if of in grid.llm_ids:
+        place = grid.llm_ids.index(of)
+        values = values[:, place : place + 1]
+    elif sort is GridSort.DIFFERENCE:
+        values = values[:, 1:]
+    return _reduce(values, sort, is_descending=is_descending)
+
+
+def _find_values(grid: TrialGrid, sort: GridSort) -> NDArray[np.float64]:
+    if sort is GridSort.LATENCY:
+        return grid.mean_seconds()
+    if sort is GridSort.SPREAD:
+        return grid.spreads
+    if sort is GridSort.DIFFERENCE:
+        changes: NDArray[np.float64] = grid.scores - grid.scores[:, :1]
+        return changes
+    return grid.scores
+
+
+def _reduce(values: NDArray[Any], sort: GridSort, *, is_descending: bool) -> NDArray[np.float64]:
+    """Make one figure of those of several models; NaN where none has it."""
+    import numpy as np
+
+    is_known = ~np.isnan(values)
+    counts = is_known.sum(axis=1)
+    if sort in {GridSort.DIFFERENCE, GridSort.SPREAD}:
+        is_highest = is_descending or sort is GridSort.SPREAD
+        end = -np.inf if is_highest else np.inf
+        held = np.where(is_known, values, end)
+        found = held.max(axis=1, initial=end) if is_highest else held.min(axis=1, initial=end)
+    else:
+        found = np.where(is_known, values, 0).sum(axis=1) / np.maximum(1, counts)
+    return np.where(counts > 0, found, np.nan)
+
+
+def _rank(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Number texts by their order, so that they sort as numbers; an empty one has none."""
+    import numpy as np
+
+    column = np.array(texts, dtype=str)
+    _, codes = np.unique(column, return_inverse=True)
+    return np.where(column == "", np.nan, codes.astype(np.float64))

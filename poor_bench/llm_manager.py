@@ -28,17 +28,15 @@ from poor_bench.ports import (
     Reachability,
     TellsServer,
 )
-from poor_bench.providers.api_keys import find_known_key, hide_key_in_answer
-from poor_bench.providers.catalog import find_entry
+from poor_bench.providers.api_keys import KeyHiding, find_known_key, hide_key_in_answer
+from poor_bench.providers.catalog import ProviderServices, find_entry
 from poor_bench.providers.endpoint import (
     WORKER_LOCAL,
     endpoint_key,
     is_local,
     is_worker_local,
 )
-from poor_bench.providers.key_hiding import KeyHiding
 from poor_bench.providers.registry import create_provider
-from poor_bench.providers.services import ProviderServices
 
 LOCAL_CONCURRENCY = 1
 _BATCH_S = 1800.0

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import Timeouts
 from poor_bench.models.result import Result
-
-_Value = TypeVar("_Value")
 
 
 class Clock(Protocol):
@@ -196,24 +194,6 @@ class Evaluate(Protocol):
 
     def __call__(self, response: str, parameters: Mapping[str, Any], **extra: Any) -> Any:
         """Return a score from 0.0 to 1.0 and why, or a `Verdict`."""
-
-
-class Executor(Protocol):
-    """Where the jobs of a pool run: in threads here, or as a provider's batch.
-
-    Workers of a cluster need none: their requests are those of a provider (`cluster/`).
-
-    `pool.threads.ThreadExecutor` is the one that exists. Its methods are called from one thread.
-    """
-
-    def submit(self, job: Callable[[], _Value], done: Callable[[_Value], None]) -> None:
-        """Run `job` as soon as possible, then pass what it returned to `done`.
-
-        Does not wait. `job` does not raise. `done` may be called from any thread.
-        """
-
-    def close(self) -> None:
-        """Free threads and connections; nothing is submitted afterwards."""
 
 
 class ResultSink(Protocol):

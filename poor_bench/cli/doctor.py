@@ -164,7 +164,7 @@ def _sandbox(app: AppContext) -> list[DoctorFinding]:
 
 
 def _check_embedded(_app: AppContext) -> list[DoctorFinding]:
-    from poor_bench.providers.embedded_model import find_cached_model
+    from poor_bench.providers.embedded import find_cached_model
 
     path = find_cached_model()
     if path is None:

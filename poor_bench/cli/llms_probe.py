@@ -117,7 +117,7 @@ def _measure_load(app: AppContext, llm: LLM, most: int, *, quiet: bool) -> Probe
     from poor_bench.calls.caller import RetryPolicy
     from poor_bench.cli.screen import open_job_view
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.probe.load_run import list_levels, measure_load
+    from poor_bench.probe.ask import list_levels, measure_load
     from poor_bench.probe.report import ProbeReport, settings_fingerprint
 
     def open_manager() -> LLMManager:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.runner.jobs import CostEstimate
     from poor_bench.runner.selection import Selection
-    from poor_bench.runner.shard import Shard
+    from poor_bench.runner.trial_states import Shard
     from poor_bench.statistics.purchase import Unit
     from poor_bench.tuning.params.ranking import ParamsReport
     from poor_bench.tuning.prompt.report import PromptReport
@@ -180,7 +180,7 @@ def read_shard(text: str | None) -> Shard | None:
     Raises:
         click.UsageError: If it is not a shard.
     """
-    from poor_bench.runner.shard import Shard
+    from poor_bench.runner.trial_states import Shard
 
     try:
         return None if text is None else Shard.parse(text)

@@ -22,8 +22,8 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 from poor_bench.ports import Provider
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.registry import create_provider
-from poor_bench.providers.services import ProviderServices
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.safe_files import path_within
 

@@ -39,13 +39,12 @@ from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.transport.http_reply import is_hang_up
 from poor_bench.providers.transport.reply import (
     MalformedJsonError,
     dump_json,
     load_json,
 )
-from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
+from poor_bench.providers.transport.server import HttpRequest, Server, TransportError, is_hang_up
 
 _SENT = (
     "case_id", "trial", "directive", "start_url", "max_steps", "time_limit_s", "token_limit",

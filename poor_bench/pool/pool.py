@@ -2,7 +2,7 @@
 
 ```
 works -> one EndpointQueue per local endpoint and per hosted model
-      -> worker slots of its present model -> Executor (threads) -> inbox -> events
+      -> worker slots of its present model -> threads -> inbox -> events
 ```
 
 The thread that iterates over `Pool.run` is the scheduler. It alone takes jobs, counts, decides and
@@ -11,8 +11,10 @@ starts threads, so nothing here needs a lock. Jobs only run elsewhere and report
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Generic, NamedTuple, TypeVar
@@ -41,8 +43,7 @@ from poor_bench.pool.queues import (
     WorkerSlot,
     group_by_endpoint,
 )
-from poor_bench.pool.threads import ThreadExecutor
-from poor_bench.ports import Executor, Reachability
+from poor_bench.ports import Reachability
 
 SPARE_SLOTS = 2
 """Worker slots beyond an endpoint's concurrency: their jobs score while the others ask."""
@@ -65,6 +66,49 @@ class JobResult(NamedTuple, Generic[Value]):
     """Why the model gave no answer; several in a row are why it is given up."""
 
 
+class ThreadExecutor:
+    """Runs each job in a thread; its methods are called from one thread.
+
+    `submit` is the only place of a run that starts threads. It does so when all are busy; the pool
+    limits how many jobs are submitted at once, and so the number of threads.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._n_threads = 0
+        self._n_unfinished = 0
+        self._lock = threading.Lock()
+
+    def submit(self, job: Callable[[], Value], done: Callable[[Value], None]) -> None:
+        """Run `job` in a thread, then call `done` there with what it returned."""
+
+        def task() -> None:
+            value = job()
+            # Counted before `done`: whoever submits on hearing of it finds this thread free.
+            with self._lock:
+                self._n_unfinished -= 1
+            done(value)
+
+        with self._lock:
+            self._n_unfinished += 1
+            all_are_busy = self._n_unfinished > self._n_threads
+            self._n_threads += all_are_busy
+        if all_are_busy:
+            # Daemons, so that a second Ctrl-C need not wait for a server that hangs.
+            name = f"worker {self._n_threads}"
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        self._tasks.put(task)
+
+    def close(self) -> None:
+        """Let the threads end; those that still work end afterwards."""
+        for _ in range(self._n_threads):
+            self._tasks.put(None)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()
+
+
 class Pool:
     """Works off jobs, with as many at once as their endpoints take.
 
@@ -78,7 +122,6 @@ class Pool:
         control: RunControl,
         *,
         gives_up: bool = True,
-        executor: Callable[[], Executor] = ThreadExecutor,
         n_spare_slots: int = SPARE_SLOTS,
     ) -> None:
         """Prepare a pool; it may run work several times, one after the other.
@@ -87,13 +130,11 @@ class Pool:
             manager: Loads models and knows their endpoints.
             control: Pauses and cancels; cancelled by the pool when a job raises.
             gives_up: False if every job is to be tried, also with a model that cannot be asked.
-            executor: Makes what runs the jobs.
             n_spare_slots: Worker slots beyond an endpoint's concurrency, for jobs that score.
         """
         self._manager = manager
         self._control = control
         self._gives_up = gives_up
-        self._executor = executor
         self._n_spare_slots = n_spare_slots
         self._loaded: dict[str, LLM] = {}
         """By endpoint: the local model that was loaded there last."""
@@ -116,7 +157,7 @@ class Pool:
         works = [work for work in works if work.n_items]  # none is loaded for nothing
         self._make_room_for(works)
         run = _PoolRun(
-            self._manager, self._control, self._executor(), self._loaded, do, self._n_spare_slots
+            self._manager, self._control, ThreadExecutor(), self._loaded, do, self._n_spare_slots
         )
         yield from run.work_off(
             [
@@ -154,28 +195,20 @@ class _Report(NamedTuple, Generic[Item, Value]):
     error: Exception | None = None
 
 
+@dataclass
 class _PoolRun(Generic[Item, Value]):
     """One call of `Pool.run`: all of it in the thread of its caller, but for `_do` and `_load`."""
 
-    def __init__(
-        self,
-        manager: LLMManager,
-        control: RunControl,
-        executor: Executor,
-        loaded: dict[str, LLM],
-        do: Callable[[Item], JobResult[Value]],
-        n_spare_slots: int,
-    ) -> None:
-        self._n_spare_slots = n_spare_slots
-        self._manager = manager
-        self._control = control
-        self._executor = executor
-        self._loaded = loaded
-        self._do_item = do
-        self._inbox: SimpleQueue[_Report[Item, Value] | ModelEvent] = SimpleQueue()
-        self._n_expected = 0
-        """Reports that are still to come."""
-        self._error: Exception | None = None
+    manager: LLMManager
+    control: RunControl
+    executor: ThreadExecutor
+    loaded: dict[str, LLM]
+    do: Callable[[Item], JobResult[Value]]
+    n_spare_slots: int
+    _inbox: SimpleQueue[_Report[Item, Value] | ModelEvent] = field(default_factory=SimpleQueue)
+    _n_expected: int = 0
+    """Reports that are still to come."""
+    _error: Exception | None = None
 
     def work_off(
         self, queues: Sequence[EndpointQueue[Item]]
@@ -188,20 +221,20 @@ class _PoolRun(Generic[Item, Value]):
                     break
                 yield from self._hear()
         except BaseException:
-            self._control.cancel()
+            self.control.cancel()
             raise
         finally:
             self._wait_for_all()
-            self._executor.close()
+            self.executor.close()
         if self._error is not None:
             raise self._error
 
     def _advance(self, queue: EndpointQueue[Item]) -> Iterator[ModelEvent]:
         """Start what the present model may do now; go on to the next one when it is done."""
         while (turn := queue.turn) is not None:
-            if not self._control.cancelled() and not self._control.is_paused():
+            if not self.control.cancelled() and not self.control.is_paused():
                 self._fill_slots(turn)
-            is_cancelled = self._control.cancelled() and not turn.n_under_way
+            is_cancelled = self.control.cancelled() and not turn.n_under_way
             if turn.is_loading or not (turn.is_over or is_cancelled):
                 return
             queue.end_turn()
@@ -218,12 +251,12 @@ class _PoolRun(Generic[Item, Value]):
         self._tell_limits(turn)
         n_slots = self._count_slots(turn.work)
         while (taken := turn.take(n_slots)) is not None:
-            self._control.begin_job()
+            self.control.begin_job()
             self._submit(partial(self._do, *taken))
 
     def _tell_limits(self, turn: ModelTurn[Item]) -> None:
         llm = turn.work.llm
-        found = self._manager.list_found_limits(llm) if llm is not None else None
+        found = self.manager.list_found_limits(llm) if llm is not None else None
         if llm is not None and found is not None and found != turn.told_limits:
             turn.told_limits = found
             at_once, per_second = found
@@ -233,13 +266,13 @@ class _PoolRun(Generic[Item, Value]):
         """Count the jobs that may be under way, those included that wait to ask again."""
         if work.llm is None:
             return work.concurrency or 1
-        concurrency = self._manager.concurrency(work.llm)
-        n_waiting = min(self._manager.n_waiting(work.llm), concurrency * MOST_WAITING_PER_SLOT)
-        return (work.concurrency or concurrency + self._n_spare_slots) + n_waiting
+        concurrency = self.manager.concurrency(work.llm)
+        n_waiting = min(self.manager.n_waiting(work.llm), concurrency * MOST_WAITING_PER_SLOT)
+        return (work.concurrency or concurrency + self.n_spare_slots) + n_waiting
 
     def _submit(self, job: Callable[[], _Report[Item, Value]]) -> None:
         self._n_expected += 1
-        self._executor.submit(job, self._inbox.put)
+        self.executor.submit(job, self._inbox.put)
 
     def _hear(self) -> Iterator[JobDone[Value] | ModelEvent]:
         """Take the next report; returns without one now and then.
@@ -260,7 +293,7 @@ class _PoolRun(Generic[Item, Value]):
         try:
             yield from self._note_done(message)
         finally:
-            self._control.end_job()  # only now: the result is stored by whoever took the event
+            self.control.end_job()  # only now: the result is stored by whoever took the event
 
     def _note_loaded(self, report: _Report[Item, Value]) -> None:
         turn = report.slot.turn
@@ -285,7 +318,7 @@ class _PoolRun(Generic[Item, Value]):
 
     def _abort(self, error: Exception) -> None:
         self._error = self._error or error
-        self._control.cancel()
+        self.control.cancel()
 
     def _wait_for_all(self) -> None:
         """Wait for what is under way when the run ends early; its values are lost."""
@@ -297,12 +330,12 @@ class _PoolRun(Generic[Item, Value]):
             if isinstance(message, _Report):
                 self._n_expected -= 1
                 if not message.slot.turn.is_loading:
-                    self._control.end_job()
+                    self.control.end_job()
 
     def _do(self, slot: WorkerSlot[Item], item: Item) -> _Report[Item, Value]:
         """Do one job; called by the executor."""
         try:
-            return _Report(slot, self._do_item(item))
+            return _Report(slot, self.do(item))
         except CostLimitError as error:
             return _Report(slot, error=error)
         except RunCancelledError:
@@ -324,14 +357,14 @@ class _PoolRun(Generic[Item, Value]):
 
     def _bring_into_memory(self, llm: LLM) -> None:
         tell = self._inbox.put
-        if self._manager.is_local(llm):
+        if self.manager.is_local(llm):
             self._replace_loaded(llm)
-        dead = self._manager.endpoint_failure(llm)
+        dead = self.manager.endpoint_failure(llm)
         if dead is not None:
             raise dead
-        load_ms = self._manager.preload(
+        load_ms = self.manager.preload(
             llm,
-            self._control.cancelled,
+            self.control.cancelled,
             lambda n, of: tell(ModelFetching(llm_id=llm.id, n_bytes=n, of_bytes=of)),
             lambda: tell(ModelLoading(llm_id=llm.id)),
             lambda error: tell(ModelNotPreloaded(llm_id=llm.id, failure=_describe(error))),
@@ -340,11 +373,11 @@ class _PoolRun(Generic[Item, Value]):
             tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
 
     def _replace_loaded(self, llm: LLM) -> None:
-        key = self._manager.endpoint_key(llm)
-        previous = self._loaded.get(key)
+        key = self.manager.endpoint_key(llm)
+        previous = self.loaded.get(key)
         if previous is not None and previous.name != llm.name:
-            self._manager.unload(previous)
-        self._loaded[key] = llm
+            self.manager.unload(previous)
+        self.loaded[key] = llm
 
 
 def _tell_end(turn: ModelTurn[Item], llm: LLM) -> Iterator[ModelEvent]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Generator
 from dataclasses import replace
 from typing import NamedTuple
 
-from poor_bench.probe import context, effort, obedience, sampling
+from poor_bench.probe import context, obedience, sampling
 from poor_bench.probe.finding import (
     Part,
     ProbeCall,
@@ -35,7 +35,7 @@ _STEPS = (
     _Step(
         frozenset({Setting.SYSTEM_PROMPT}), obedience.N_SYSTEM_CALLS, obedience.probe_system_prompt
     ),
-    _Step(frozenset({Setting.EFFORT}), effort.N_CALLS, effort.probe_effort),
+    _Step(frozenset({Setting.EFFORT}), obedience.N_EFFORT_CALLS, obedience.probe_effort),
     _Step(
         frozenset({Setting.SEED, Setting.TEMPERATURE, Setting.MAX_TOKENS}),
         sampling.N_CALLS,

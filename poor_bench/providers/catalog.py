@@ -1,4 +1,4 @@
-"""The providers that are known by name: wire format, default endpoint, where the key is.
+"""The providers that are known by name: wire format, endpoint, key; and what each of them is lent.
 
 A name that is not listed here is fine too, as long as its LLM has an `endpoint`: it is then taken
 for a server that speaks OpenAI's chat completions, as nearly all do.
@@ -7,13 +7,16 @@ for a server that speaks OpenAI's chat completions, as nearly all do.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
+from poor_bench.ports import Clock
 
 
 class WireFormat(StrEnum):
@@ -122,3 +125,14 @@ def _way_out(llm: LLM) -> str:
     nearest = difflib.get_close_matches(llm.provider.lower(), PROVIDERS, n=1)
     known = f"did you mean {nearest[0]!r}" if nearest else f"known: {', '.join(PROVIDERS)}"
     return f"{known}; or add the endpoint of an OpenAI-compatible server"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderServices:
+    """What a provider may use besides its LLM's own settings."""
+
+    clock: Clock
+    workspace: Path = Path()
+    """Folder that relative paths in an LLM's parameters start from."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    """Where keys, proxies and default endpoints are looked up; never shown."""

@@ -144,7 +144,6 @@ class Asked:
 
     server: str
     """Host and port."""
-    model: str
     start_hint: str = ""
     """How to start the server, where that is the user's business."""
     model_hint: str = ""

@@ -7,14 +7,21 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
-from poor_bench.providers.allowance import read_allowance
-from poor_bench.providers.api_keys import find_known_key, hide_keys, read_key
+from poor_bench.providers.api_keys import (
+    find_known_key,
+    hide_keys,
+    key_variable,
+    read_key,
+    without_key,
+)
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.chat_wire import (
     ChatWire,
     Refused,
@@ -29,11 +36,9 @@ from poor_bench.providers.error_reply import (
     hide_key_in_reply,
     one_line,
     parse_error_reply,
+    read_allowance,
 )
 from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
-from poor_bench.providers.key_hiding import without_key
-from poor_bench.providers.services import ProviderServices
-from poor_bench.providers.transport.http_reply import Reply
 from poor_bench.providers.transport.reply import (
     MalformedJsonError,
     ObjectReader,
@@ -41,7 +46,7 @@ from poor_bench.providers.transport.reply import (
     load_json,
     split_lines,
 )
-from poor_bench.providers.transport.server import HttpRequest, Server, TransportError
+from poor_bench.providers.transport.server import HttpRequest, Reply, Server, TransportError
 
 _LONGEST_START = 200
 _LONGEST_FILE = 2**32
@@ -50,10 +55,32 @@ _LONGEST_FILE = 2**32
 class HttpChat:
     """One LLM behind one HTTP server; called from several threads at once."""
 
-    def __init__(self, llm: LLM, services: ProviderServices, url: str, asked: Asked) -> None:
+    def __init__(
+        self,
+        llm: LLM,
+        services: ProviderServices,
+        url: str,
+        *,
+        model_hint: str,
+        start_hint: str = "",
+    ) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            llm: What to ask.
+            services: Clock and environment.
+            url: Base URL of the server.
+            model_hint: How to get the model.
+            start_hint: How to start the server, where that is the user's business.
+        """
         self._llm = llm
         self._services = services
-        self._asked = asked
+        self._asked = Asked(
+            server=urlsplit(url).netloc,
+            start_hint=start_hint,
+            model_hint=model_hint,
+            key_variable=key_variable(llm, services.environ),
+        )
         self._server = Server(url, services.environ, services.clock)
         self._refused: Refused = frozenset()
 

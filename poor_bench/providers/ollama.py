@@ -11,21 +11,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
-from poor_bench.providers.api_keys import key_variable
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.chat_wire import count_at, mapping_at, mappings_at, text_at
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.failures import Asked
 from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
+from poor_bench.providers.http_providers import OpenAIProvider
 from poor_bench.providers.ollama_wire import DEFAULT_NUM_KEEP, OllamaWire, prompt_was_truncated
-from poor_bench.providers.openai import OpenAIProvider
-from poor_bench.providers.services import ProviderServices
 
 _OPENAI_PATH = "/v1"
 _LOADING_TOKENS = 1
@@ -54,17 +51,16 @@ class OllamaProvider:
         """
         self._endpoint = resolve_endpoint(llm, services.environ)
         url = self._endpoint.removesuffix(_OPENAI_PATH)
-        asked = Asked(
-            server=urlsplit(url).netloc,
-            model=llm.name,
-            start_hint="start Ollama with `ollama serve`",
-            model_hint=f"get it with `ollama pull {llm.name}`",
-            key_variable=key_variable(llm, services.environ),
-        )
         self._llm = llm
         self._services = services
         self._wire = OllamaWire(llm.name)
-        self._chat = HttpChat(llm, services, url, asked)
+        self._chat = HttpChat(
+            llm,
+            services,
+            url,
+            start_hint="start Ollama with `ollama serve`",
+            model_hint=f"get it with `ollama pull {llm.name}`",
+        )
         self._lock = threading.Lock()
         self._facts: _ModelFacts | None = None
         self._is_native = True if url == self._endpoint else None

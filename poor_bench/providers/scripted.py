@@ -37,7 +37,7 @@ from poor_bench.models.completion import ChatRequest, Completion, FinishReason, 
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
-from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.safe_files import load_yaml_text, open_regular, path_within
 
 SCRIPT_KEYS = ("responses", "default", "failures", "latency_ms", "load_ms")

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.shard import Shard
-from poor_bench.runner.trial_states import TrialName, TrialState, TrialStates
+from poor_bench.runner.trial_states import Shard, TrialName, TrialState, TrialStates
 
 
 class WorkItem(NamedTuple):

@@ -391,8 +391,7 @@ def test_a_judge_is_asked_once_the_answers_are_there(
 def test_batches_keep_to_the_limits_of_the_api(
     folder: Path, batch_server: BatchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from poor_bench.providers.anthropic_batches import AnthropicBatches
-    from poor_bench.providers.openai_batches import OpenAIBatches
+    from poor_bench.providers.batches import AnthropicBatches, OpenAIBatches
 
     for api in (AnthropicBatches, OpenAIBatches):
         monkeypatch.setattr(api, "most_items", 3)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -13,14 +13,12 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMFinished, LLMUnavailable, ModelLoaded
-from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
+from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool, ThreadExecutor
 from poor_bench.pool.queues import MOST_LOST_IN_A_ROW, Work, group_by_endpoint
-from poor_bench.pool.threads import ThreadExecutor
 from poor_bench.ports import CallControl
 from tests.providers.fake_clock import FakeClock
 from tests.providers.idle_provider import IdleProvider
 
-_Value = TypeVar("_Value")
 
 
 def local(name: str, llm_id: str = "", **fields: Any) -> LLM:
@@ -251,24 +249,6 @@ def test_leaving_early_cancels_the_jobs_under_way_and_waits_for_them() -> None:
         next(events)
     assert ended.is_set()
     assert control.wait_until_idle(0)
-
-
-def test_another_executor_can_take_the_place_of_threads() -> None:
-    class InPlace:
-        def submit(self, job: Callable[[], _Value], done: Callable[[_Value], None]) -> None:
-            done(job())
-
-        def close(self) -> None: ...
-
-    names: set[str] = set()
-
-    def do(item: int) -> JobResult[int]:
-        names.add(threading.current_thread().name)
-        return JobResult(item)
-
-    events = events_of([work(None, range(5))], do, executor=InPlace)
-    assert values(events) == list(range(5))
-    assert names == {threading.current_thread().name}
 
 
 def test_threads_are_used_again() -> None:

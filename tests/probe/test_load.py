@@ -14,6 +14,7 @@ from poor_bench.models.completion import ChatRequest, Completion, Timing, Usage
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
+from poor_bench.probe.ask import count_requests, list_levels, measure_load
 from poor_bench.probe.load_curve import (
     LoadLevel,
     LoadSample,
@@ -21,7 +22,6 @@ from poor_bench.probe.load_curve import (
     find_stop,
     measure_level,
 )
-from poor_bench.probe.load_run import count_requests, list_levels, measure_load
 from tests.providers.fake_clock import FakeClock
 from tests.providers.idle_provider import IdleProvider
 

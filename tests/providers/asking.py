@@ -11,8 +11,8 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Clock, Provider
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.registry import create_provider
-from poor_bench.providers.services import ProviderServices
 from tests.providers.fake_clock import FakeClock
 
 CONTROL = CallControl(timeouts=Timeouts())

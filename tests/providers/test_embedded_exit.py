@@ -25,7 +25,7 @@ from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl
 from poor_bench.providers.embedded import EmbeddedProvider
-from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.catalog import ProviderServices
 
 has_begun = threading.Event()
 

@@ -8,8 +8,8 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_model import check_embedded, find_cached_model, obtain_model
-from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.catalog import ProviderServices
+from poor_bench.providers.embedded import check_embedded, find_cached_model, obtain_model
 from tests.providers.asking import make_llm
 from tests.providers.fake_clock import FakeClock
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -7,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.providers.error_reply import one_line, parse_error_reply
+from poor_bench.models.completion import Allowance
+from poor_bench.providers.error_reply import (
+    one_line,
+    parse_error_reply,
+    read_allowance,
+    retry_after_s,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +90,75 @@ def test_any_json_is_understood_somehow(value: Any) -> None:
 
 def test_control_characters_do_not_reach_the_screen() -> None:
     assert one_line("a\x1b[31mb\r\nc\u202ed") == "a [31mb c d"
+
+
+@pytest.mark.parametrize(
+    ("reset", "seconds"), [("1s", 1.0), ("6m0s", 360.0), ("17ms", 0.017), ("1h2m3.5s", 3723.5)]
+)
+def test_the_headers_of_openai_are_read(reset: str, seconds: float) -> None:
+    headers = {
+        "x-ratelimit-limit-requests": "500",
+        "x-ratelimit-remaining-requests": "499",
+        "x-ratelimit-reset-requests": reset,
+    }
+    expected = Allowance(limit=500, remaining=499, reset_s=seconds)
+    assert read_allowance(headers) == expected
+
+
+def test_the_headers_of_anthropic_are_read_against_the_date_of_the_reply() -> None:
+    headers = {
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-requests-remaining": "3",
+        "anthropic-ratelimit-requests-reset": "2026-11-23T10:00:40Z",
+        "date": "Mon, 23 Nov 2026 10:00:00 GMT",
+    }
+    assert read_allowance(headers) == Allowance(limit=50, remaining=3, reset_s=40.0)
+
+
+@given(limit=st.text(max_size=8), remaining=st.text(max_size=8), reset=st.text(max_size=30))
+def test_headers_without_sense_are_passed_over(limit: str, remaining: str, reset: str) -> None:
+    headers = {
+        "x-ratelimit-limit-requests": limit,
+        "x-ratelimit-remaining-requests": remaining,
+        "x-ratelimit-reset-requests": reset,
+    }
+    found = read_allowance(headers)
+    assert found is None or (0 <= found.remaining <= found.limit and found.reset_s >= 0)
+
+
+NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+DATE = "Thu, 01 Jan 2026 12:00:30 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "expected"),
+    [
+        ({}, "", None),
+        ({"retry-after": "7"}, "", 7),
+        ({"retry-after": "0.5"}, "", 0.5),
+        ({"retry-after": "-3"}, "", None),
+        ({"retry-after-ms": "-1"}, "", None),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, "", 1.5),
+        ({"retry-after": DATE}, "", 30),
+        ({"retry-after": "Thu, 01 Jan 2026 11:00:00 GMT"}, "", 0),
+        ({"retry-after": DATE, "date": "Thu, 01 Jan 2026 12:00:20 GMT"}, "", 10),
+        ({"retry-after": "soon"}, "", None),
+        ({"retry-after": "nan"}, "", None),
+        ({"retry-after": "inf"}, "", None),
+        ({}, "Please try again in 6ms.", 0.006),
+        ({}, "Please try again in 1.242s.", 1.242),
+        ({}, "Please try again in 7m12s. Visit", 432),
+        ({}, "try again in 1h0m0s", 3600),
+        ({}, "Please retry in 22.3s.", 22.3),
+        ({}, "server busy, please try again.", None),
+    ],
+)
+def test_the_wait_is_found(headers: dict[str, str], message: str, expected: float | None) -> None:
+    found = retry_after_s(headers, message, NOW)
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+@given(st.text(), st.text())
+def test_any_header_and_message_give_a_wait_or_none(header: str, message: str) -> None:
+    found = retry_after_s({"retry-after": header, "date": header}, message, NOW)
+    assert found is None or found >= 0

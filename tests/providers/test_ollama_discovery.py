@@ -6,8 +6,8 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.ollama import can_chat, discover, size_in_billions, tag_to_entry
-from poor_bench.providers.services import ProviderServices
 from tests.providers.fake_clock import FakeClock
 from tests.providers.servers import ollama_format as wire
 from tests.providers.servers.fake_server import serving

@@ -10,8 +10,8 @@ from poor_bench.config.gate_entries import load_gates
 from poor_bench.dashboard.pages.llms.entry import LLMField, form_to_changes, form_to_entry
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
-from poor_bench.providers.embedded_model import own_file
-from poor_bench.providers.services import ProviderServices
+from poor_bench.providers.catalog import ProviderServices
+from poor_bench.providers.embedded import own_file
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock

@@ -20,7 +20,7 @@ from poor_bench.prompts.request import (
     template_for,
 )
 from poor_bench.providers.catalog import find_entry
-from poor_bench.providers.curl import write_curl
+from poor_bench.providers.registry import write_curl
 from poor_bench.results.earlier import find_earlier
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.workspace_runner import WorkspaceRunner

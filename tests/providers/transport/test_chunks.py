@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.providers.transport.chunks import BadChunkError, ChunkedBody
+from poor_bench.providers.transport.reply import BadChunkError, ChunkedBody
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
+import selectors
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.transport.watch import CallWatch
+from poor_bench.providers.transport.watch import CallWatch, StreamThread
 from tests.providers.fake_clock import FakeClock
+from tests.waiting import wait_for
 
 LIMITS = Timeouts(connect_s=1, first_token_s=3, total_s=10)
 
@@ -85,3 +94,159 @@ def test_a_connection_that_serves_another_call_by_now_is_left_alone() -> None:
     clock.seconds = 11
     first.hang_up_if_over()
     assert line.is_up
+
+
+@contextmanager
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+@contextmanager
+def stream_thread() -> Iterator[StreamThread]:
+    thread = StreamThread()
+    try:
+        yield thread
+    finally:
+        thread.close()
+        wait_for(lambda: not any(item.name == "poor-bench-streams" for item in _alive()))
+
+
+def _alive() -> list[threading.Thread]:
+    return threading.enumerate()
+
+
+def test_what_arrives_is_passed_on_until_there_is_enough() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        got: list[bytes] = []
+        theirs.sendall(b"abc")
+
+        def take(data: bytes) -> bool:
+            got.append(data)
+            if len(got) == 1:
+                theirs.sendall(b"def")
+            return len(got) == 2
+
+        ours.settimeout(7)
+        streams.read(ours, take)
+        assert got == [b"abc", b"def"]
+        assert ours.gettimeout() == 7
+
+
+def test_the_end_of_a_connection_is_passed_on_as_nothing() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        theirs.close()
+        streams.read(ours, lambda data: data == b"")
+
+
+def test_what_the_taker_raises_reaches_its_caller_only() -> None:
+    with stream_thread() as streams, pair() as (first, to_first), pair() as (second, to_second):
+        raised: list[str] = []
+
+        def refuse(_data: bytes) -> bool:
+            raise ValueError("not like this")
+
+        def read_first() -> None:
+            with pytest.raises(ValueError, match="not like this"):
+                streams.read(first, refuse)
+            raised.append("first")
+            to_second.sendall(b"x")
+
+        reader = threading.Thread(target=read_first)
+        reader.start()
+        to_first.sendall(b"x")
+        streams.read(second, lambda data: data == b"x")
+        reader.join()
+        assert raised == ["first"]
+
+
+def test_many_streams_at_once_share_one_thread() -> None:
+    with stream_thread() as streams:
+        pairs = [socket.socketpair() for _ in range(30)]
+        seen: set[str] = set()
+
+        def take(data: bytes) -> bool:
+            seen.add(threading.current_thread().name)
+            return data.endswith(b"!")
+
+        readers = [threading.Thread(target=streams.read, args=(ours, take)) for ours, _ in pairs]
+        for reader in readers:
+            reader.start()
+        for piece in (b"a", b"b", b"!"):
+            for _, theirs in pairs:
+                theirs.sendall(piece)
+        for reader in readers:
+            reader.join()
+        for ours, theirs in pairs:
+            ours.close()
+            theirs.close()
+        assert seen == {"poor-bench-streams"}
+
+
+def test_a_thread_that_cannot_start_is_tried_again_by_the_next_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with stream_thread() as streams, pair() as (first, _), pair() as (second, to_second):
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(RuntimeError, match="new thread"):
+                streams.read(first, lambda _data: True)
+        to_second.sendall(b"x")
+        reader = threading.Thread(target=streams.read, args=(second, lambda _data: True))
+        reader.daemon = True
+        reader.start()
+        wait_for(lambda: not reader.is_alive())
+
+
+def test_a_socket_that_the_system_cannot_watch_ends_its_own_stream_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = selectors.DefaultSelector.register
+
+    def refuse_data(
+        selector: selectors.BaseSelector, sock: object, events: int, data: object = None
+    ) -> object:
+        if getattr(data, "sock", None) is first:
+            raise OSError("no space for another watch")
+        return watch(selector, sock, events, data)
+
+    with stream_thread() as streams, pair() as (first, _), pair() as (second, to_second):
+        monkeypatch.setattr(selectors.DefaultSelector, "register", refuse_data)
+        raised: list[str] = []
+
+        def read_first() -> None:
+            with pytest.raises(OSError, match="no space"):
+                streams.read(first, lambda _data: True)
+            raised.append("first")
+
+        readers = [
+            threading.Thread(target=read_first, daemon=True),
+            threading.Thread(target=streams.read, args=(second, bool), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        wait_for(lambda: bool(raised))
+        to_second.sendall(b"x")
+        wait_for(lambda: not readers[1].is_alive())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be signalled there")
+def test_ctrl_c_ends_the_stream_that_the_main_thread_waits_for() -> None:
+    with stream_thread() as streams, pair() as (ours, theirs):
+        ended: list[bytes] = []
+
+        def take(data: bytes) -> bool:
+            if data:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                ended.append(data)
+            return not data
+
+        theirs.sendall(b"x")
+        with pytest.raises(KeyboardInterrupt):
+            streams.read(ours, take)
+        assert ended == [b""]

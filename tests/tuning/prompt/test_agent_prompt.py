@@ -13,8 +13,8 @@ from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
+from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.registry import create_provider
-from poor_bench.providers.services import ProviderServices
 from poor_bench.tuning.prompt.cases import CaseFailedError
 from poor_bench.tuning.prompt.subjects import AgentPromptSubject
 from tests.judge.agent_workspace import VERDICT, write_workspace

@@ -1,0 +1,288 @@
+"""Batches of OpenAI and of Anthropic: requests that are answered within a day at half the price.
+
+OpenAI takes a file of requests, makes a batch of it, and has one file of answers and one of errors.
+Anthropic takes all requests in one body and has all results in one file; a batch of it carries no
+mark of its sender but the custom ids of its results.
+
+Source:
+    https://platform.openai.com/docs/guides/batch and
+    https://platform.openai.com/docs/api-reference/batch: at most 50,000 requests and 200 MB, one
+    model a file. https://docs.claude.com/en/docs/build-with-claude/batch-processing: at most
+    100,000 requests and 256 MB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from poor_bench.errors import ProviderError
+from poor_bench.models.completion import ChatRequest, Completion
+from poor_bench.models.failure import FailureKind
+from poor_bench.ports import BatchLookup, BatchProgress, BatchState, CallControl
+from poor_bench.providers.chat_wire import ChatWire, count_at, mapping_at, mappings_at, text_at
+from poor_bench.providers.http_chat import HttpChat
+from poor_bench.providers.transport.reply import MalformedJsonError, dump_json, load_json
+
+_ID = re.compile(r"[\w-]{1,128}")
+_MOST_PAGES = 50
+PAGE = 100
+"""Batches that one reply lists."""
+
+
+def in_one_piece(request: ChatRequest) -> ChatRequest:
+    """Return a request without streaming, as batches want it."""
+    return replace(request, parameters={**request.parameters, "stream": False})
+
+
+def id_in(value: Mapping[str, Any], key: str = "id") -> str:
+    """Return an id that a server gave, safe to stand in a path.
+
+    Raises:
+        ProviderError: If it is missing or is not an id.
+    """
+    found = text_at(value, key)
+    if not _ID.fullmatch(found):
+        raise ProviderError(f"the reply has no usable {key}", kind=FailureKind.MALFORMED_REPLY)
+    return found
+
+
+def walk(
+    fetch: Callable[[str], Mapping[str, Any]], cursor: str, until: str
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the batches of an account, the newest first.
+
+    Args:
+        fetch: Returns the page under a query.
+        cursor: Name of the query parameter that takes the last id of a page.
+        until: Id to stop at; empty for no such id.
+    """
+    query = f"?limit={PAGE}"
+    for _ in range(_MOST_PAGES):
+        page = fetch(query)
+        batches = mappings_at(page, "data")
+        for batch in batches:
+            if text_at(batch, "id") == until and until:
+                return
+            yield batch
+        if not batches or page.get("has_more") is not True:
+            return
+        query = f"?limit={PAGE}&{cursor}={id_in(batches[-1])}"
+
+
+_CALL = "/v1/chat/completions"
+_MARK = "poor_bench_batch"
+"""Name of our key among the metadata of a batch."""
+_RENAMED = frozenset({"max_tokens"})
+"""All models take `max_completion_tokens`, newer ones nothing else; nobody answers a refusal."""
+_STATES = {
+    "completed": BatchState.ENDED,
+    "expired": BatchState.EXPIRED,
+    "cancelled": BatchState.CANCELLED,
+    "failed": BatchState.FAILED,
+}
+_BOUNDARY = "poor-bench-form-7a1f0c5e9d"
+
+
+class OpenAIBatches:
+    """The batches of one account; see `poor_bench.ports.BatchApi`."""
+
+    most_items = 50_000
+    most_bytes = 200_000_000
+
+    def __init__(self, chat: HttpChat, wire: ChatWire) -> None:
+        self._chat = chat
+        self._wire = wire
+
+    def line(self, custom_id: str, request: ChatRequest) -> bytes:
+        """Write one request as a line of the input file."""
+        body = self._wire.body(in_one_piece(request), _RENAMED)
+        return dump_json({"custom_id": custom_id, "method": "POST", "url": _CALL, "body": body})
+
+    def find_newest(self, control: CallControl) -> str:
+        """Name the account's newest batch."""
+        page = self._chat.get(self._wire, "/batches?limit=1", control)
+        return next((text_at(batch, "id") for batch in mappings_at(page, "data")), "")
+
+    def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
+        """Upload the file, then make a batch of it that carries the key."""
+        form = _build_form(f"poor_bench-{key}.jsonl", b"".join(line + b"\n" for line in lines))
+        content_type = f"multipart/form-data; boundary={_BOUNDARY}"
+        uploaded = self._chat.upload(self._wire, "/files", control, form, content_type)
+        batch = {
+            "input_file_id": id_in(uploaded),
+            "endpoint": _CALL,
+            "completion_window": "24h",
+            "metadata": {_MARK: key},
+        }
+        return id_in(self._chat.post(self._wire, "/batches", control, batch))
+
+    def find(
+        self, key: str, n_items: int, after: str, known: Container[str], control: CallControl
+    ) -> BatchLookup:
+        """Find the batch that carries the key."""
+
+        def fetch(query: str) -> Mapping[str, Any]:
+            return self._chat.get(self._wire, f"/batches{query}", control)
+
+        for batch in walk(fetch, "after", after):
+            if mapping_at(batch, "metadata").get(_MARK) == key:
+                return BatchLookup(batch_id=id_in(batch))
+        return BatchLookup()
+
+    def look(self, batch_id: str, control: CallControl) -> BatchProgress:
+        """Find out how far a batch is."""
+        batch = self._chat.get(self._wire, f"/batches/{batch_id}", control)
+        counts = mapping_at(batch, "request_counts")
+        state = _STATES.get(text_at(batch, "status"), BatchState.RUNNING)
+        files = [key for key in ("output_file_id", "error_file_id") if text_at(batch, key)]
+        return BatchProgress(
+            state=state,
+            n_done=(count_at(counts, "completed") or 0) + (count_at(counts, "failed") or 0),
+            n_items=count_at(counts, "total") or 0,
+            files=tuple(f"/files/{id_in(batch, key)}/content" for key in files),
+            error=self._explain(batch) if state is BatchState.FAILED else None,
+        )
+
+    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
+        """Yield the lines of a file."""
+        return self._chat.lines(self._wire, path, control)
+
+    def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
+        """Read the answer, or raise the error, of one line."""
+        if error := mapping_at(line, "error"):
+            raise self._read_error(error)
+        response = mapping_at(line, "response")
+        status, body = count_at(response, "status_code") or 200, mapping_at(response, "body")
+        if status >= 300 or body.get("error"):
+            raise self._chat.refusal(body, status)
+        return self._chat.read_kept(self._wire, request, body)
+
+    def cancel(self, batch_id: str, control: CallControl) -> None:
+        """Ask OpenAI to stop the batch."""
+        self._chat.post(self._wire, f"/batches/{batch_id}/cancel", control, {})
+
+    def _read_error(self, error: Mapping[str, Any]) -> ProviderError:
+        match text_at(error, "code"):
+            case "batch_expired":
+                message = "the batch expired before this request was answered"
+                return ProviderError(message, kind=FailureKind.TIMEOUT)
+            case "batch_cancelled":
+                message = "the batch was cancelled before this request was answered"
+                return ProviderError(message, kind=FailureKind.CANCELLED)
+        return self._chat.refusal(error)
+
+    def _explain(self, batch: Mapping[str, Any]) -> ProviderError:
+        found = mappings_at(mapping_at(batch, "errors"), "data")
+        return self._chat.refusal(found[0] if found else {"message": "the batch failed"}, 400)
+
+
+def _build_form(name: str, content: bytes) -> bytes:
+    """Build the body of an upload.
+
+    Source:
+        RFC 7578. Lines of JSON cannot hold the boundary at their start.
+    """
+    start = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
+    purpose = f'{start}"purpose"\r\n\r\nbatch\r\n'
+    head = f'{start}"file"; filename="{name}"\r\nContent-Type: application/jsonl\r\n\r\n'
+    return b"".join((purpose.encode(), head.encode(), content, f"\r\n--{_BOUNDARY}--\r\n".encode()))
+
+
+_PATH = "/v1/messages/batches"
+_COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
+
+
+class AnthropicBatches:
+    """The batches of one account; see `poor_bench.ports.BatchApi`."""
+
+    most_items = 100_000
+    most_bytes = 256_000_000
+
+    def __init__(self, chat: HttpChat, wire: ChatWire) -> None:
+        self._chat = chat
+        self._wire = wire
+
+    def line(self, custom_id: str, request: ChatRequest) -> bytes:
+        """Write one request as an item of the list of requests."""
+        body = self._wire.body(in_one_piece(request), frozenset())
+        return dump_json({"custom_id": custom_id, "params": body})
+
+    def find_newest(self, control: CallControl) -> str:
+        """Name the account's newest batch."""
+        page = self._chat.get(self._wire, f"{_PATH}?limit=1", control)
+        return next((text_at(batch, "id") for batch in mappings_at(page, "data")), "")
+
+    def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
+        """Submit all requests in one body; their custom ids begin with the key."""
+        body = b'{"requests":[' + b",".join(lines) + b"]}"
+        return id_in(self._chat.upload(self._wire, _PATH, control, body, "application/json"))
+
+    def find(
+        self, key: str, n_items: int, after: str, known: Container[str], control: CallControl
+    ) -> BatchLookup:
+        """Find the batch whose results carry the key; one that is running does not tell."""
+        unclear = []
+        for batch in walk(lambda query: self._list(query, control), "after_id", after):
+            batch_id, progress = id_in(batch), _read_progress(batch)
+            if progress.n_items != n_items or batch_id in known:
+                continue
+            if progress.state is BatchState.RUNNING:
+                unclear.append(batch_id)
+            elif self._begins_with(key, progress, control):
+                return BatchLookup(batch_id=batch_id)
+        return BatchLookup(unclear=tuple(unclear))
+
+    def look(self, batch_id: str, control: CallControl) -> BatchProgress:
+        """Find out how far a batch is."""
+        return _read_progress(self._chat.get(self._wire, f"{_PATH}/{batch_id}", control))
+
+    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
+        """Yield the lines of the results."""
+        return self._chat.lines(self._wire, path, control)
+
+    def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
+        """Read the answer, or raise the error, of one line."""
+        result = mapping_at(line, "result")
+        match text_at(result, "type"):
+            case "succeeded":
+                return self._chat.read_kept(self._wire, request, mapping_at(result, "message"))
+            case "expired":
+                message = "the batch expired before this request was answered"
+                raise ProviderError(message, kind=FailureKind.TIMEOUT)
+            case "canceled":
+                message = "the batch was cancelled before this request was answered"
+                raise ProviderError(message, kind=FailureKind.CANCELLED)
+        raise self._chat.refusal(mapping_at(result, "error") or {"message": "no reason given"})
+
+    def cancel(self, batch_id: str, control: CallControl) -> None:
+        """Ask Anthropic to stop the batch."""
+        self._chat.post(self._wire, f"{_PATH}/{batch_id}/cancel", control, {})
+
+    def _list(self, query: str, control: CallControl) -> Mapping[str, Any]:
+        return self._chat.get(self._wire, f"{_PATH}{query}", control)
+
+    def _begins_with(self, key: str, progress: BatchProgress, control: CallControl) -> bool:
+        lines = (line for path in progress.files for line in self.fetch(path, control) if line)
+        try:
+            first = load_json(next(lines, b"{}"))
+        except MalformedJsonError:
+            return False
+        finally:
+            lines.close()
+        return text_at(first, "custom_id").startswith(f"{key}-")
+
+
+def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
+    counts = mapping_at(batch, "request_counts")
+    by_name = {name: count_at(counts, name) or 0 for name in _COUNTS}
+    has_ended = text_at(batch, "processing_status") == "ended"
+    n_items = sum(by_name.values())
+    return BatchProgress(
+        state=BatchState.ENDED if has_ended else BatchState.RUNNING,
+        n_done=n_items - by_name["processing"],
+        n_items=n_items,
+        files=(f"{_PATH}/{id_in(batch)}/results",) if has_ended else (),
+    )

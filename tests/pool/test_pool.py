@@ -20,7 +20,6 @@ from tests.providers.fake_clock import FakeClock
 from tests.providers.idle_provider import IdleProvider
 
 
-
 def local(name: str, llm_id: str = "", **fields: Any) -> LLM:
     return LLM(id=llm_id or f"mine:{name}", provider="mine", name=name, **fields)
 

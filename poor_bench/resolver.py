@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import next_command
-from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters, hash_prompt
+from poor_bench.comparison.result_set import (
+    ComparedSubject,
+    ResultSet,
+    RunFacts,
+    SubjectKind,
+    hash_parameters,
+    hash_prompt,
+)
 from poor_bench.config.llm_names import find_llm, list_names
 from poor_bench.config.nearest_name import nearest_name
 from poor_bench.errors import ConfigError, StoreError

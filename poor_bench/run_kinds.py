@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from poor_bench.autopsy.runs import AUTOPSIES
+from poor_bench.autopsy.reruns import AUTOPSIES
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS

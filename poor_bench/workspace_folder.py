@@ -179,8 +179,7 @@ class WorkspaceFolder:
         Raises:
             ConfigError: With every problem of every file, or if the scores cannot be kept.
         """
-        from poor_bench.lint.cheat_file import CheatFile, identify_tests
-        from poor_bench.lint.cheats import score_cheats
+        from poor_bench.lint.cheats import CheatFile, identify_tests, score_cheats
         from poor_bench.lint.subject import list_subjects
 
         subjects = list(list_subjects(self.workspace))
@@ -195,7 +194,7 @@ class WorkspaceFolder:
         Raises:
             ConfigError: With every problem of every file.
         """
-        from poor_bench.lint.cheat_file import CheatFile, identify_tests
+        from poor_bench.lint.cheats import CheatFile, identify_tests
         from poor_bench.lint.subject import list_subjects
 
         file = CheatFile(self.data_dir)

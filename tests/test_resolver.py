@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.comparison.subject import hash_parameters, hash_prompt
+from poor_bench.comparison.result_set import hash_parameters, hash_prompt
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.resolver import ResultSetResolver, read_run_facts
 from poor_bench.workspace_folder import WorkspaceFolder

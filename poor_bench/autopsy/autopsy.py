@@ -16,8 +16,7 @@ from poor_bench.autopsy.findings import (
     share_effects,
     share_evaluators,
 )
-from poor_bench.autopsy.reruns import Reruns
-from poor_bench.autopsy.runs import open_reruns
+from poor_bench.autopsy.reruns import Reruns, open_reruns
 from poor_bench.comparison.causes import ChangedFacts, find_changed_facts
 from poor_bench.comparison.compared_tests import average_score
 from poor_bench.comparison.result_set import ResultSet, by_test

@@ -16,7 +16,7 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from poor_bench.gates.check import Evidence
     from poor_bench.gates.gate import Gate, GateOutcome
-    from poor_bench.gates.sequential import Decided, OpenQuestion, SequentialStop
+    from poor_bench.gates.plan import Decided, OpenQuestion, SequentialStop
     from poor_bench.pool.control import RunControl
     from poor_bench.runner.selection import Selection
     from poor_bench.workspace_runner import WorkspaceRunner
@@ -51,7 +51,7 @@ class EndedCheck:
     @property
     def is_cancelled(self) -> bool:
         """True if it was interrupted."""
-        from poor_bench.gates.sequential import SequentialStop
+        from poor_bench.gates.plan import SequentialStop
 
         return self.reason is SequentialStop.CANCELLED
 
@@ -137,7 +137,7 @@ class SequentialCheck:
 
     def run(self, control: RunControl) -> EndedCheck:
         """Run rounds until the check is decided, or must end."""
-        from poor_bench.gates.sequential import (
+        from poor_bench.gates.plan import (
             SequentialStop,
             are_all_decided,
             find_open_questions,
@@ -161,7 +161,7 @@ class SequentialCheck:
     def _run_round(self, selection: Selection, control: RunControl) -> SequentialStop | None:
         """Ask what is pending; return why no further round may follow, if so."""
         from poor_bench.cli.run_view import open_run_view
-        from poor_bench.gates.sequential import SequentialStop
+        from poor_bench.gates.plan import SequentialStop
 
         plan = self._runner.plan(selection)
         if plan.is_empty:
@@ -183,7 +183,7 @@ class SequentialCheck:
     def _look(self, number: int) -> tuple[Evidence, list[GateOutcome]]:
         from poor_bench.cli.evidence import gather_evidence
         from poor_bench.gates.check import check_gates
-        from poor_bench.gates.sequential import keep_decided
+        from poor_bench.gates.plan import keep_decided
 
         self._n_looks += 1
         evidence = gather_evidence(
@@ -211,7 +211,7 @@ class SequentialCheck:
 
 def _find_end(questions: Sequence[OpenQuestion]) -> SequentialStop:
     """Explain why none of the questions goes on."""
-    from poor_bench.gates.sequential import SequentialStop
+    from poor_bench.gates.plan import SequentialStop
 
     if not questions:
         return SequentialStop.NOT_COMPARABLE

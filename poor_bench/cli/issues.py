@@ -17,7 +17,7 @@ from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from poor_bench.issues.detector import Detector, Issue, IssueGroup
-    from poor_bench.issues.format_tax import FormatTax
+    from poor_bench.issues.form import FormatTax
     from poor_bench.reports.report_data import ReportData
 
 _EPILOG = examples(

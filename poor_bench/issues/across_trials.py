@@ -1,4 +1,4 @@
-"""Issues that need several results: an earlier run, repeated trials, other tests or models."""
+"""Issues that need more than one trial: other runs, trials, tests, models, or people's ratings."""
 
 from __future__ import annotations
 
@@ -278,4 +278,32 @@ _TIMING = (
 )
 
 
-DETECTORS = (*_HISTORY, *_STABILITY, *_TIMING)
+ACROSS_TRIALS = (*_HISTORY, *_STABILITY, *_TIMING)
+
+
+def _find_disagreements(table: TrialTable, context: IssueContext) -> Affected:
+    """Compare answers to rated tests only: their texts are read."""
+    import numpy as np
+
+    rated_tests = {people.test_id for people in context.people.values()}
+    rated = np.flatnonzero(table.trials.find_entries("test_id", rated_tests.__contains__))
+    found, said = [], []
+    for entry, trial in zip(rated.tolist(), table.look(rated), strict=True):
+        people, score = context.people.get(trial.result.answer_id), trial.result.score
+        if people is not None and people.disagrees_with(score):
+            raters = "1 person" if people.n_people == 1 else f"{people.n_people} people"
+            found.append(entry)
+            said.append(f"{raters}: {people.mean:.2f}, evaluator: {score:.2f}")
+    return Affected(np.array(found, dtype=np.int64), lambda place, _: said[place])
+
+
+PEOPLE = (
+    Detector(
+        id="people_disagree",
+        title="People disagree with the evaluator",
+        severity=IssueSeverity.HIGH,
+        meaning="People's ratings of the answer are 0.5 or more away from the evaluator's score.",
+        advice="Check the test's expected answer and evaluator, then the ratings.",
+        across=_find_disagreements,
+    ),
+)

@@ -1,34 +1,133 @@
 """Run all detectors and group what they find by cause.
 
-The order of the detectors decides which cause a lost score is charged to where several apply: what
-kept the model from answering comes before the form of the answer, and that before the plain wrong
-answer.
+Each detector looks at each trial by itself once, and what it says is kept; then come the detectors
+that need all trials. Their order decides which cause a lost score is charged to where several
+apply: what kept the model from answering comes before the form of the answer, and that before the
+plain wrong answer.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from hashlib import blake2b
 
-from poor_bench.issues.across_trials import DETECTORS as ACROSS_TRIALS
-from poor_bench.issues.code import DETECTORS as CODE
+from poor_bench.issues.across_trials import ACROSS_TRIALS, PEOPLE
 from poor_bench.issues.detector import (
+    EXPLAINS,
+    NO_FACTS,
+    SEPARATOR,
+    Among,
+    Check,
     Detector,
     Issue,
     IssueContext,
     IssueGroup,
     IssueSeverity,
+    TestFacts,
     Trial,
     TrialTable,
+    never,
 )
-from poor_bench.issues.failed_runs import DETECTORS as FAILED_RUNS
-from poor_bench.issues.form import DETECTORS as FORM
+from poor_bench.issues.form import FORM
 from poor_bench.issues.found_issues import Charge, FoundIssues, OfDetector
-from poor_bench.issues.people import DETECTORS as PEOPLE
-from poor_bench.issues.responses import DETECTORS as RESPONSES
-from poor_bench.issues.single_trials import collect_trials
-from poor_bench.issues.wrong_answers import DETECTORS as WRONG_ANSWERS
-from poor_bench.models.result import Result
+from poor_bench.issues.responses import FAILED_RUNS, RESPONSES
+from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS
+from poor_bench.models.result import Result, one_per_trial
+from poor_bench.statistics.trials import TextCodes, TextColumns, TextReader, collect_columns
+
+READ_TEXTS = (
+    "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",
+    "failure_message", "attempts",
+)  # fmt: skip
+"""Texts of results that built-in detectors read."""
+READ_FIELDS = (
+    "llm_id", "test_id", "trial", "run_id", "finish_reason", "marks", "found", "failure_kind",
+    "score", "strict_score", "execution_time_ms", "load_ms", "prompt_tokens", "completion_tokens",
+)  # fmt: skip
+"""The other fields of results that they read."""
+
+
+def collect_trials(
+    results: Iterable[Result], facts: Mapping[str, TestFacts], detectors: Sequence[Detector] = ()
+) -> TrialTable:
+    """Look at each of some results; of a trial with a score, newer failures are left out."""
+    known = one_per_trial(results)
+    return TrialTable(
+        trials=collect_columns(known),
+        texts=_look_at_each(known, facts, detectors),
+        facts=facts,
+        read=lambda entries: (known[entry] for entry in entries.tolist()),
+    )
+
+
+def build_reader(facts: Mapping[str, TestFacts], detectors: Sequence[Detector]) -> TextReader:
+    """Build what looks at each stored result."""
+    own = any(detector.version for detector in detectors)  # reads whatever it likes
+    named = [(detector.id, detector.version) for detector in detectors]
+    known = repr((named, sorted(facts.items()))).encode("utf-8", "surrogatepass")
+    return TextReader(
+        name="findings",
+        read=partial(_look_at_each, facts=facts, detectors=detectors),
+        texts=None if own else READ_TEXTS,
+        fields=None if own else READ_FIELDS,
+        version=blake2b(known, digest_size=16).hexdigest(),
+    )
+
+
+def _look_at_each(
+    results: Iterable[Result], facts: Mapping[str, TestFacts], detectors: Sequence[Detector]
+) -> TextColumns:
+    import numpy as np
+
+    checks = {kind: list(_list_checks(detectors, kind)) for kind in Among}
+    findings = TextCodes()
+    rows: list[tuple[int, int, int, bool]] = []
+    for result in results:
+        trial = Trial(result, facts.get(result.test_id, NO_FACTS))
+        kind = Among.FAILED if result.score is None else Among.ALL
+        found = [
+            name + EXPLAINS if explains(trial) else name
+            for name, check, explains in checks[Among.LOST if trial.is_lost else kind]
+            if check(trial) is not None
+        ]
+        code = findings[SEPARATOR.join(found)] if found else -1
+        rows.append((code, _hash_answer(trial), _hash(result.response), _begins_with_value(result)))
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T.copy()
+    return TextColumns(
+        columns=dict(zip(("findings", "answer", "response", "begins"), columns, strict=True)),
+        values={"findings": tuple(findings)},
+    )
+
+
+def _list_checks(
+    detectors: Sequence[Detector], kind: Among
+) -> Iterable[tuple[str, Check, Callable[[Trial], bool]]]:
+    """List the checks of trials of a kind, with their names."""
+    for detector in detectors:
+        for name, check in detector.marks.items():
+            yield name, check, never
+        if detector.check is not None and detector.among in {Among.ALL, kind}:
+            yield detector.id, detector.check, detector.explains_loss
+
+
+def _hash_answer(trial: Trial) -> int:
+    """Hash a wrong answer without spaces and case; 0 for an empty or a right one."""
+    words = trial.answer.casefold().split() if trial.is_lost else ()
+    return _hash("".join(words)) if words else 0
+
+
+def _hash(text: str) -> int:
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _begins_with_value(result: Result) -> bool:
+    """True if the value comes first, followed by other text."""
+    value, response = result.extracted.strip(), result.response.strip()
+    return bool(value) and response.startswith(value) and len(response) > len(value)
+
 
 _SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACROSS_TRIALS, *PEOPLE)
 DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *WRONG_ANSWERS)

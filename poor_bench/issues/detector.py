@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from poor_bench.extraction.found import Extracted
@@ -120,15 +120,11 @@ Wants = Callable[[EvaluatorSpec], AnswerFormat | None]
 """Asks an evaluator which answer format it wants; None where it is silent."""
 
 
-def _is_silent(_: EvaluatorSpec) -> AnswerFormat | None:
-    return None
-
-
 def build_context(
     tests: Mapping[str, Test],
     test_classes: Mapping[str, TestClass],
     llms: Mapping[str, LLM],
-    wants: Wants = _is_silent,
+    wants: Wants = lambda _: None,
 ) -> IssueContext:
     """Collect the context of a workspace; add more with `dataclasses.replace`.
 
@@ -152,7 +148,9 @@ def build_context(
     return IssueContext(facts=facts, temperatures=temperatures)
 
 
-def describe_test(class_id: str, evaluator: EvaluatorSpec, wants: Wants = _is_silent) -> TestFacts:
+def describe_test(
+    class_id: str, evaluator: EvaluatorSpec, wants: Wants = lambda _: None
+) -> TestFacts:
     """Derive the requirements of a test from its evaluator.
 
     Args:
@@ -184,8 +182,7 @@ def describe_test(class_id: str, evaluator: EvaluatorSpec, wants: Wants = _is_si
 
 
 T = TypeVar("T")
-
-
+K = TypeVar("K", bound=StrEnum)
 NO_FACTS = TestFacts()
 
 
@@ -364,3 +361,37 @@ class Detector:
     """True if a trial's lost score is charged to it, where `check` finds something."""
     version: str = ""
     """Changes with code that is not part of this package."""
+
+
+def build_detectors(
+    texts: Mapping[K, tuple[str, str, str]],
+    check: Callable[[K, Trial], str | None],
+    *,
+    severity: IssueSeverity = IssueSeverity.MEDIUM,
+    among: Among = Among.ALL,
+    explains_loss: Callable[[Trial], bool] = always,
+    prefix: str = "",
+) -> tuple[Detector, ...]:
+    """Build one detector for each kind of a fault.
+
+    Args:
+        texts: Kind to title, meaning and advice.
+        check: Looks for a kind in a trial.
+        severity: Of all of them, as the other arguments.
+        among: As in `Detector`.
+        explains_loss: As in `Detector`.
+        prefix: Of the ids, which are else the values of the kinds.
+    """
+    return tuple(
+        Detector(
+            id=f"{prefix}{kind.value}",
+            title=title,
+            severity=severity,
+            meaning=meaning,
+            advice=advice,
+            check=partial(check, kind),
+            among=among,
+            explains_loss=explains_loss,
+        )
+        for kind, (title, meaning, advice) in texts.items()
+    )

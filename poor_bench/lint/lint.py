@@ -15,17 +15,15 @@ from poor_bench.lint.checks import (
     check_cheats,
     check_classes,
     check_context,
+    check_format,
+    check_function_name,
     check_judges,
+    check_labels,
     check_lengths,
     check_reference,
     check_reported,
 )
 from poor_bench.lint.duplicates import check_duplicates
-from poor_bench.lint.prompt_checks import (
-    check_format,
-    check_function_name,
-    check_labels,
-)
 from poor_bench.lint.signatures import check_cases, check_inputs
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, LintSubject, list_subjects
 from poor_bench.models.test import EvaluatorSpec, merge_specs

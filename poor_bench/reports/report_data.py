@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.result_set import ResultSet
-from poor_bench.issues.detect import DETECTORS, find_issues, group_issues
+from poor_bench.issues.detect import DETECTORS, collect_trials, find_issues, group_issues
 from poor_bench.issues.detector import Detector, IssueContext, IssueGroup, TrialTable
-from poor_bench.issues.format_tax import FormatTax, format_tax
+from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
-from poor_bench.issues.single_trials import collect_trials
 from poor_bench.metrics.trust import write_missing
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
@@ -278,7 +277,7 @@ class ReportData:
     @cached_property
     def format_taxes(self) -> list[FormatTax]:
         """Score lost to format alone, by LLM and class; only where it is above 0."""
-        return [row for row in format_tax(self._looked) if row.tax > 1e-9]
+        return [row for row in compute_format_taxes(self._looked) if row.tax > 1e-9]
 
     @cached_property
     def reliabilities(self) -> list[Reliability]:

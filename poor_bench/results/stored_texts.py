@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from poor_bench.issues.detect import build_reader
 from poor_bench.issues.detector import TrialTable
-from poor_bench.issues.single_trials import build_reader
 from poor_bench.results.figures import read_outcomes
 from poor_bench.results.parts import PartFolder, write_beside
 from poor_bench.results.text_columns import digest_code, read_text_columns

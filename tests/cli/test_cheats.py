@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.lint.cheat_file import CheatFile
+from poor_bench.lint.cheats import CheatFile
 from tests.conftest import WorkspaceFiles
 
 

@@ -1,10 +1,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detect import collect_trials, detect_issues
 from poor_bench.issues.detector import IssueContext, TestFacts
-from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.issues.single_trials import collect_trials
+from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -38,4 +37,4 @@ def ids_of(result: Result, facts: TestFacts | None = None) -> list[str]:
 
 
 def tax_of(results: list[Result], facts: Mapping[str, TestFacts] | None = None) -> list[FormatTax]:
-    return format_tax(collect_trials(results, facts or {}))
+    return compute_format_taxes(collect_trials(results, facts or {}))

@@ -1,8 +1,7 @@
 import pytest
 
-from poor_bench.issues.detect import detect_issues
+from poor_bench.issues.detect import READ_FIELDS, READ_TEXTS, detect_issues
 from poor_bench.issues.detector import IssueContext
-from poor_bench.issues.single_trials import READ_FIELDS, READ_TEXTS
 from poor_bench.models.result import Result
 from tests.issues.builders import ids_of, scored
 from tests.issues.samples import SAMPLES, Sample

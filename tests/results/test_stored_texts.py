@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.issues.detect import detect_issues, find_issues
+from poor_bench.issues.detect import collect_trials, detect_issues, find_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext, TestFacts
-from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.issues.single_trials import collect_trials
+from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors
@@ -68,7 +67,7 @@ def look(
     known = detectors or load_detectors(folder / "issues")
     stored = StoredTexts(paths=store.paths, table=store.table(), facts=FACTS, detectors=known)
     looked = stored.look()
-    return [*find_issues(looked, CONTEXT, known)], format_tax(looked)
+    return [*find_issues(looked, CONTEXT, known)], compute_format_taxes(looked)
 
 
 def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> None:
@@ -78,7 +77,7 @@ def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> No
     assert {"sorry", "detector_failed", "suspicious_test", "no_answer"} <= {
         issue.detector_id for issue in fresh
     }
-    tax = format_tax(collect_trials(results, FACTS))
+    tax = compute_format_taxes(collect_trials(results, FACTS))
     assert [look(folder), look(folder)] == [(fresh, tax)] * 2
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.subject import ComparedSubject
+from poor_bench.comparison.result_set import ComparedSubject
 from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details

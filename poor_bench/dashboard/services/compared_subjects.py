@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
-from poor_bench.comparison.result_set import ResultSet
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters, hash_prompt
+from poor_bench.comparison.result_set import (
+    ComparedSubject,
+    ResultSet,
+    SubjectKind,
+    hash_parameters,
+    hash_prompt,
+)
 from poor_bench.resolver import read_run_facts
 from poor_bench.results.figures import without_removed
 from poor_bench.results.joined_table import SelectedRows, join_tables

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
 from poor_bench.models.result import Result

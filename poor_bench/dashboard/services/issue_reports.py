@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.issues.across_trials import PEOPLE
 from poor_bench.issues.detect import detect_issues, find_issues
-from poor_bench.issues.format_tax import FormatTax, format_tax
-from poor_bench.issues.people import DETECTORS as PEOPLE
+from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.results.stored_texts import StoredTexts
 
 if TYPE_CHECKING:
@@ -194,6 +194,6 @@ def _build_report(stored: StoredTexts, workspace: Workspace, context: IssueConte
         n_results=len(stored.table),
         issues=find_issues(looked, context, stored.detectors),
         detectors=stored.detectors,
-        tax=tuple(format_tax(looked)),
+        tax=tuple(compute_format_taxes(looked)),
         tests=workspace.tests_by_id,
     )

@@ -165,7 +165,7 @@ class RatedAnswers:
         Args:
             table: The results that count.
             llm_ids: The LLMs.
-            detectors: Those of `issues.people`.
+            detectors: Those of `issues.across_trials.PEOPLE`.
         """
         _, ratings = self._load()
         context = IssueContext(people=people_scores(ratings))

@@ -16,8 +16,7 @@ from poor_bench.dashboard.services.test_findings import (
     group_test_findings,
     list_test_findings,
 )
-from poor_bench.lint.cheat_file import read_measuring_time
-from poor_bench.lint.cheats import CheatScore, build_floor
+from poor_bench.lint.cheats import CheatScore, build_floor, read_measuring_time
 from poor_bench.prompts.request import build_messages
 from poor_bench.results.stored_texts import read_item_analysis
 from poor_bench.statistics.summary import FloorRow

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_parameters
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind, hash_parameters
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services import compared_subjects

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.comparison.subject import ComparedSubject
+from poor_bench.comparison.result_set import ComparedSubject
 from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import dcc, html
 
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import (
     llm_mark,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.badges import (
     latency_colour,
     latency_key,

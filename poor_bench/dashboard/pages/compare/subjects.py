@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dash import html
 
-from poor_bench.comparison.subject import (
+from poor_bench.comparison.result_set import (
     ComparedSubject,
     SubjectKind,
     hash_parameters,

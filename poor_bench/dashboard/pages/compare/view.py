@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.pages.compare.charts import build_charts
 from poor_bench.dashboard.pages.compare.classes import class_map
 from poor_bench.dashboard.pages.compare.columns import define_tests

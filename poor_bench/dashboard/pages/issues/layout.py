@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.issues.format_tax import FormatTax
+    from poor_bench.issues.form import FormatTax
     from poor_bench.issues.found_issues import FoundIssues
     from poor_bench.models.test import Test
 

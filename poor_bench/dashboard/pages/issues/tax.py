@@ -15,7 +15,7 @@ from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.issues.layout import LINKS
 from poor_bench.dashboard.url_state import model_link
-from poor_bench.issues.format_tax import FormatTax
+from poor_bench.issues.form import FormatTax
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component

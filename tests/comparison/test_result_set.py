@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.comparison.subject import ComparedSubject, SubjectKind, hash_prompt
+from poor_bench.comparison.result_set import ComparedSubject, SubjectKind, hash_prompt
 from poor_bench.models.test import Test
 from poor_bench.prompts.render import render_prompt
 

@@ -29,7 +29,7 @@ from poor_bench.runner.jobs import (
     estimate_costs,
     estimate_judging,
 )
-from poor_bench.runner.machine import machine_facts
+from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.rescore import (
     Rescored,
@@ -256,7 +256,7 @@ class WorkspaceRunner:
         started = self.manager.clock.now_iso()
         run_id = new_run_id(started, self.config.store.newest_run_id())
         result = self.try_once(llm, test, run_id)
-        header = {"started": started, "machine": machine_facts()}
+        header = {"started": started, "machine": collect_machine_facts()}
         self.config.store.add([result], run_id, header)
         return result
 

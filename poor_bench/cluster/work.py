@@ -23,7 +23,7 @@ from poor_bench.ports import CallControl, Reachability, TellsServer
 from poor_bench.providers.api_keys import find_known_key, key_variable, read_key
 from poor_bench.providers.endpoint import endpoint_key
 from poor_bench.runner.jobs import JudgeItem, score_again
-from poor_bench.runner.machine import machine_facts
+from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.sandbox import Level, accept_level, sandbox_status
 
 Value = TypeVar("Value")
@@ -102,7 +102,7 @@ def _prepare(content_hash: str, definitions: Definitions | None, lowest: Level) 
     llms = _opened[content_hash].llms
     host = socket.gethostname()
     return Readiness(
-        machine=machine_facts(),
+        machine=collect_machine_facts(),
         sandbox=_find_level(),
         missing_keys={llm.id: text for llm in llms if (text := _find_key_problem(llm))},
         keys=tuple(sorted({name for llm in llms if (name := _find_key_name(llm))})),

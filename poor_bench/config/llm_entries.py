@@ -14,7 +14,7 @@ from poor_bench.config.nearest_name import misspelt_name, nearest_name
 from poor_bench.config.report import Loaded, Place, Report
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
-from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.catalog import list_provider_names
 from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.parameters import (
     list_ignored_parameters,
@@ -120,7 +120,7 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
         report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
         return
     _check_parameters(llm, (*place, "parameters"), report)
-    meant = misspelt_name(llm.provider, provider_names())
+    meant = misspelt_name(llm.provider, list_provider_names())
     if meant is not None and meant != llm.provider.lower():
         message = f"`{llm.provider}` is treated as an OpenAI-compatible server"
         hint = f"did you mean `{meant}`?"

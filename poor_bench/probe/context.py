@@ -44,7 +44,7 @@ _ANSWER_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _PromptReading:
     """What one reply shows."""
 
     is_whole: bool | None
@@ -77,7 +77,7 @@ def probe_context(subject: ProbeSubject, n_spare: int) -> Part:
 
 def _read_prompt(
     subject: ProbeSubject, n_words: int, num_ctx: int | None
-) -> Generator[ProbeCall, ProbeReply, _Read]:
+) -> Generator[ProbeCall, ProbeReply, _PromptReading]:
     changes = {} if num_ctx is None else {"num_ctx": num_ctx}
     filler = " ".join(islice(cycle(_FILLER.split()), n_words))
     prompt = (
@@ -94,19 +94,23 @@ def _read_prompt(
     return _read(reply, n_words, subject.nonce)
 
 
-def _read(reply: ProbeReply, n_words: int, code_word: str) -> _Read:
+def _read(reply: ProbeReply, n_words: int, code_word: str) -> _PromptReading:
     if reply.failure is not None:
         is_overflow = reply.failure.kind is FailureKind.CONTEXT_OVERFLOW
         context = _find_context(reply.failure.message) if is_overflow else None
-        return _Read(is_whole=False if is_overflow else None, is_error=is_overflow, context=context)
+        return _PromptReading(
+            is_whole=False if is_overflow else None, is_error=is_overflow, context=context
+        )
     tokens = reply.prompt_tokens
     is_told_cut = reply.completion is not None and reply.completion.prompt_truncated
     if is_told_cut or (tokens is not None and tokens < n_words):
-        return _Read(is_whole=False, context=None if tokens is None else estimate_context(tokens))
+        return _PromptReading(
+            is_whole=False, context=None if tokens is None else estimate_context(tokens)
+        )
     if tokens is not None:
-        return _Read(is_whole=True)
+        return _PromptReading(is_whole=True)
     is_recalled = code_word.lower() in f"{reply.answer} {reply.thinking}".lower()
-    return _Read(is_whole=True if is_recalled else None)
+    return _PromptReading(is_whole=True if is_recalled else None)
 
 
 _NUMBER = re.compile(r"\d[\d,]*")
@@ -140,7 +144,9 @@ def estimate_context(prompt_tokens: int) -> int:
     return prompt_tokens
 
 
-def _judge(large: _Read, small: _Read, asked: int, wanted: int | None) -> ProbeFinding:
+def _judge(
+    large: _PromptReading, small: _PromptReading, asked: int, wanted: int | None
+) -> ProbeFinding:
     setting = Setting.NUM_CTX
     evidence = f"{_describe(large, asked)} {_describe(small, None)}"
     if large.is_whole is False:
@@ -155,7 +161,7 @@ def _judge(large: _Read, small: _Read, asked: int, wanted: int | None) -> ProbeF
 
 
 def _judge_cut(
-    large: _Read, small: _Read, asked: int, wanted: int | None, evidence: str
+    large: _PromptReading, small: _PromptReading, asked: int, wanted: int | None, evidence: str
 ) -> ProbeFinding:
     setting, context = Setting.NUM_CTX, large.context
     is_wider = bool(context and small.context and context > small.context * 1.5)
@@ -166,7 +172,7 @@ def _judge_cut(
     return ignored(setting, reason, evidence, note=f"context cut to {size}")
 
 
-def _judge_unsent(large: _Read, wanted: int | None, n_words: int) -> ProbeFinding:
+def _judge_unsent(large: _PromptReading, wanted: int | None, n_words: int) -> ProbeFinding:
     setting = Setting.NUM_CTX
     reason = "The provider's API has no num_ctx; it is not sent."
     if large.is_whole is False:
@@ -182,7 +188,7 @@ def _judge_unsent(large: _Read, wanted: int | None, n_words: int) -> ProbeFindin
     return finding if wanted else replace(finding, note="")
 
 
-def _describe(read: _Read, asked: int | None) -> str:
+def _describe(read: _PromptReading, asked: int | None) -> str:
     prompt = f"A prompt within {asked:,} tokens" if asked else "One beyond its num_ctx"
     size = f" to {read.context:,} tokens" if read.context else ""
     if read.is_whole is None:

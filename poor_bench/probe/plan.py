@@ -21,7 +21,7 @@ MOST_CALLS = 20
 ALL_SETTINGS = frozenset(Setting)
 
 
-class _Step(NamedTuple):
+class _ProbeStep(NamedTuple):
     settings: frozenset[Setting]
     n_calls: int
     """Calls without those that doubt may cost."""
@@ -29,14 +29,16 @@ class _Step(NamedTuple):
 
 
 _STEPS = (
-    _Step(frozenset({Setting.RESPONSE_SCHEMA}), obedience.N_SCHEMA_CALLS, obedience.probe_schema),
-    _Step(frozenset({Setting.STOP}), obedience.N_STOP_CALLS, obedience.probe_stop),
-    _Step(frozenset({Setting.NUM_CTX}), context.N_CALLS, context.probe_context),
-    _Step(
+    _ProbeStep(
+        frozenset({Setting.RESPONSE_SCHEMA}), obedience.N_SCHEMA_CALLS, obedience.probe_schema
+    ),
+    _ProbeStep(frozenset({Setting.STOP}), obedience.N_STOP_CALLS, obedience.probe_stop),
+    _ProbeStep(frozenset({Setting.NUM_CTX}), context.N_CALLS, context.probe_context),
+    _ProbeStep(
         frozenset({Setting.SYSTEM_PROMPT}), obedience.N_SYSTEM_CALLS, obedience.probe_system_prompt
     ),
-    _Step(frozenset({Setting.EFFORT}), obedience.N_EFFORT_CALLS, obedience.probe_effort),
-    _Step(
+    _ProbeStep(frozenset({Setting.EFFORT}), obedience.N_EFFORT_CALLS, obedience.probe_effort),
+    _ProbeStep(
         frozenset({Setting.SEED, Setting.TEMPERATURE, Setting.MAX_TOKENS}),
         sampling.N_CALLS,
         sampling.probe_sampling,
@@ -70,12 +72,12 @@ def probe_settings(subject: ProbeSubject, chosen: Collection[Setting] = ALL_SETT
     return tuple(findings[setting] for setting in Setting if setting in chosen)
 
 
-class _Asked(NamedTuple):
+class _PartResult(NamedTuple):
     findings: list[ProbeFinding]
     n_calls: int
 
 
-def _count(part: Part, subject: ProbeSubject) -> Generator[ProbeCall, ProbeReply, _Asked]:
+def _count(part: Part, subject: ProbeSubject) -> Generator[ProbeCall, ProbeReply, _PartResult]:
     """Pass the calls of a part on, and count them."""
     n_calls = 0
     try:
@@ -86,10 +88,10 @@ def _count(part: Part, subject: ProbeSubject) -> Generator[ProbeCall, ProbeReply
             subject.note_reply(reply)
             call = part.send(reply)
     except StopIteration as end:
-        return _Asked(end.value, n_calls)
+        return _PartResult(end.value, n_calls)
 
 
-def _needs_calls(step: _Step, subject: ProbeSubject, chosen: Collection[Setting]) -> bool:
+def _needs_calls(step: _ProbeStep, subject: ProbeSubject, chosen: Collection[Setting]) -> bool:
     """True if a step has a chosen setting that is sent; a cut context shows without num_ctx."""
     wanted = step.settings & set(chosen)
     return bool(wanted - (subject.unsent - {Setting.NUM_CTX}))

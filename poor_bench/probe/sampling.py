@@ -156,7 +156,7 @@ Asking = Generator[ProbeCall, ProbeReply, None]
 
 
 @dataclass
-class _Drawn:
+class _SampledReplies:
     """Replies so far, by temperature and seed."""
 
     unsent: frozenset[Setting]
@@ -240,7 +240,7 @@ def probe_sampling(subject: ProbeSubject, n_spare: int) -> Part:
         subject: The model.
         n_spare: Calls that may be made beyond `N_CALLS` where answers leave doubt.
     """
-    drawn = _Drawn(subject.unsent, subject.parameters())
+    drawn = _SampledReplies(subject.unsent, subject.parameters())
     n_most = N_CALLS + n_spare
     for temperature, seed in ((1, 11), (1, 11), (1, 22), (0, 11), (0, 22)):
         if len(drawn.limited) < n_most:
@@ -254,7 +254,7 @@ def probe_sampling(subject: ProbeSubject, n_spare: int) -> Part:
     ]
 
 
-def _ask_more(drawn: _Drawn, n_most: int) -> Asking:
+def _ask_more(drawn: _SampledReplies, n_most: int) -> Asking:
     """Ask again for what leaves doubt; the seeds of further calls are new."""
     seed = 33
     while len(drawn.limited) < n_most:

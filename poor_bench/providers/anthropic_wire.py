@@ -31,11 +31,11 @@ from poor_bench.providers.chat_wire import (
     ReplyParts,
     count_at,
     find_json_schema,
+    list_stop_texts,
     mapping_at,
     mappings_at,
     merge_extra_body,
     rename_parameters,
-    stop_texts,
     text_at,
 )
 from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter, is_refusal
@@ -60,18 +60,18 @@ class AnthropicWire:
         self._model = model
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers of a request."""
+        """Build the headers of a request."""
         headers = {"Content-Type": "application/json", "anthropic-version": _VERSION}
         if key:
             headers["x-api-key"] = key
         return headers
 
     def body(self, request: ChatRequest, refused: Refused) -> dict[str, Any]:
-        """Return the body of a request, without what was refused."""
+        """Build the body of a request, without what was refused."""
         parameters = request.parameters
         limit = parameters.get("max_tokens")
         room = limit if isinstance(limit, int) else None
-        settings = thinking_settings(parameters.get("think"), room, refused)
+        settings = build_thinking_settings(parameters.get("think"), room, refused)
         budget = settings.get("thinking", {}).get("budget_tokens", 0)
         is_cached = parameters.get("prompt_cache") is True
         body = {
@@ -83,7 +83,7 @@ class AnthropicWire:
         }
         if system := _system(request):
             body["system"] = [_cached_block(system)] if is_cached else system
-        if stop := stop_texts(parameters):
+        if stop := list_stop_texts(parameters):
             body["stop_sequences"] = stop
         schema = find_json_schema(parameters)
         if schema and _FORMAT not in refused:
@@ -109,7 +109,7 @@ class AnthropicWire:
         return {"adaptive": ADAPTIVE, "disabled": DISABLED}.get(str(form))
 
     def note(self, refused: str) -> str:
-        """Return one sentence on what was done about a refusal."""
+        """Say in one sentence what was done about a refusal."""
         if refused == ADAPTIVE:
             return "the model has no adaptive thinking; a token budget was sent instead"
         return f"the model does not accept {refused}; it was omitted"
@@ -160,7 +160,7 @@ _SMALLEST_BUDGET = 1024
 _BUDGETS = {"low": 2048, "medium": 8192, "high": 16384, "max": 32768}
 
 
-def thinking_settings(think: Any, max_tokens: int | None, refused: Refused) -> dict[str, Any]:
+def build_thinking_settings(think: Any, max_tokens: int | None, refused: Refused) -> dict[str, Any]:
     """Build the fields that `think` adds to a request; empty for the model's default.
 
     Args:

@@ -26,7 +26,7 @@ _KEY_SHAPES = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key)[-_][\w*.-]{8,}|(?<=Bearer 
 
 
 def key_variable(llm: LLM, environ: Mapping[str, str]) -> str | None:
-    """Return the name of the environment variable of an LLM's key; None where it needs none.
+    """Name the environment variable of an LLM's key; None where it needs none.
 
     A provider's own variable (such as OPENAI_API_KEY) counts only where the provider's own
     server is asked, so that a key never reaches another server unless `api_key_env` says so.
@@ -43,7 +43,7 @@ def key_variable(llm: LLM, environ: Mapping[str, str]) -> str | None:
 
 
 def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
-    """Return the key of an LLM, or None where it needs none.
+    """Read the key of an LLM; None where it needs none.
 
     Raises:
         ProviderError: If it needs one and the environment does not hold it, or it holds
@@ -71,7 +71,7 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
 
 
 def find_known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
-    """Return the key of an LLM as the environment has it, usable or not; None without one."""
+    """Find the key of an LLM as the environment has it, usable or not; None without one."""
     try:
         variable = key_variable(llm, environ)
     except ConfigError:
@@ -80,7 +80,7 @@ def find_known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
 
 
 def hide_keys(text: str, key: str | None) -> str:
-    """Return text without the key, and without anything else that looks like one.
+    """Remove the key from a text, and anything else that looks like one.
 
     Hide first and cut afterwards: half a key is not found any more.
     """

@@ -33,12 +33,12 @@ PAGE = 100
 
 
 def in_one_piece(request: ChatRequest) -> ChatRequest:
-    """Return a request without streaming, as batches want it."""
+    """Turn streaming off in a request, as batches want it."""
     return replace(request, parameters={**request.parameters, "stream": False})
 
 
-def id_in(value: Mapping[str, Any], key: str = "id") -> str:
-    """Return an id that a server gave, safe to stand in a path.
+def read_id(value: Mapping[str, Any], key: str = "id") -> str:
+    """Read an id that a server gave, safe to stand in a path.
 
     Raises:
         ProviderError: If it is missing or is not an id.
@@ -69,7 +69,7 @@ def walk(
             yield batch
         if not batches or page.get("has_more") is not True:
             return
-        query = f"?limit={PAGE}&{cursor}={id_in(batches[-1])}"
+        query = f"?limit={PAGE}&{cursor}={read_id(batches[-1])}"
 
 
 _CALL = "/v1/chat/completions"
@@ -112,12 +112,12 @@ class OpenAIBatches:
         content_type = f"multipart/form-data; boundary={_BOUNDARY}"
         uploaded = self._chat.upload(self._wire, "/files", control, form, content_type)
         batch = {
-            "input_file_id": id_in(uploaded),
+            "input_file_id": read_id(uploaded),
             "endpoint": _CALL,
             "completion_window": "24h",
             "metadata": {_MARK: key},
         }
-        return id_in(self._chat.post(self._wire, "/batches", control, batch))
+        return read_id(self._chat.post(self._wire, "/batches", control, batch))
 
     def find(
         self, key: str, n_items: int, after: str, known: Container[str], control: CallControl
@@ -129,7 +129,7 @@ class OpenAIBatches:
 
         for batch in walk(fetch, "after", after):
             if mapping_at(batch, "metadata").get(_MARK) == key:
-                return BatchLookup(batch_id=id_in(batch))
+                return BatchLookup(batch_id=read_id(batch))
         return BatchLookup()
 
     def look(self, batch_id: str, control: CallControl) -> BatchProgress:
@@ -142,7 +142,7 @@ class OpenAIBatches:
             state=state,
             n_done=(count_at(counts, "completed") or 0) + (count_at(counts, "failed") or 0),
             n_items=count_at(counts, "total") or 0,
-            files=tuple(f"/files/{id_in(batch, key)}/content" for key in files),
+            files=tuple(f"/files/{read_id(batch, key)}/content" for key in files),
             error=self._explain(batch) if state is BatchState.FAILED else None,
         )
 
@@ -218,7 +218,7 @@ class AnthropicBatches:
     def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
         """Submit all requests in one body; their custom ids begin with the key."""
         body = b'{"requests":[' + b",".join(lines) + b"]}"
-        return id_in(self._chat.upload(self._wire, _PATH, control, body, "application/json"))
+        return read_id(self._chat.upload(self._wire, _PATH, control, body, "application/json"))
 
     def find(
         self, key: str, n_items: int, after: str, known: Container[str], control: CallControl
@@ -226,7 +226,7 @@ class AnthropicBatches:
         """Find the batch whose results carry the key; one that is running does not tell."""
         unclear = []
         for batch in walk(lambda query: self._list(query, control), "after_id", after):
-            batch_id, progress = id_in(batch), _read_progress(batch)
+            batch_id, progress = read_id(batch), _read_progress(batch)
             if progress.n_items != n_items or batch_id in known:
                 continue
             if progress.state is BatchState.RUNNING:
@@ -284,5 +284,5 @@ def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
         state=BatchState.ENDED if has_ended else BatchState.RUNNING,
         n_done=n_items - by_name["processing"],
         n_items=n_items,
-        files=(f"{_PATH}/{id_in(batch)}/results",) if has_ended else (),
+        files=(f"{_PATH}/{read_id(batch)}/results",) if has_ended else (),
     )

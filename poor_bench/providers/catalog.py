@@ -100,8 +100,8 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
 )
 
 
-def provider_names() -> tuple[str, ...]:
-    """Return the names of the known providers, the ones of most use first."""
+def list_provider_names() -> tuple[str, ...]:
+    """List the names of the known providers, the ones of most use first."""
     return tuple(PROVIDERS)
 
 

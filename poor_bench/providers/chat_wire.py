@@ -13,12 +13,12 @@ from poor_bench.providers.transport.reply import Framing
 
 
 def list_messages(request: ChatRequest) -> list[dict[str, str]]:
-    """Return the messages as role and content."""
+    """List the messages as role and content."""
     return [{"role": message.role, "content": message.content} for message in request.messages]
 
 
 def rename_parameters(parameters: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters that are set, under the names that a server knows them by."""
+    """Rename the parameters that are set to the names that a server knows."""
     return {
         theirs: parameters[ours]
         for ours, theirs in names.items()
@@ -26,8 +26,8 @@ def rename_parameters(parameters: Mapping[str, Any], names: Mapping[str, str]) -
     }
 
 
-def stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
-    """Return `stop` as a list; empty where it is not set."""
+def list_stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
+    """List the texts of `stop`; empty where it is not set."""
     stop = parameters.get("stop")
     if not stop:
         return []
@@ -35,7 +35,7 @@ def stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
 
 
 def find_json_schema(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the schema that `response_format` asks for; None where it asks for none.
+    """Find the schema that `response_format` asks for; None where it asks for none.
 
     Our form `{"type": "json_schema", "schema": ...}` and OpenAI's, where the schema stands one
     level deeper, are both understood.
@@ -56,7 +56,7 @@ def wants_json(parameters: Mapping[str, Any]) -> bool:
 
 
 def merge_extra_body(body: Mapping[str, Any], extra: Any) -> dict[str, Any]:
-    """Return a request with `extra_body` merged in; its values win, mappings are merged."""
+    """Merge `extra_body` into a request; its values win, mappings are merged."""
     result = dict(body)
     for key, value in extra.items() if isinstance(extra, Mapping) else ():
         before = result.get(key)
@@ -106,7 +106,7 @@ class ReplyParts:
     def to_completion(
         self, total_ms: float, first_token_ms: float | None, notes: tuple[str, ...] = ()
     ) -> Completion:
-        """Return the finished reply with the times that were measured here.
+        """Make the finished reply, with the times that were measured here.
 
         Times of the server that do not fit into those are skipped: some proxies make them up.
         """
@@ -132,32 +132,32 @@ class ReplyParts:
 
 
 def text_at(value: Mapping[str, Any], key: str) -> str:
-    """Return the text under a key of a server's object; empty where there is none."""
+    """Read the text under a key of a server's object; empty where there is none."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
 def mapping_at(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return the mapping under a key of a server's object; empty where there is none."""
+    """Read the mapping under a key of a server's object; empty where there is none."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def mappings_at(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return the mappings in the list under a key; empty where there is none."""
+    """Read the mappings in the list under a key; empty where there is none."""
     found = value.get(key)
     items = found if isinstance(found, list) else []
     return [item for item in items if isinstance(item, dict)]
 
 
 def count_at(value: Mapping[str, Any], key: str) -> int | None:
-    """Return the count under a key of a server's object; None where there is none."""
+    """Read the count under a key of a server's object; None where there is none."""
     found = number_at(value, key)
     return None if found is None else int(found)
 
 
 def number_at(value: Mapping[str, Any], key: str) -> float | None:
-    """Return the number under a key of a server's object; None where there is none."""
+    """Read the number under a key of a server's object; None where there is none."""
     found = value.get(key)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
@@ -200,10 +200,10 @@ class ChatWire(Protocol):
     framing: Framing
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers of a request."""
+        """Build the headers of a request."""
 
     def body(self, request: ChatRequest, refused: Refused) -> dict[str, Any]:
-        """Return the body of a request."""
+        """Build the body of a request."""
 
     def reader(self, request: ChatRequest, body: Mapping[str, Any]) -> ReplyReader:
         """Build the reader of the reply to that request."""
@@ -212,4 +212,4 @@ class ChatWire(Protocol):
         """Name the part of a request that the server refuses and that can be left out, or None."""
 
     def note(self, refused: str) -> str:
-        """Return one sentence on what was done about a refusal."""
+        """Say in one sentence what was done about a refusal."""

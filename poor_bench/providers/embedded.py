@@ -44,7 +44,7 @@ from poor_bench.providers.embedded_engine import (
     EngineSettings,
     require_library,
 )
-from poor_bench.providers.error_reply import error_in
+from poor_bench.providers.error_reply import read_error
 from poor_bench.providers.failures import classify
 from poor_bench.providers.openai_wire import OpenAIReplyReader, OpenAIWire, find_dialect
 from poor_bench.providers.transport.watch import CallWatch
@@ -74,7 +74,7 @@ class EmbeddedProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
         held, load_ms = self._hold(control)
-        body = request_body(self._llm, request)
+        body = build_request_body(self._llm, request)
         watch = CallWatch(control, self._services.clock)
         reader = OpenAIReplyReader(self._llm.name)
         parts = reader.parts
@@ -126,7 +126,7 @@ class EmbeddedProvider:
         self.unload()
 
     def _hold(self, control: CallControl) -> tuple[_Held, float]:
-        """Return the loaded model, and how long loading took just now in milliseconds."""
+        """Load the model if need be; also tell how long that took, in milliseconds."""
         with self._lock:
             if self._held is not None:
                 return self._held, 0.0
@@ -152,7 +152,7 @@ _ALWAYS: Mapping[str, Any] = {
 }
 
 
-def request_body(llm: LLM, request: ChatRequest) -> dict[str, Any]:
+def build_request_body(llm: LLM, request: ChatRequest) -> dict[str, Any]:
     """Build the body of a request to llama.cpp."""
     complete = replace(request, parameters={**_DEFAULTS, **request.parameters})
     wire = OpenAIWire(llm.name, find_dialect("llamacpp"))
@@ -182,7 +182,7 @@ def raise_refusal(piece: Mapping[str, Any]) -> None:
     """
     if "error" not in piece:
         return
-    error = error_in(piece)
+    error = read_error(piece)
     kind = classify(error)
     overflow = kind is FailureKind.CONTEXT_OVERFLOW
     hint = "shorten the prompt or raise the parameter num_ctx" if overflow else ""
@@ -203,29 +203,29 @@ class ModelFile:
 
 
 def obtain_model(llm: LLM, services: ProviderServices, control: CallControl) -> ModelFile:
-    """Return the file of an LLM's model, fetched if need be.
+    """Find the file of an LLM's model; fetch it if need be.
 
     Raises:
         ProviderError: If the file does not exist and cannot be fetched.
         RunCancelledError: If `control.cancelled()` turned true.
     """
-    own = own_file(llm, services)
+    own = find_own_file(llm, services)
     if own is not None:
         return ModelFile(own, _digest_samples(own))
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
-        raise unknown_model(llm)
+        raise make_unknown_model_error(llm)
     return ModelFile(default_cache(services.environ).obtain(source, control), source.digest)
 
 
-def own_file(llm: LLM, services: ProviderServices) -> Path | None:
-    """Return the file that the LLM or the environment names; None where neither does."""
+def find_own_file(llm: LLM, services: ProviderServices) -> Path | None:
+    """Find the file that the LLM or the environment names; None where neither does."""
     named = llm.parameters.get("model_path") or services.environ.get(FILE_VARIABLE)
     return services.workspace / Path(str(named)).expanduser() if named else None
 
 
-def unknown_model(llm: LLM) -> ProviderError:
-    """Return the error for a name that stands for no model."""
+def make_unknown_model_error(llm: LLM) -> ProviderError:
+    """Make the error for a name that stands for no model."""
     near = difflib.get_close_matches(llm.name, MODEL_SOURCES, n=1)
     known = f"did you mean {near[0]!r}? " if near else f"known: {', '.join(MODEL_SOURCES)}; "
     return ProviderError(
@@ -236,7 +236,7 @@ def unknown_model(llm: LLM) -> ProviderError:
 
 
 def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the file of a model that is fetched on demand; None while it is not there.
+    """Find the file of a model that is fetched on demand; None while it is not there.
 
     Raises:
         ProviderError: If there is no folder to look in.
@@ -246,7 +246,7 @@ def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.envi
 
 
 def _digest_samples(path: Path) -> str:
-    """Return a hash of size, beginning and end: files of many gigabytes are not read for it."""
+    """Hash size, beginning and end: files of many gigabytes are not read for it."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -273,14 +273,14 @@ def check_embedded(llm: LLM, services: ProviderServices) -> Reachability:
 
 
 def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
-    own = own_file(llm, services)
+    own = find_own_file(llm, services)
     if own is not None:
         message = str(own) if own.is_file() else f"the file {own} does not exist"
         return Reachability(reachable=True, model_present=own.is_file(), message=message)
     names = tuple(MODEL_SOURCES)
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
-        message = _with_hint(unknown_model(llm))
+        message = _with_hint(make_unknown_model_error(llm))
         return Reachability(reachable=True, model_present=False, message=message, models=names)
     if find_cached_model(llm.name, services.environ):
         return Reachability(reachable=True, model_present=True, models=names)

@@ -86,7 +86,7 @@ Download = Callable[[ModelSource, Path, Mapping[str, str], CallControl], Path]
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of our cache: $POOR_BENCH_CACHE, else the one that the system intends.
+    """Find the folder of our cache: $POOR_BENCH_CACHE, else the one that the system intends.
 
     Raises:
         RuntimeError: If the variable is not set and the user has no home.
@@ -229,11 +229,11 @@ class ModelCache:
         self._download = download
 
     def locate(self, source: ModelSource) -> Path:
-        """Return where the file of a model is, or will be."""
+        """Tell where the file of a model is, or will be."""
         return self._folder / source.file_name
 
     def obtain(self, source: ModelSource, control: CallControl) -> Path:
-        """Return the path of a model's file, which is fetched unless it is there unharmed.
+        """Find the file of a model; fetch it unless it is there unharmed.
 
         Raises:
             ProviderError: If it cannot be had; the hint says what can be done.
@@ -290,7 +290,7 @@ class ModelCache:
 
 
 def default_cache(environ: Mapping[str, str] = os.environ) -> ModelCache:
-    """Return the user's cache.
+    """Open the user's cache.
 
     Raises:
         ProviderError: If the user has no home and names no folder.

@@ -38,20 +38,20 @@ LIBRARY_DECIDES = -1
 """llama.cpp's own choice: the physical cores of the machine."""
 
 
-def n_compute_threads() -> int:
-    """Return one thread per physical core that this process may use.
+def count_compute_threads() -> int:
+    """Count one thread for each physical core that this process may use.
 
     llama.cpp itself counts all cores of the machine, also those that a container or `taskset`
     withholds, and is many times slower with more threads than cores. Only Linux tells more.
     """
     if sys.platform != "linux":
         return LIBRARY_DECIDES
-    cores = physical_cores(os.sched_getaffinity(0), Path("/sys/devices/system/cpu"))
-    return max(1, min(cores, quota_cores(Path("/sys/fs/cgroup/cpu.max"))))
+    cores = count_physical_cores(os.sched_getaffinity(0), Path("/sys/devices/system/cpu"))
+    return max(1, min(cores, count_quota_cores(Path("/sys/fs/cgroup/cpu.max"))))
 
 
-def physical_cores(cpus: Iterable[int], topology: Path) -> int:
-    """Return on how many physical cores the given logical ones lie.
+def count_physical_cores(cpus: Iterable[int], topology: Path) -> int:
+    """Count the physical cores on which the given logical ones lie.
 
     Args:
         cpus: Numbers of logical cores.
@@ -63,7 +63,7 @@ def physical_cores(cpus: Iterable[int], topology: Path) -> int:
     return len({_siblings(topology / f"cpu{cpu}" / "topology", cpu) for cpu in cpus})
 
 
-def quota_cores(limit: Path) -> int:
+def count_quota_cores(limit: Path) -> int:
     """Count the whole cores of a container's quota; a very large number without a quota.
 
     Source:
@@ -127,7 +127,7 @@ class Engine:
     def generate(
         self, body: Mapping[str, Any], check: Callable[[], None]
     ) -> Generator[Piece, None, None]:
-        """Return the pieces of a reply as they are computed; closing the generator ends that.
+        """Yield the pieces of a reply as they are computed; closing the generator ends that.
 
         Args:
             body: A request in llama.cpp's form of OpenAI's chat completions, with `stream`.
@@ -198,7 +198,7 @@ def _start_server(settings: EngineSettings) -> Server:
 
 
 def require_library() -> Any:
-    """Return llama.cpp's module.
+    """Import llama.cpp's module.
 
     Its threads wait for each other by spinning. With nothing else running that is the fastest way,
     but where other programs want the cores too it costs ten times the time and more; a short spin
@@ -231,7 +231,7 @@ def _parameters(parameters: CommonParams, settings: EngineSettings) -> CommonPar
     The server also listens on a loopback port, which cannot be switched off; a key that nobody
     knows keeps everybody out.
     """
-    threads = n_compute_threads()
+    threads = count_compute_threads()
     parameters.model.path = str(settings.path)
     parameters.n_ctx = settings.context_tokens * settings.slots
     parameters.n_parallel = settings.slots
@@ -257,7 +257,7 @@ class EnginePool:
         self._lock = threading.Lock()
 
     def take(self, settings: EngineSettings) -> tuple[Engine, float]:
-        """Return an engine, and in how many milliseconds it was loaded: 0 if it was there.
+        """Take an engine; also tell in how many milliseconds it was loaded, 0 if it was there.
 
         Raises:
             ProviderError: If it cannot be loaded.

@@ -19,7 +19,7 @@ _PATHS_OF_CALLS = ("/chat/completions", "/v1/messages", "/api/chat", "/api/gener
 
 
 def resolve_endpoint(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the base URL that an LLM is asked at, without a slash at its end.
+    """Find the base URL that an LLM is asked at, without a slash at its end.
 
     Slips with one meaning are corrected: a missing scheme, the path of a single call, a
     missing `/v1` of an OpenAI-compatible server.
@@ -88,7 +88,7 @@ def is_local_host(host: str) -> bool:
 
 
 def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the same text for LLMs that share one server, and so its limits.
+    """Name the server of an LLM: the same text for LLMs that share it, and so its limits.
 
     Raises:
         ConfigError: As `resolve_endpoint`.
@@ -102,15 +102,15 @@ def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     return f"{parts.scheme}://{host}:{port}"
 
 
-def ollama_host_to_url(value: str) -> str:
-    """Return the URL that a value of OLLAMA_HOST stands for.
+def make_ollama_url(value: str) -> str:
+    """Make the URL that a value of OLLAMA_HOST stands for.
 
     Source:
         Ollama's FAQ and client: scheme, host and port may each be missing; `0.0.0.0` is what a
         server listens on and is reached at 127.0.0.1.
 
     Example:
-        >>> ollama_host_to_url("0.0.0.0")
+        >>> make_ollama_url("0.0.0.0")
         'http://127.0.0.1:11434'
     """
     scheme, _, rest = value.strip().rpartition("://")
@@ -140,9 +140,7 @@ def _choose_endpoint(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str])
     of_environment = environ.get(entry.endpoint_env or "", "").strip()
     if of_environment:
         return (
-            ollama_host_to_url(of_environment)
-            if entry.wire is WireFormat.OLLAMA
-            else of_environment
+            make_ollama_url(of_environment) if entry.wire is WireFormat.OLLAMA else of_environment
         )
     if entry.endpoint is None:
         raise ConfigError(

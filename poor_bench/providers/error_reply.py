@@ -52,11 +52,11 @@ def parse_error_reply(status: int | None, body: bytes) -> ErrorReply:
         value = orjson.loads(body)
     except ValueError:
         return _from_text(status, body.decode("utf-8", "replace"))
-    return error_in(value, status)
+    return read_error(value, status)
 
 
 def hide_key_in_reply(value: Any, key: str | None) -> Any:
-    """Return a reply, as bytes or decoded, without the key."""
+    """Remove the key from a reply, as bytes or decoded."""
     if isinstance(value, bytes):
         return hide_key(value.decode("latin-1"), key).encode("latin-1")
     if isinstance(value, str):
@@ -68,8 +68,8 @@ def hide_key_in_reply(value: Any, key: str | None) -> Any:
     return value
 
 
-def error_in(value: Any, status: int | None = None) -> ErrorReply:
-    """Return the error that a decoded reply, or one object of a stream, holds."""
+def read_error(value: Any, status: int | None = None) -> ErrorReply:
+    """Read the error that a decoded reply, or one object of a stream, holds."""
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, Mapping):
@@ -90,7 +90,7 @@ def error_in(value: Any, status: int | None = None) -> ErrorReply:
 
 
 def one_line(text: str) -> str:
-    """Return text as one printable line of at most 300 characters, without what looks like a key.
+    """Make one printable line of at most 300 characters, without what looks like a key.
 
     The key of the LLM is hidden before: see `hide_key_in_reply`.
     """
@@ -166,7 +166,7 @@ _WORDS = re.compile(
 
 
 def find_refused_parameter(error: ErrorReply, candidates: Sequence[str]) -> str | None:
-    """Return the first of `candidates` that a server does not take at all.
+    """Find the first of `candidates` that a server does not take at all.
 
     A value out of range is not such a refusal: it is for the user to fix.
 
@@ -201,7 +201,7 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def retry_after_s(headers: Mapping[str, str], message: str, now: datetime) -> float | None:
-    """Return the seconds that a server asks to wait, 0 or more; None where it does not say.
+    """Read the seconds that a server asks to wait, 0 or more; None where it does not say.
 
     Args:
         headers: The reply's headers; names in lower case or case-insensitive.
@@ -257,7 +257,7 @@ _LONGEST = 40
 
 
 def read_allowance(headers: Mapping[str, str]) -> Allowance | None:
-    """Return the requests that are left; None where the headers do not tell, or make no sense.
+    """Read how many requests are left; None where the headers do not tell, or make no sense.
 
     Args:
         headers: Of a reply; names in lower case or case-insensitive.
@@ -276,7 +276,7 @@ def _count(text: str | None) -> int | None:
 
 
 def _seconds(text: str, date: str) -> float | None:
-    """Return seconds from a duration, or from a moment and the date of the reply."""
+    """Compute seconds from a duration, or from a moment and the date of the reply."""
     parts = _PART.findall(text) if len(text) <= _LONGEST else []
     if parts and "".join(map("".join, parts)) == text.strip():
         return float(sum(float(number) * _UNITS_S[unit] for number, unit in parts))

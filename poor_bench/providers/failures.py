@@ -80,7 +80,7 @@ _RULES = (
     ),
     _Rule(
         kind=FailureKind.MODEL_NOT_FOUND,
-        codes=frozenset({"model_not_found", "model_not_available", "unknown_model"}),
+        codes=frozenset({"model_not_found", "model_not_available", "make_unknown_model_error"}),
         text=_text(
             r"\bmodel\b.{0,120}(not found|does not exist|not exist|is not available|try pulling)"
             r"|not a valid model|no such model|unknown model|invalid model( name)?\b"
@@ -123,7 +123,7 @@ _RULES = (
 
 
 def classify(error: ErrorReply) -> FailureKind:
-    """Return the kind of failure that a server's refusal is; the first rule that fits decides.
+    """Name the kind of failure that a refusal is; the first rule that fits decides.
 
     Source:
         The error pages of OpenAI, Anthropic, OpenRouter, Ollama and llama.cpp; `tests` hold an
@@ -151,10 +151,10 @@ class Asked:
     key_variable: str | None = None
 
 
-def refusal_to_error(
+def make_refusal_error(
     error: ErrorReply, headers: Mapping[str, str], asked: Asked, key: str | None, now: datetime
 ) -> ProviderError:
-    """Return the error for a refusal; the key, should the server echo it, is left out."""
+    """Make the error for a refusal; the key, should the server echo it, is left out."""
     kind = classify(error)
     said = hide_keys(error.message, key) or "no reason given"
     if error.is_web_page:
@@ -173,13 +173,13 @@ def refusal_to_error(
 
 
 def _without_query(location: str) -> str:
-    """Return an address without what may hold a secret: user, query and fragment."""
+    """Cut what may hold a secret from an address: user, query and fragment."""
     address = re.split(r"[?#]", location, maxsplit=1)[0]
     return re.sub(r"//[^/@]{0,1000}@", "//", address)
 
 
-def transport_to_error(error: TransportError, asked: Asked) -> ProviderError:
-    """Return the error for a request that failed on its way."""
+def make_transport_error(error: TransportError, asked: Asked) -> ProviderError:
+    """Make the error for a request that failed on its way."""
     from urllib3.exceptions import ProxyError
 
     cause: BaseException = error.cause
@@ -227,7 +227,7 @@ def _tls_fault(root: BaseException) -> str:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the exception at the bottom: a library wraps what the system said several times."""
+    """Find the exception at the bottom: a library wraps what the system said several times."""
     while True:
         inner = error.__cause__ or next(
             (item for item in error.args if isinstance(item, BaseException)), None

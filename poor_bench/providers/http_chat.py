@@ -32,13 +32,13 @@ from poor_bench.providers.chat_wire import (
 )
 from poor_bench.providers.error_reply import (
     ErrorReply,
-    error_in,
     hide_key_in_reply,
     one_line,
     parse_error_reply,
     read_allowance,
+    read_error,
 )
-from poor_bench.providers.failures import Asked, refusal_to_error, transport_to_error
+from poor_bench.providers.failures import Asked, make_refusal_error, make_transport_error
 from poor_bench.providers.transport.reply import (
     MalformedJsonError,
     ObjectReader,
@@ -105,19 +105,19 @@ class HttpChat:
             self._refused = self._refused | {without}
 
     def get(self, wire: ChatWire, path: str, control: CallControl) -> dict[str, Any]:
-        """Return the JSON object under a path; raises as `complete`."""
+        """Fetch the JSON object under a path; raises as `complete`."""
         return self._json("GET", wire, path, control, None)
 
     def post(
         self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return the JSON object that a server answers to `body`; raises as `complete`."""
+        """Send `body` and read the JSON object of the answer; raises as `complete`."""
         return self._json("POST", wire, path, control, self._dump(body))
 
     def upload(
         self, wire: ChatWire, path: str, control: CallControl, form: bytes, content_type: str
     ) -> dict[str, Any]:
-        """Return the JSON object that a server answers to a form; raises as `complete`."""
+        """Send a form and read the JSON object of the answer; raises as `complete`."""
         return self._json("POST", wire, path, control, form, content_type)
 
     def lines(self, wire: ChatWire, path: str, control: CallControl) -> Iterator[bytes]:
@@ -150,7 +150,7 @@ class HttpChat:
             status: HTTP status of the request, where it is known.
         """
         key = find_known_key(self._llm, self._services.environ)
-        return self._refusal(error_in(hide_key_in_reply(error, key), status), {}, key)
+        return self._refusal(read_error(hide_key_in_reply(error, key), status), {}, key)
 
     def close(self) -> None:
         """Close the connections."""
@@ -203,7 +203,7 @@ class HttpChat:
             with self._server.exchange(request, control) as reply:
                 yield reply
         except TransportError as error:
-            raise transport_to_error(error, self._asked) from error.cause
+            raise make_transport_error(error, self._asked) from error.cause
 
     def _read(
         self, wire: ChatWire, reader: ReplyReader, reply: Reply, refused: Refused, key: str | None
@@ -227,7 +227,7 @@ class HttpChat:
             for value in values:
                 if error := _find_error(value):
                     hidden = hide_key_in_reply({"error": error}, key)
-                    raise self._refusal(error_in(hidden), reply.headers, key)
+                    raise self._refusal(read_error(hidden), reply.headers, key)
                 if reader.feed(value):
                     return True
                 if reader.parts.has_begun:
@@ -250,7 +250,7 @@ class HttpChat:
         self, error: ErrorReply, headers: Mapping[str, str], key: str | None
     ) -> ProviderError:
         now = datetime.fromisoformat(self._services.clock.now_iso())
-        return refusal_to_error(error, headers, self._asked, key, now)
+        return make_refusal_error(error, headers, self._asked, key, now)
 
     def _report_malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
         start = one_line(hide_keys(error.start.decode("utf-8", "replace"), key))[:_LONGEST_START]
@@ -262,7 +262,7 @@ class HttpChat:
 
 
 def in_one_piece(control: CallControl) -> CallControl:
-    """Return the limits for a reply that comes as a whole: there is no first token before it."""
+    """Make the limits for a reply that comes as a whole: no first token comes before it."""
     timeouts = control.timeouts
     return replace(control, timeouts=replace(timeouts, first_token_s=timeouts.total_s))
 
@@ -291,7 +291,7 @@ def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reacha
     return Reachability(reachable=True, model_present=present, message=message, models=names)
 
 
-def names_in(reply: Mapping[str, Any], list_key: str, name_key: str) -> list[str]:
-    """Return the names in a server's list of models."""
+def read_names(reply: Mapping[str, Any], list_key: str, name_key: str) -> list[str]:
+    """Read the names in a server's list of models."""
     names = (text_at(model, name_key) for model in mappings_at(reply, list_key))
     return [name for name in names if name]

@@ -11,7 +11,7 @@ from poor_bench.ports import BatchApi, CallControl, Reachability
 from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
+from poor_bench.providers.http_chat import CHECKING, HttpChat, reachability, read_names
 from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _HttpProvider:
         return self._chat.complete(self._wire, request, control)
 
     def preload(self, control: CallControl) -> float | None:
-        """Return None: such servers have no step for it."""
+        """Give None: such servers have no step for it."""
         return None
 
     def unload(self) -> None:
@@ -49,7 +49,7 @@ class _HttpProvider:
         Raises:
             ProviderError: If the server cannot be asked or has no such list.
         """
-        return names_in(self._chat.get(self._wire, self._models_path, CHECKING), "data", "id")
+        return read_names(self._chat.get(self._wire, self._models_path, CHECKING), "data", "id")
 
     def close(self) -> None:
         """Close the connections."""

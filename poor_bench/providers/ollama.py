@@ -20,7 +20,7 @@ from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.chat_wire import count_at, mapping_at, mappings_at, text_at
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.http_chat import CHECKING, HttpChat, names_in, reachability
+from poor_bench.providers.http_chat import CHECKING, HttpChat, reachability, read_names
 from poor_bench.providers.http_providers import OpenAIProvider
 from poor_bench.providers.ollama_wire import DEFAULT_NUM_KEEP, OllamaWire, prompt_was_truncated
 
@@ -111,7 +111,7 @@ class OllamaProvider:
         return reachability(self._llm.name, self._list_served)
 
     def list_installed(self) -> list[Mapping[str, Any]]:
-        """Return the models that the server has, as `/api/tags` describes them.
+        """List the models that the server has, as `/api/tags` describes them.
 
         Raises:
             ProviderError: If the server cannot be asked.
@@ -135,13 +135,15 @@ class OllamaProvider:
 
     def _list_served(self) -> list[str]:
         substitute = self._instead(CHECKING)
-        return substitute.list_served() if substitute else names_in(self._tags(), "models", "model")
+        return (
+            substitute.list_served() if substitute else read_names(self._tags(), "models", "model")
+        )
 
     def _tags(self) -> dict[str, Any]:
         return self._chat.get(self._wire, "/api/tags", CHECKING)
 
     def _instead(self, control: CallControl) -> OpenAIProvider | None:
-        """Return who asks by OpenAI's API; None where the native one is there, decided once."""
+        """Choose who asks by OpenAI's API; None where the native one is there, decided once."""
         if self._is_native is None:
             with self._lock:
                 if self._is_native is None:
@@ -212,7 +214,7 @@ _BILLIONS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 
 def discover(endpoint: str, services: ProviderServices) -> list[dict[str, Any]]:
-    """Return an entry for every model that can chat.
+    """List an entry for every model that can chat.
 
     Args:
         endpoint: Base URL of the server; empty for the default one.
@@ -232,17 +234,17 @@ def discover(endpoint: str, services: ProviderServices) -> list[dict[str, Any]]:
         models = provider.list_installed()
     finally:
         provider.close()
-    return [tag_to_entry(model, endpoint) for model in models if can_chat(model)]
+    return [describe_installed(model, endpoint) for model in models if can_chat(model)]
 
 
-def tag_to_entry(model: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
-    """Return the entry for llms.json of one model of `/api/tags`."""
+def describe_installed(model: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
+    """Make the entry for llms.json of one model of `/api/tags`."""
     details = mapping_at(model, "details")
     entry = {
         "provider": "ollama",
         "name": text_at(model, "model") or text_at(model, "name"),
         "endpoint": endpoint,
-        "size": size_in_billions(text_at(details, "parameter_size")),
+        "size": read_billions(text_at(details, "parameter_size")),
         "_quantization": text_at(details, "quantization_level"),
         "_digest": text_at(model, "digest"),
         "_remote": text_at(model, "remote_host"),
@@ -258,11 +260,11 @@ def can_chat(model: Mapping[str, Any]) -> bool:
     return "bert" not in text_at(mapping_at(model, "details"), "family")
 
 
-def size_in_billions(parameter_size: str) -> float | None:
-    """Return the billions of weights that a text such as `135M` or `8x7B` states.
+def read_billions(parameter_size: str) -> float | None:
+    """Read the billions of weights that a text such as `135M` or `8x7B` states.
 
     Example:
-        >>> size_in_billions("134.52M")
+        >>> read_billions("134.52M")
         0.1345
     """
     found = _SIZE.search(parameter_size)

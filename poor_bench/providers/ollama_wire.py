@@ -37,11 +37,11 @@ from poor_bench.providers.chat_wire import (
     count_at,
     find_json_schema,
     list_messages,
+    list_stop_texts,
     mapping_at,
     merge_extra_body,
     number_at,
     rename_parameters,
-    stop_texts,
     text_at,
     wants_json,
 )
@@ -77,14 +77,14 @@ class OllamaWire:
         self._model = model
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers of a request."""
+        """Build the headers of a request."""
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         return headers
 
     def body(self, request: ChatRequest, refused: Refused) -> dict[str, Any]:
-        """Return the body of a request, without what was refused."""
+        """Build the body of a request, without what was refused."""
         parameters = request.parameters
         body: dict[str, Any] = {
             "model": self._model,
@@ -103,7 +103,7 @@ class OllamaWire:
     def loading(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """List the options that must stay equal between requests; a change reloads the model."""
         options = rename_parameters(parameters, _OPTIONS)
-        if stop := stop_texts(parameters):
+        if stop := list_stop_texts(parameters):
             options["stop"] = stop
         body: dict[str, Any] = {"options": options} if options else {}
         return body | rename_parameters(parameters, {"keep_alive": "keep_alive"})
@@ -113,7 +113,7 @@ class OllamaWire:
         return OllamaReplyReader()
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
-        """Return `think`, or its level, if the model cannot do that."""
+        """Name `think`, or its level, if the model cannot do that."""
         think = body.get("think")
         if isinstance(think, str) and _NO_LEVEL.search(error.message):
             return _LEVEL_REFUSED
@@ -121,7 +121,7 @@ class OllamaWire:
         return "think" if refuses else None
 
     def note(self, refused: str) -> str:
-        """Return one sentence on what was done about a refusal."""
+        """Say in one sentence what was done about a refusal."""
         if refused == _LEVEL_REFUSED:
             return "the model does not support levels of thinking; think: true was sent instead"
         return "the model does not support thinking; think was omitted"
@@ -154,7 +154,7 @@ class OllamaReplyReader:
         return True
 
     def close(self) -> bool:
-        """Return False: only a line that says so completes a reply."""
+        """False: only a line that says so completes a reply."""
         return False
 
     def _take_counters(self, value: Mapping[str, Any]) -> None:

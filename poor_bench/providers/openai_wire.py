@@ -42,12 +42,12 @@ from poor_bench.providers.chat_wire import (
     count_at,
     find_json_schema,
     list_messages,
+    list_stop_texts,
     mapping_at,
     mappings_at,
     merge_extra_body,
     number_at,
     rename_parameters,
-    stop_texts,
     text_at,
     wants_json,
 )
@@ -88,19 +88,19 @@ class OpenAIWire:
         self._dialect = dialect
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers of a request."""
+        """Build the headers of a request."""
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         return headers
 
     def body(self, request: ChatRequest, refused: Refused) -> dict[str, Any]:
-        """Return the body of a request, without what was refused."""
+        """Build the body of a request, without what was refused."""
         parameters = request.parameters
         body: dict[str, Any] = {"model": self._model, "messages": list_messages(request)}
         body.update(rename_parameters(parameters, self._dialect.names))
         body.update(_limit(parameters, refused))
-        if stop := stop_texts(parameters):
+        if stop := list_stop_texts(parameters):
             body["stop"] = stop
         if wanted := _response_format(parameters):
             body["response_format"] = wanted
@@ -117,14 +117,14 @@ class OpenAIWire:
         return OpenAIReplyReader(self._model)
 
     def refusal(self, error: ErrorReply, body: Mapping[str, Any]) -> str | None:
-        """Return the parameter that the server does not take; an effort with its value."""
+        """Name the parameter that the server does not take; an effort with its value."""
         name = find_refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name == "reasoning_effort" and body[name] in _NEAREST_EFFORT:
             return f"{name}={body[name]}"
         return name
 
     def note(self, refused: str) -> str:
-        """Return one sentence on what was done about a refusal."""
+        """Say in one sentence what was done about a refusal."""
         name, _, value = refused.partition("=")
         instead = "max_completion_tokens" if name == "max_tokens" else _NEAREST_EFFORT.get(value)
         if instead:
@@ -225,12 +225,12 @@ class OpenAIReplyReader:
 
 
 def _without_folders(model: str) -> str:
-    """Return a model's name; llama.cpp gives the path of its file on the server."""
+    """Cut the folders from a model's name; llama.cpp gives the path of its file."""
     return re.split(r"[\\/]", model)[-1] if model.endswith(".gguf") else model
 
 
 def _texts(content: list[Any], kind: str) -> list[str]:
-    """Return the texts of a content that comes in typed parts, as Mistral's does."""
+    """List the texts of a content that comes in typed parts, as Mistral's does."""
     texts = []
     for part in content:
         if isinstance(part, Mapping) and part.get("type") == kind:
@@ -318,5 +318,5 @@ _DIALECTS: Mapping[str, Dialect] = {
 
 
 def find_dialect(provider: str) -> Dialect:
-    """Return the dialect of a provider; unknown ones get what most local servers take."""
+    """Find the dialect of a provider; unknown ones get what most local servers take."""
     return _DIALECTS.get(provider.lower(), Dialect(_LOCAL, _by_effort))

@@ -71,13 +71,13 @@ def list_known_parameters(provider: str) -> frozenset[str]:
 
 
 def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters that mean nothing to us, such as misspelt ones, in their order."""
+    """List the parameters that mean nothing to us, such as misspelt ones, in their order."""
     known = list_known_parameters(provider)
     return [name for name in parameters if name not in known and not name.startswith("_")]
 
 
 def list_ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters that are known but have no effect with this provider."""
+    """List the parameters that are known but have no effect with this provider."""
     wire = _find_wire_format(provider)
     taken = _TAKEN.get(wire, COMMON)
     if wire is WireFormat.OPENAI:

@@ -118,7 +118,7 @@ class Script(_Strict):
         return rules
 
     def rule_for(self, prompt: str) -> tuple[str, Sequence[ScriptedReply]] | None:
-        """Return pattern and replies of the first rule that fits a prompt, or None."""
+        """Find pattern and replies of the first rule that fits a prompt, or None."""
         for pattern, replies in self.responses.items():
             if _matches(pattern, prompt):
                 return pattern, replies
@@ -126,7 +126,7 @@ class Script(_Strict):
 
 
 def parse_script(raw: Mapping[str, Any], where: str) -> Script:
-    """Return the script that a mapping describes.
+    """Read the script that a mapping describes.
 
     Raises:
         ConfigError: If the mapping is not a script; the message starts with `where`.
@@ -141,7 +141,7 @@ def parse_script(raw: Mapping[str, Any], where: str) -> Script:
 
 
 def reply_in_turn(replies: Sequence[ScriptedReply], turn: int) -> ScriptedReply | None:
-    """Return the reply for the call number `turn` (from 0), or None behind the last one."""
+    """Choose the reply for the call number `turn` (from 0); None behind the last one."""
     for reply in replies:
         if turn < reply.times:
             return reply
@@ -166,7 +166,7 @@ class ScriptedProvider:
         self._lock = threading.Lock()
 
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
-        """Return or raise what the script holds for the last user message."""
+        """Play what the script holds for the last user message."""
         started = self._clock.monotonic()
         reply = self._next_reply(_read_prompt(request))
         latency_ms = self._script.latency_ms if reply.latency_ms is None else reply.latency_ms
@@ -238,7 +238,7 @@ class ScriptedProvider:
 
 
 def load_script(llm: LLM, workspace: Path) -> Script:
-    """Return the script of an LLM, from its parameters and the file they name.
+    """Load the script of an LLM from its parameters and the file that they name.
 
     Raises:
         ConfigError: If there is no script, or it cannot be read.

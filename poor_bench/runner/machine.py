@@ -12,7 +12,7 @@ _BYTES_PER_GB = 1024**3
 _ASKING_S = 2.0
 
 
-def machine_facts() -> dict[str, Any]:
+def collect_machine_facts() -> dict[str, Any]:
     """Describe this machine: system, architecture, processor, cores and memory.
 
     Returns:

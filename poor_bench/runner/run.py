@@ -33,7 +33,7 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.jobs import JudgeItem, TrialJobs, group_by_judge, score_again
-from poor_bench.runner.machine import machine_facts
+from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.rescore import Rescored, make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
@@ -321,7 +321,7 @@ def _header(plan: Plan, started: str, manager: LLMManager) -> dict[str, Any]:
         "n_rescored": plan.n_stale_scores,
         "trials": plan.states.trials,
         "choice": dict(plan.choice),
-        "machine": machine_facts(),
+        "machine": collect_machine_facts(),
     }
 
 

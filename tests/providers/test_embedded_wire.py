@@ -6,14 +6,14 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded import context_tokens, raise_refusal, request_body
+from poor_bench.providers.embedded import build_request_body, context_tokens, raise_refusal
 from tests.providers.asking import make_llm, make_request
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "number"}}}
 
 
 def body(**parameters: Any) -> dict[str, Any]:
-    return request_body(make_llm("embedded"), make_request(**parameters))
+    return build_request_body(make_llm("embedded"), make_request(**parameters))
 
 
 def test_replies_repeat_and_end_by_default() -> None:

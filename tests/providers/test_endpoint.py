@@ -9,7 +9,7 @@ from poor_bench.providers.endpoint import (
     is_local_host,
     is_loopback,
     is_worker_local,
-    ollama_host_to_url,
+    make_ollama_url,
     resolve_endpoint,
 )
 from tests.providers.asking import make_llm
@@ -77,7 +77,7 @@ def test_the_environment_names_another_default(
     ],
 )
 def test_ollama_host_may_lack_scheme_host_or_port(value: str, url: str) -> None:
-    assert ollama_host_to_url(value) == url
+    assert make_ollama_url(value) == url
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.providers.catalog import ProviderServices
-from poor_bench.providers.ollama import can_chat, discover, size_in_billions, tag_to_entry
+from poor_bench.providers.ollama import can_chat, describe_installed, discover, read_billions
 from tests.providers.fake_clock import FakeClock
 from tests.providers.servers import ollama_format as wire
 from tests.providers.servers.fake_server import serving
@@ -31,7 +31,7 @@ def test_installed_models_become_entries() -> None:
 
 def test_a_model_that_runs_elsewhere_says_where() -> None:
     model = {"model": "gpt-oss:120b-cloud", "remote_host": "https://ollama.com:443"}
-    assert tag_to_entry(model, "")["_remote"] == "https://ollama.com:443"
+    assert describe_installed(model, "")["_remote"] == "https://ollama.com:443"
 
 
 def test_the_default_endpoint_is_not_written_down() -> None:
@@ -53,7 +53,7 @@ def test_nobody_there_is_a_connection_failure() -> None:
     [("135M", 0.135), ("134.52M", 0.1345), ("7.6B", 7.6), ("8x7B", 56), ("1T", 1000), ("", None)],
 )
 def test_sizes_are_read(text: str, size: float | None) -> None:
-    assert size_in_billions(text) == size
+    assert read_billions(text) == size
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from poor_bench.config.file_models import ParametersEntry
 from poor_bench.providers import parameters
-from poor_bench.providers.catalog import WireFormat, provider_names
+from poor_bench.providers.catalog import WireFormat, list_provider_names
 from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
 
@@ -13,7 +13,7 @@ def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
     assert unknown_parameters("ollama", given) == ["temprature", "maxtokens"]
 
 
-@pytest.mark.parametrize("provider", [*provider_names(), "my-gateway"])
+@pytest.mark.parametrize("provider", [*list_provider_names(), "my-gateway"])
 def test_what_is_common_is_known_everywhere(provider: str) -> None:
     assert unknown_parameters(provider, dict.fromkeys(COMMON)) == []
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from poor_bench.errors import ConfigError
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import LLM
-from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.catalog import list_provider_names
 from poor_bench.providers.registry import write_curl
 from tests.providers.asking import make_provider
 
 
-@pytest.mark.parametrize("name", [name for name in provider_names() if name != "embedded"])
+@pytest.mark.parametrize("name", [name for name in list_provider_names() if name != "embedded"])
 def test_every_known_provider_can_be_made(name: str) -> None:
     parameters = {"responses": "x"} if name == "scripted" else {}
     assert make_provider(name, None, parameters=parameters).preload

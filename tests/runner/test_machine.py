@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from poor_bench.prompts.fingerprint import llm_fingerprint
-from poor_bench.runner.machine import find_cpu_model, machine_facts
+from poor_bench.runner.machine import collect_machine_facts, find_cpu_model
 from poor_bench.runs.history import read_stored_runs
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner, run_all
 
 
 def test_this_machine_has_cores_and_memory() -> None:
-    facts = machine_facts()
+    facts = collect_machine_facts()
     assert facts["cores"] >= 1
     assert facts["memory_gb"] is None or facts["memory_gb"] >= 1
     assert facts["system"]
@@ -29,5 +29,5 @@ def test_kept_run_tells_machine_and_llm_fingerprints(workspace_files: WorkspaceF
     config = open_runner(folder).config
     [run] = read_stored_runs(config.store.paths.runs())
     [llm] = config.load_llms()
-    assert run.header["machine"] == machine_facts()
+    assert run.header["machine"] == collect_machine_facts()
     assert run.header["llm_fingerprints"] == {llm.id: llm_fingerprint(llm)}

@@ -11,7 +11,7 @@ from poor_bench.dashboard.pages.llms.entry import LLMField, form_to_changes, for
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import ProviderServices
-from poor_bench.providers.embedded import own_file
+from poor_bench.providers.embedded import find_own_file
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock
@@ -34,7 +34,7 @@ def embedded(path: str) -> LLM:
 
 def test_llms_json_may_name_a_model_outside(tmp_path: Path) -> None:
     services = ProviderServices(clock=FakeClock(), workspace=tmp_path / "data", environ={})
-    assert own_file(embedded(f"{tmp_path}/a.gguf"), services) == tmp_path / "a.gguf"
+    assert find_own_file(embedded(f"{tmp_path}/a.gguf"), services) == tmp_path / "a.gguf"
 
 
 def test_gates_yaml_may_name_a_baseline_outside(workspace_files: WorkspaceFiles) -> None:

@@ -27,7 +27,7 @@ from poor_bench.providers.transport.watch import CallWatch, shut_down
 
 
 def find_proxy(url: str) -> tuple[str, str] | None:
-    """Return the proxy for a URL and its credentials, or None to connect directly.
+    """Find the proxy for a URL and its credentials; None to connect directly.
 
     HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY are followed (and the system's settings on
     macOS and Windows); this machine itself is never asked through a proxy.
@@ -144,7 +144,7 @@ class ServerPool:
 
 
 def open_pool(url: str, environ: Mapping[str, str]) -> ServerPool:
-    """Return connections to the server of `url`; none is open yet.
+    """Make connections to the server of `url`; none is open yet.
 
     Certificates are always verified, against the bundle that REQUESTS_CA_BUNDLE,
     CURL_CA_BUNDLE or SSL_CERT_FILE names, else against certifi's.

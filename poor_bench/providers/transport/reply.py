@@ -36,7 +36,7 @@ class MalformedJsonError(ValueError):
 
 
 def dump_json(value: Mapping[str, Any]) -> bytes:
-    """Return a mapping as JSON; half surrogates in texts are kept as escapes.
+    """Write a mapping as JSON; half surrogates in texts are kept as escapes.
 
     Raises:
         TypeError: If a value cannot stand in JSON.
@@ -48,7 +48,7 @@ def dump_json(value: Mapping[str, Any]) -> bytes:
 
 
 def load_json(data: bytes) -> dict[str, Any]:
-    """Return the JSON object that bytes hold; NaN, bad UTF-8 and half surrogates are let pass.
+    """Read the JSON object that bytes hold; NaN, bad UTF-8 and half surrogates are let pass.
 
     Raises:
         MalformedJsonError: If they hold anything else.
@@ -99,7 +99,7 @@ class _LineSplitter:
         return [line.rstrip(b"\r") for line in lines]
 
     def close(self) -> list[bytes]:
-        """Return the last line where it lacks its end."""
+        """Take the last line where it lacks its end."""
         last = b"".join(self._rest)
         return [last.rstrip(b"\r")] if last else []
 
@@ -119,7 +119,7 @@ class _EventSplitter:
         self._data: list[bytes] = []
 
     def feed(self, line: bytes) -> bytes | None:
-        """Return the data of the event that a line ends; None where it ends none."""
+        """Take a line; give the data of the event that it ends, or None."""
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
         elif not line and self._data:
@@ -128,7 +128,7 @@ class _EventSplitter:
         return None
 
     def close(self) -> list[bytes]:
-        """Return the data of an event whose closing blank line is missing at the end.
+        """Take the data of an event whose closing blank line is missing at the end.
 
         It counts all the same: several servers leave it out.
         """
@@ -222,7 +222,7 @@ class ChunkedBody:
         """True once the last chunk and its trailers have arrived, and nothing else."""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the part of the body that `data` completes; may be empty.
+        """Take `data`; give the part of the body that it completes, which may be empty.
 
         Raises:
             BadChunkError: If `data` is not chunked.

@@ -82,7 +82,7 @@ class Reply:
             raise ProviderError(message, kind=FailureKind.MALFORMED_REPLY)
 
     def read(self) -> bytes:
-        """Return the whole body; raises as `feed`."""
+        """Read the whole body; raises as `feed`."""
         return b"".join(self.pieces())
 
     def finish(self) -> None:
@@ -170,7 +170,7 @@ def is_hang_up(error: Exception) -> bool:
 
 
 def _find_body(response: BaseHTTPResponse) -> http.client.HTTPResponse | None:
-    """Return the body below urllib3 if it comes in chunks and is neither packed nor half read."""
+    """Find the body below urllib3 if it comes in chunks and is neither packed nor half read."""
     body = getattr(response, "_fp", None)
     is_chunked = isinstance(body, http.client.HTTPResponse) and body.chunked
     return body if is_chunked and not response.headers.get("content-encoding") else None
@@ -184,7 +184,7 @@ def _close_body(response: BaseHTTPResponse) -> None:
 
 
 def _read_buffered(sock: socket.socket, body: http.client.HTTPResponse) -> bytes:
-    """Return what has been read of a body together with its headers."""
+    """Take the start of a body that was read together with its headers."""
     timeout = sock.gettimeout()
     sock.setblocking(False)
     try:

@@ -69,7 +69,7 @@ class CallWatch:
         return (self._first_text_at - self.started) * 1000
 
     def measure_ms(self) -> float:
-        """Return the time from the start to the end of the reply, or until now."""
+        """Measure the time from the start to the end of the reply, or until now."""
         ended_at = self._clock.monotonic() if self._ended_at is None else self._ended_at
         return (ended_at - self.started) * 1000
 
@@ -181,7 +181,7 @@ Take = Callable[[bytes], bool]
 """Takes what arrived, nothing at the end; true if it has enough; what it raises ends the stream."""
 
 
-class _Stream:
+class _WatchedStream:
     """One socket and who takes what arrives there."""
 
     __slots__ = ("_is_tls", "_receive", "_take", "ended", "error", "sock")
@@ -213,7 +213,7 @@ class StreamThread:
     """The thread; lives only while there are streams."""
 
     def __init__(self) -> None:
-        self._added: deque[_Stream] = deque()
+        self._added: deque[_WatchedStream] = deque()
         self._lock = threading.Lock()
         self._bell: socket.socket | None = None
         """Wakes the thread; None while there is none."""
@@ -228,7 +228,7 @@ class StreamThread:
         """
         timeout = sock.gettimeout()
         sock.setblocking(False)
-        stream = _Stream(sock, take)
+        stream = _WatchedStream(sock, take)
         self._add(stream)
         try:
             stream.ended.wait()
@@ -246,7 +246,7 @@ class StreamThread:
             self._idle_s = 0.0
             self._ring()
 
-    def _add(self, stream: _Stream) -> None:
+    def _add(self, stream: _WatchedStream) -> None:
         with self._lock:
             if self._bell is None:
                 self._bell = self._start()
@@ -309,7 +309,7 @@ class StreamThread:
             return True
 
 
-def _watch(stream: _Stream, selector: selectors.BaseSelector) -> bool:
+def _watch(stream: _WatchedStream, selector: selectors.BaseSelector) -> bool:
     """Watch a stream from now on; False, with its error, if the system refuses."""
     try:
         selector.register(stream.sock, selectors.EVENT_READ, stream)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poor_bench.config.document import UnreadableError
 from poor_bench.config.llm_entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
-from poor_bench.providers.catalog import PROVIDERS, provider_names
+from poor_bench.providers.catalog import PROVIDERS, list_provider_names
 from poor_bench.providers.parameters import unknown_parameters
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ _FURTHER_PROVIDERS = (
 )  # fmt: skip
 _KNOWN = frozenset(
     f"{name}_{ending}".upper()
-    for name in (*provider_names(), *_FURTHER_PROVIDERS)
+    for name in (*list_provider_names(), *_FURTHER_PROVIDERS)
     for ending in ("api_key", "token")
 )
 

@@ -18,7 +18,7 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.forms import FormAnswer, guard_form
 from poor_bench.dashboard.pages.llms.entry import LLMField, fill_form
-from poor_bench.providers.catalog import provider_names
+from poor_bench.providers.catalog import list_provider_names
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
@@ -191,7 +191,7 @@ def _build_found_card() -> Component:
 
 def _add_card() -> Component:
     provider = single_choice(LLMsIds.PROVIDER, "Provider", chosen="ollama")
-    provider.children.data = build_options((name, name) for name in provider_names())
+    provider.children.data = build_options((name, name) for name in list_provider_names())
     fields: list[Any] = [
         provider,
         _text(LLMsIds.NAME, "Model", "such as gemma3:1b"),

@@ -27,8 +27,7 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from poor_bench.judge.judged_run import RunSummary
-    from poor_bench.judge.run_comparison import JudgedChange, RunComparison
+    from poor_bench.judge.judged_run import JudgedChange, RunComparison, RunSummary
 
 
 _EPILOG = examples(
@@ -74,7 +73,7 @@ _LIST_EXAMPLES = examples(
 @pass_app
 def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
-    from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
+    from poor_bench.judge.registry import load_agent_registry, read_rubric
 
     registry = load_agent_registry(app.data_dir)
     rows: list[dict[str, Any]] = [
@@ -224,7 +223,7 @@ _COMPARE_EXAMPLES = examples(
 @pass_app
 def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
     """Compare two runs and mark differences within the judges' noise."""
-    from poor_bench.judge.run_comparison import compare_runs
+    from poor_bench.judge.judged_run import compare_runs
 
     history = app.judgements.runs()
     comparison = compare_runs(find_summary(app, before), find_summary(app, after), history)

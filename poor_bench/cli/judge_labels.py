@@ -47,7 +47,7 @@ def labels() -> None:
 @pass_app
 def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
     """Print a sheet for some runs or all, with the labels stored so far."""
-    from poor_bench.judge.label_csv import labels_to_csv
+    from poor_bench.judge.labels import labels_to_csv
     from poor_bench.labels.storage import read_labels
 
     store = app.judgements
@@ -68,7 +68,7 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
     """
     from poor_bench.errors import ConfigError
     from poor_bench.judge.corrected import choose_next
-    from poor_bench.judge.label_csv import next_to_csv
+    from poor_bench.judge.labels import next_to_csv
     from poor_bench.labels.storage import read_labels
 
     runs = app.judgements.runs(agent_id)
@@ -86,7 +86,7 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
 def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
     """Import the scores of a sheet. If one row is not valid, none is imported."""
     from poor_bench.config.document import read_given_text
-    from poor_bench.judge.label_csv import labels_from_csv
+    from poor_bench.judge.labels import labels_from_csv
     from poor_bench.labels.storage import add_labels
 
     read = labels_from_csv(

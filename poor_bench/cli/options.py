@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from poor_bench.runner.selection import Selection
     from poor_bench.runner.trial_states import Shard
     from poor_bench.statistics.purchase import Unit
-    from poor_bench.tuning.params.ranking import ParamsReport
     from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.searches import StopReason
+    from poor_bench.tuning.sweep_ranking import ParamsReport
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _CHANGES = ("prompt", "parameters", "model", "evaluator")

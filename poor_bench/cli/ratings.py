@@ -59,7 +59,7 @@ def command(ctx: click.Context) -> int:
 @pass_app
 def export_ratings(app: AppContext, /, form: str, unrated: bool, **filters: Any) -> int:
     """Print ratings. Filters limit the answers of a CSV sheet."""
-    from poor_bench.labels.rating_files import ratings_to_csv, ratings_to_jsonl
+    from poor_bench.labels.ratings import ratings_to_csv, ratings_to_jsonl
     from poor_bench.labels.storage import read_labels
 
     if form == "jsonl":
@@ -89,7 +89,7 @@ def import_ratings(app: AppContext, /, sheet: Path, who: str | None) -> int:
     """
     from poor_bench.config.document import read_given_text
     from poor_bench.errors import ConfigError
-    from poor_bench.labels.rating_files import read_ratings
+    from poor_bench.labels.ratings import read_ratings
     from poor_bench.labels.storage import merge_labels
 
     read = read_ratings(

@@ -179,7 +179,7 @@ def miniwob(
     force: bool,
 ) -> int:
     """Write a suite of MiniWoB++ tasks; requires the package miniwob."""
-    from poor_bench.evaluation.browser.miniwob.suite import make_miniwob_suite
+    from poor_bench.evaluation.browser.miniwob.pages import make_miniwob_suite
     from poor_bench.evaluation.reports import write_file
 
     path = output or app.data_dir / "suites" / "miniwob.yaml"

@@ -31,8 +31,12 @@ def write_report_files(
     report: EvalSuiteResult, run: SuiteRun | None, files: dict[str, Path | None]
 ) -> None:
     """Write the files that the options name, and list them on standard error."""
-    from poor_bench.evaluation.html_report import report_to_html
-    from poor_bench.evaluation.reports import report_to_junit, write_file, write_report
+    from poor_bench.evaluation.reports import (
+        report_to_html,
+        report_to_junit,
+        write_file,
+        write_report,
+    )
 
     writers: dict[str, Callable[[Path], None]] = {
         "html_file": lambda path: write_file(path, report_to_html(report, run)),

@@ -15,9 +15,9 @@ from poor_bench.cli.tune_prompt import tune_prompt
 from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
-    from poor_bench.tuning.params.ranking import ParamsReport
     from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.searches import KeptSearch
+    from poor_bench.tuning.sweep_ranking import ParamsReport
 
 
 _EPILOG = examples(
@@ -80,7 +80,7 @@ def print_search(search: KeptSearch) -> None:
     """Print the result of a search."""
     from poor_bench.cli.tune_params import print_sweep_report
     from poor_bench.cli.tune_prompt import print_prompt_report
-    from poor_bench.tuning.params.ranking import ParamsReport
+    from poor_bench.tuning.sweep_ranking import ParamsReport
 
     report = read_search_report(search)
     if isinstance(report, ParamsReport):
@@ -91,8 +91,8 @@ def print_search(search: KeptSearch) -> None:
 
 def read_search_report(search: KeptSearch) -> ParamsReport | PromptReport:
     """Read what a search came to."""
-    from poor_bench.tuning.params.ranking import read_sweep
     from poor_bench.tuning.prompt.report import read_report
+    from poor_bench.tuning.sweep_ranking import read_sweep
 
     return read_sweep(search) if search.kind == "params" else read_report(search)
 

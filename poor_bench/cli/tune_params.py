@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
     from poor_bench.runner.events import RunEvent
-    from poor_bench.tuning.params.ranking import ParamsReport, VariantRow
-    from poor_bench.tuning.params.tune_params import ParamsTask
-    from poor_bench.tuning.params.variants import SweepAxis
     from poor_bench.tuning.searches import KeptSearch
+    from poor_bench.tuning.sweep import SweepAxis
+    from poor_bench.tuning.sweep_ranking import ParamsReport, VariantRow
+    from poor_bench.tuning.tune_params import ParamsTask
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -133,7 +133,7 @@ def _build_task(
     **limits: Any,
 ) -> ParamsTask:
     from poor_bench.calls.budget import SpendingLimits
-    from poor_bench.tuning.params.tune_params import ParamsTask, restore_task
+    from poor_bench.tuning.tune_params import ParamsTask, restore_task
 
     spending = SpendingLimits(n_calls=limits["budget_calls"], cost_usd=limits["max_cost"])
     if resumed is not None:
@@ -167,7 +167,7 @@ def _run(
 ) -> ParamsReport:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.pool.control import RunControl
-    from poor_bench.tuning.params.tune_params import estimate_cost_usd, tune_params
+    from poor_bench.tuning.tune_params import estimate_cost_usd, tune_params
 
     control = RunControl()
     with closing(LLMManager(app.data_dir)) as manager:
@@ -178,7 +178,7 @@ def _run(
 
 def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.tuning.params.tune_params import estimate_cost_usd
+    from poor_bench.tuning.tune_params import estimate_cost_usd
 
     with closing(LLMManager(app.data_dir)) as manager:
         cost_usd = estimate_cost_usd(task, app.config, manager)
@@ -223,7 +223,7 @@ def open_view(
     from poor_bench.cli.screen import open_job_view
     from poor_bench.pool.events import LLMUnavailable
     from poor_bench.runner.events import RunStarted, TrialFinished
-    from poor_bench.tuning.params.tune_params import count_trials
+    from poor_bench.tuning.tune_params import count_trials
 
     if not quiet:
         say(_describe_plan(task, cost_usd), err=True)
@@ -266,7 +266,7 @@ def print_sweep_report(report: ParamsReport) -> None:
 
 def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
     from poor_bench.metrics import count_text, time_text
-    from poor_bench.tuning.params.variants import variant_name
+    from poor_bench.tuning.sweep import variant_name
 
     score = row.score
     return {
@@ -308,7 +308,7 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
     """
     from poor_bench.reports.html.page import report_to_html
     from poor_bench.reports.report_data import ReportData
-    from poor_bench.tuning.params.variants import variant_name
+    from poor_bench.tuning.sweep import variant_name
 
     variant_ids = {row.variant_id for row in report.standings}
     test_ids = set(report.header["tests"])
@@ -348,7 +348,7 @@ def read_axes(texts: Iterable[str], llm: LLM) -> list[SweepAxis]:
     Raises:
         click.UsageError: If an option is malformed, or has no effect with the model's provider.
     """
-    from poor_bench.tuning.params.variants import read_axis
+    from poor_bench.tuning.sweep import read_axis
 
     values: dict[str, list[Any]] = {}
     for text in texts:
@@ -385,7 +385,7 @@ def _read_plain(name: str, text: str) -> Any:
 
 def _require_effect(names: Iterable[str], llm: LLM) -> None:
     from poor_bench.providers.parameters import list_ignored_parameters, unknown_parameters
-    from poor_bench.tuning.params.variants import SYSTEM_PROMPT
+    from poor_bench.tuning.sweep import SYSTEM_PROMPT
 
     parameters = {name: None for name in names if name != SYSTEM_PROMPT}
     unknown = unknown_parameters(llm.provider, parameters)

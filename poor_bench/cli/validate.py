@@ -92,7 +92,7 @@ def _find_settings_problems(app: AppContext) -> Iterator[Problem]:
 
 
 def _find_agent_problems(app: AppContext) -> list[Problem]:
-    from poor_bench.judge.agent_registry import load_agent_registry
+    from poor_bench.judge.registry import load_agent_registry
 
     try:
         return list(load_agent_registry(app.data_dir).problems)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.config.json_schemas import file_schema
-from poor_bench.evaluation.browser.playbook.models import Playbook
+from poor_bench.evaluation.browser.playbook_file import Playbook
 from poor_bench.evaluation.suite_file import SuiteFile
 
 

@@ -11,8 +11,7 @@ from poor_bench.command_line import next_command
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import Step
-from poor_bench.evaluation.browser.playbook.load import SUFFIX
-from poor_bench.evaluation.browser.playbook.models import SERVER
+from poor_bench.evaluation.browser.playbook_file import SERVER, SUFFIX
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalTrialResult
 from poor_bench.evaluation.reports import write_file
 from poor_bench.evaluation.stored_run import SuiteRun, find_suite_run, list_suite_runs

@@ -24,7 +24,7 @@ from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.browser.addresses import split_web_url
-from poor_bench.evaluation.browser.playbook.load import (
+from poor_bench.evaluation.browser.playbook_file import (
     explain_missing_playbook,
     find_playbook,
     read_playbook,

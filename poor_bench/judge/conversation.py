@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.normalise import fold_text
 from poor_bench.extraction.thinking import without_thinking
-from poor_bench.judge.evidence import JudgedCase, Turn
+from poor_bench.judge.prompt import JudgedCase, Turn
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.cost import cost_usd

@@ -1,35 +1,42 @@
-"""Ask a model for a judgement; the only step of judging that sends requests."""
+"""Ask a model for a judgement, in parts where needed; the only step of judging that sends requests.
+
+Scores by dimension are means over the parts by their number of cases, and the overall score is
+computed from them as ever.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from poor_bench.errors import RecordedError
-from poor_bench.judge.evidence import JudgeEvidence, nonce_for
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
-from poor_bench.judge.parts import (
+from poor_bench.judge.prompt import (
+    ADVICE,
     DEFAULT_MAX_TOKENS,
-    add_costs,
+    PROMPT_VERSION,
+    JudgeEvidence,
     context_limit,
-    merge_judgements,
+    judge_messages,
+    nonce_for,
+    repair_message,
     reply_limit,
     split_evidence,
     split_in_halves,
-    sum_usage,
-)
-from poor_bench.judge.prompt import (
-    ADVICE,
-    PROMPT_VERSION,
-    judge_messages,
-    repair_message,
     verdict_schema,
 )
-from poor_bench.judge.reply import Reading, UnusableReplyError, find_verdict, read_verdict
+from poor_bench.judge.reply import (
+    Reading,
+    UnusableReplyError,
+    compute_weighted_mean,
+    find_verdict,
+    read_verdict,
+)
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.completion import Completion, FinishReason, Message
+from poor_bench.models.completion import Completion, FinishReason, Message, Usage
 from poor_bench.models.cost import cost_usd, sum_whole
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
@@ -327,3 +334,63 @@ def _is_writer(llm: LLM, writer: str) -> bool:
     """True if a model is the writer, given by id or `provider:name`."""
     names = {llm.id, base_llm_id(llm.provider, llm.name)}
     return bool(writer) and (writer in names or split_think_suffix(writer)[0] in names)
+
+
+_MOST_TEXTS = 50
+
+
+def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
+    """Merge the judgements of the parts, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    first, weights = parts[0], [len(part.test_case_evaluations) for part in parts]
+    scores = {
+        name: math.fsum(part.scores[name] * n for part, n in zip(parts, weights, strict=True))
+        / sum(weights)
+        for name in rubric.names
+    }
+    note = f"judged in {len(parts)} parts of {', '.join(map(str, weights))} cases"
+    repairs = _unique((note,), *(part.repairs for part in parts))
+    texts = {name: _unique(*(getattr(part, name) for part in parts)) for name in ADVICE}
+    return replace(
+        add_costs(parts, first),
+        overall_score=compute_weighted_mean(scores, rubric),
+        scores={name: round(score, 2) for name, score in scores.items()},
+        test_case_evaluations=tuple(case for part in parts for case in part.test_case_evaluations),
+        repairs=repairs,
+        reply="\n\n".join(part.reply for part in parts),
+        strengths=texts["strengths"],
+        weaknesses=texts["weaknesses"],
+        failures=texts["failures"],
+        warnings=_unique(texts["warnings"], (note,)),
+        recommendations=texts["recommendations"],
+    )
+
+
+def add_costs(parts: Sequence[Judgement], whole: Judgement) -> Judgement:
+    """Add up usage and cost of several judgements.
+
+    Requests that were never answered took nothing.
+    """
+    answered = [part for part in parts if part.time_ms is not None] or parts
+    return replace(
+        whole,
+        usage=sum_usage([part.usage for part in answered]),
+        cost_usd=sum_whole([part.cost_usd for part in answered]),
+        attempts=sum(part.attempts for part in parts),
+        time_ms=math.fsum(part.time_ms or 0.0 for part in parts),
+    )
+
+
+def sum_usage(usages: Sequence[Usage]) -> Usage:
+    """Add up the tokens of several requests; a figure is None if one of them is unknown."""
+
+    def total(name: str) -> int | None:
+        counts = [getattr(usage, name) for usage in usages]
+        return None if None in counts else sum(counts)
+
+    return Usage(**{item.name: total(item.name) for item in fields(Usage)})
+
+
+def _unique(*texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for some in texts for text in some))[:_MOST_TEXTS]

@@ -1,8 +1,8 @@
-"""A judged run: its settings, results, events and summary; pure."""
+"""A judged run: settings, results, events, summary, and comparison with another run; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -11,7 +11,13 @@ from pydantic import TypeAdapter
 
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
-from poor_bench.judge.panel import Panel, PanelDecision, combine_judgements, noise_floor
+from poor_bench.judge.panel import (
+    Panel,
+    PanelDecision,
+    combine_judgements,
+    noise_floor,
+    within_noise,
+)
 from poor_bench.labels.label import OVERALL
 from poor_bench.models.cost import sum_known
 from poor_bench.pool.events import ModelLoading
@@ -131,14 +137,8 @@ class JudgeRun:
         return next((item for item in self.conversations if item.case_id == case_id), None)
 
 
-def header_to_record(header: RunHeader) -> dict[str, Any]:
-    """Convert to the first line of a run's file."""
-    record: dict[str, Any] = _header_reader().dump_python(header, mode="json")
-    return record
-
-
-def header_from_record(record: Mapping[str, Any]) -> RunHeader:
-    """Read a header written by `header_to_record`; unknown keys are ignored.
+def read_header(record: Mapping[str, Any]) -> RunHeader:
+    """Read the header of a run's file; unknown keys are ignored.
 
     Raises:
         ValueError: If the record is not one.
@@ -278,3 +278,135 @@ class JudgementMade:
 
 
 AgentEvent = ModelLoading | ConversationHeld | JudgementMade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedChange:
+    """One score in two runs, each 0.0 to 10.0."""
+
+    name: str
+    """`OVERALL`, a dimension, or a case."""
+    before: float
+    after: float
+    floor: float | None
+    """Difference that the judges' own chance exceeds in 5 % of all comparisons; None where no
+    judge was ever asked twice."""
+
+    @property
+    def difference(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+    @property
+    def is_noise(self) -> bool:
+        """True if the difference is within the judges' noise."""
+        return within_noise(self.difference, self.floor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
+    """Two runs side by side."""
+
+    before: RunSummary
+    after: RunSummary
+    obstacles: tuple[str, ...]
+    """Reasons against a comparison; empty if comparable."""
+    scores: tuple[JudgedChange, ...]
+    """The overall score, then the dimensions that both runs have."""
+    cases: tuple[JudgedChange, ...]
+    """Cases that both runs have."""
+
+    def is_comparable(self, change: JudgedChange) -> bool:
+        """True if both runs measured this score in the same way.
+
+        A case is, wherever rubric and judges are the same; the scores over all cases only where
+        nothing is in the way.
+        """
+        sides = self.before.run.header, self.after.run.header
+        hashes = {header.rubric_hash for header in sides}
+        judges = {frozenset(header.judges) for header in sides}
+        is_alike = len(hashes) == len(judges) == 1
+        return is_alike and (change in self.cases or not self.obstacles)
+
+
+def compare_runs(
+    before: RunSummary, after: RunSummary, history: Iterable[JudgeRun] = ()
+) -> RunComparison:
+    """Compare two runs.
+
+    Args:
+        before: The run that is compared with.
+        after: The other run.
+        history: Further runs; those of the same judges and rubric tell more of the judges' noise.
+    """
+    header = after.run.header
+    alike = {
+        run.run_id: run
+        for run in (*history, before.run, after.run)
+        if run.header.rubric_hash == header.rubric_hash and run.header.judges == header.judges
+    }
+    runs, n = tuple(alike.values()), _n_judgements(before, after)
+    case_floor = noise_floor(_case_repeats(runs), n)
+
+    def find_floor(name: str) -> float | None:
+        return noise_floor(group_repeats(runs, name), n)
+
+    return RunComparison(
+        before=before,
+        after=after,
+        obstacles=tuple(_obstacles(before, after)),
+        scores=_changes(_overall(before), _overall(after), find_floor)
+        + _changes(before.panel.scores, after.panel.scores, find_floor),
+        cases=_changes(before.panel.case_scores, after.panel.case_scores, lambda _case: case_floor),
+    )
+
+
+def _n_judgements(before: RunSummary, after: RunSummary) -> float:
+    """Harmonic mean of the numbers of judgements per score, at least 1."""
+    counts = [max(1, len(side.run.usable_judgements)) for side in (before, after)]
+    return 2 / sum(1 / count for count in counts)
+
+
+def _overall(summary: RunSummary) -> dict[str, float]:
+    score = summary.panel.overall_score
+    return {} if score is None else {OVERALL: score}
+
+
+def _changes(
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    find_floor: Callable[[str], float | None],
+) -> tuple[JudgedChange, ...]:
+    return tuple(
+        JudgedChange(name=name, before=score, after=after[name], floor=find_floor(name))
+        for name, score in before.items()
+        if name in after
+    )
+
+
+def _case_repeats(runs: Iterable[JudgeRun]) -> list[list[float]]:
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for run in runs:
+        for judgement in run.usable_judgements:
+            for case in judgement.scored_cases:
+                key = (run.run_id, judgement.judge, case.test_name)
+                groups.setdefault(key, []).append(case.score)
+    return list(groups.values())
+
+
+def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
+    first, second = before.run.header, after.run.header
+    if first.rubric_hash != second.rubric_hash:
+        yield f"the rubrics differ: {_rubric(first)} and {_rubric(second)}"
+    if set(first.judges) != set(second.judges):
+        yield f"the judges differ: {', '.join(first.judges)} and {', '.join(second.judges)}"
+    cases = [{talk.case_id for talk in side.run.conversations} for side in (before, after)]
+    if cases[0] != cases[1]:
+        yield "the cases differ"
+    for side in (before, after):
+        if not side.run.is_complete:
+            yield f"{side.run.run_id} is incomplete"
+
+
+def _rubric(header: RunHeader) -> str:
+    return f"{header.rubric_name} ({header.rubric_hash[:6]})"

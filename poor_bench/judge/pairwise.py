@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from poor_bench.errors import RecordedError
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.evidence import JudgedCase, nonce_for, quote_between_tags
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, Position
-from poor_bench.judge.prompt import repair_message
+from poor_bench.judge.prompt import JudgedCase, nonce_for, quote_between_tags, repair_message
 from poor_bench.judge.reply import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,13 +13,13 @@ from typing import Any
 from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import JudgeRun
 from poor_bench.judge.pairwise import PairwiseJudge, list_shown_texts
 from poor_bench.judge.pairwise_results import PairComparison
-from poor_bench.judge.run_plan import FORM_CHARACTERS, choose_judges, request_usd
+from poor_bench.judge.registry import choose_judges, load_agent_registry, read_rubric
+from poor_bench.judge.run_plan import FORM_CHARACTERS, request_usd
 from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
@@ -165,17 +165,15 @@ class PairwiseRunner:
         store: Takes every comparison the moment it is made.
     """
 
-    def __init__(self, data_dir: Path, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, data_dir: Path) -> None:
         """Prepare without sending requests.
 
         Args:
             data_dir: The workspace.
-            environ: Where keys are looked up.
         """
         self.store = PairwiseStore(data_dir)
         self._judged_runs = JudgementStore(data_dir)
         self._data_dir = data_dir
-        self._environ = environ
         self._manager = LLMManager(data_dir)
 
     def plan(
@@ -244,5 +242,5 @@ class PairwiseRunner:
         registry = load_agent_registry(self._data_dir)
         settings = load_judge_settings(self._data_dir)
         rubric, _ = read_rubric(registry.agent(run.header.agent_id))
-        llms = choose_judges(names, registry, settings, self._environ)
+        llms = choose_judges(names, registry, settings, os.environ)
         return [Judge(llm, self._manager, rubric) for llm in llms]

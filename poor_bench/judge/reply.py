@@ -10,9 +10,8 @@ from typing import Any
 
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.judge.evidence import JudgedCase
 from poor_bench.judge.judgement import CaseEvaluation
-from poor_bench.judge.prompt import ADVICE, LARGEST_SCORE
+from poor_bench.judge.prompt import ADVICE, LARGEST_SCORE, JudgedCase
 from poor_bench.judge.rubric import Rubric, dimension_name
 
 Object = Mapping[str, Any]

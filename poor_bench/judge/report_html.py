@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from poor_bench.judge.judged_run import RunSummary, header_to_record
+from poor_bench.judge.judged_run import RunSummary
 from poor_bench.judge.report_text import notes_on, run_cost_text, spread_text, verdict_text
 from poor_bench.reports.html.page import render_page
 
@@ -121,7 +121,7 @@ def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, A
     """
     run, panel = summary.run, summary.panel
     record: dict[str, Any] = {
-        **header_to_record(run.header),
+        **asdict(run.header),
         "ended": run.ended,
         "is_complete": run.is_complete,
         "approved": summary.is_approved,

@@ -14,11 +14,10 @@ from typing import Any
 from poor_bench.config.document import UnreadableError, read_text
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.judge_llm import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.judgement import JudgeError, Judgement
-from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages
+from poor_bench.judge.prompt import PROMPT_VERSION, JudgedCase, JudgeEvidence, Turn, judge_messages
+from poor_bench.judge.registry import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.cost import estimate_cost_usd, sum_whole

@@ -9,14 +9,19 @@ from pathlib import Path
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agent_registry import AgentRegistry, read_rubric
 from poor_bench.judge.conversation import Conversation, apply_rules
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, build_turns
-from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judged_run import JudgeRun, RunHeader
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.panel import PanelDecision
-from poor_bench.judge.parts import context_limit, reply_limit, split_evidence
+from poor_bench.judge.prompt import (
+    JudgedCase,
+    JudgeEvidence,
+    build_turns,
+    context_limit,
+    reply_limit,
+    split_evidence,
+)
+from poor_bench.judge.registry import AgentRegistry, choose_judges, read_rubric
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.agent import Agent, AgentCase
 from poor_bench.models.completion import Usage
@@ -238,30 +243,6 @@ def _require_unchanged(plan: JudgePlan, run: JudgeRun) -> None:
             f"cannot resume {run.run_id}: {', '.join(changed)} of {before.agent_id} changed since",
             hint="Start a new run without --resume.",
         )
-
-
-def choose_judges(
-    names: tuple[str, ...],
-    registry: AgentRegistry,
-    settings: JudgeSettings,
-    environ: Mapping[str, str],
-) -> tuple[LLM, ...]:
-    """Choose the judges; the default one if none is named.
-
-    Raises:
-        ConfigError: If the LLM does not exist, one is named twice, or its key is missing.
-    """
-    wanted: tuple[str | None, ...] = names or (None,)
-    listed = tuple(registry.llms.values())
-    judges = tuple(
-        judge_llm(JudgeOptions(model=name), settings, listed, environ) for name in wanted
-    )
-    ids = [judge.id for judge in judges]
-    twice = next((judge_id for judge_id in ids if ids.count(judge_id) > 1), None)
-    if twice is not None:
-        hint = "use `--repeat N` to ask a judge several times"
-        raise ConfigError(f"the judge {twice} is named twice", hint=hint)
-    return judges
 
 
 def _list_ignored_keys(registry: AgentRegistry) -> tuple[str, ...]:

@@ -20,13 +20,7 @@ from pydantic import TypeAdapter
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.judged_run import (
-    JudgeRun,
-    RunHeader,
-    header_from_record,
-    header_to_record,
-    with_record,
-)
+from poor_bench.judge.judged_run import JudgeRun, RunHeader, read_header, with_record
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
 from poor_bench.models.cost import sum_known
@@ -110,7 +104,7 @@ class JudgementStore:
         Raises:
             StoreError: If it cannot be written.
         """
-        record = None if resumes else header_to_record(header)
+        record = None if resumes else asdict(header)
         with self.history.writing(header.run_id, record) as journal:
             yield RunWriter(journal)
 
@@ -158,7 +152,7 @@ class JudgementStore:
 
 def _read_judged(stored: StoredRun) -> JudgeRun | None:
     try:
-        run = JudgeRun(header=header_from_record(stored.header))
+        run = JudgeRun(header=read_header(stored.header))
     except ValueError as error:
         _LOG.warning("%s is skipped: %s", stored.path, error)
         return None

@@ -11,12 +11,12 @@ from functools import partial
 from poor_bench.config.edit_yaml import change_agent_prompt
 from poor_bench.config.nearest_name import list_known_names
 from poor_bench.errors import ConfigError
-from poor_bench.judge.agent_registry import load_agent_registry
-from poor_bench.tuning.params.ranking import ParamsReport, read_sweep
+from poor_bench.judge.registry import load_agent_registry
 from poor_bench.tuning.prompt.report import PromptReport, read_report
 from poor_bench.tuning.prompt.search import Candidate
 from poor_bench.tuning.prompt.subjects import ClassPart
 from poor_bench.tuning.searches import TuningFile, find_search, read_search
+from poor_bench.tuning.sweep_ranking import ParamsReport, read_sweep
 from poor_bench.workspace_folder import WorkspaceFolder
 
 

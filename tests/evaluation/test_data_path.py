@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation.data import MISSING, find_path
+from poor_bench.evaluation.checks import MISSING, find_path
 
 
 @pytest.mark.parametrize(

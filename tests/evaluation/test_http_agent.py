@@ -12,7 +12,7 @@ import pytest
 from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import AgentError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, Step, TrialControl
-from poor_bench.evaluation.http_agent import HttpAgent
+from poor_bench.evaluation.profiles import HttpAgent
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import FailureKind
 

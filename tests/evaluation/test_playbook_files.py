@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.evaluation.browser.playbook.load import find_playbook
+from poor_bench.evaluation.browser.playbook_file import find_playbook
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from poor_bench.errors import ConfigError, RunRefusedError, StoreError
 from poor_bench.evaluation import load_suite, run_suite, write_suite_report
-from poor_bench.evaluation.browser.playbook.load import read_playbook
+from poor_bench.evaluation.browser.playbook_file import read_playbook
 from poor_bench.evaluation.models import CaseStatus, EvalSuite, EvalSuiteResult
 from poor_bench.evaluation.runner import (
     StepDone,

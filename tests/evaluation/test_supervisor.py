@@ -10,7 +10,7 @@ import pytest
 
 from poor_bench.errors import AgentError, ConfigError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, Step, TrialControl
-from poor_bench.evaluation.supervisor import Supervisor
+from poor_bench.evaluation.trial_run import Supervisor
 from tests.providers.fake_clock import FakeClock
 from tests.waiting import wait_for
 

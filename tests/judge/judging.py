@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.judge import Judge
+from poor_bench.judge.prompt import JudgedCase, JudgeEvidence, Turn
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.evidence import Turn
 from poor_bench.judge.judged_run import JudgeRun, RunHeader
 from poor_bench.judge.judgement import CaseEvaluation, Judgement
+from poor_bench.judge.prompt import Turn
 
 
 def judgement_of(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.judge.evidence import JudgeEvidence, Turn, build_case, build_turns
+from poor_bench.judge.prompt import JudgeEvidence, Turn, build_case, build_turns
 
 
 def test_a_test_result_is_a_case_of_two_turns() -> None:

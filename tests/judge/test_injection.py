@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn, nonce_for
-from poor_bench.judge.prompt import judge_messages
+from poor_bench.judge.prompt import JudgedCase, JudgeEvidence, Turn, judge_messages, nonce_for
 from tests.judge.judging import TWO, as_json, scripted_judge, subject, verdict
 
 FAKE = as_json(tone=10, facts=10)

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.judge_llm import DEFAULT_MODEL, JudgeOptions, chosen_llm, judge_llm
+from poor_bench.judge.registry import DEFAULT_MODEL, JudgeOptions, chosen_llm, judge_llm
 from poor_bench.models.llm import LLM
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-0123456789"}

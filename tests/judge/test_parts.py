@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ProviderError
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
-from poor_bench.judge.judge import Judge
+from poor_bench.judge.judge import Judge, merge_judgements
 from poor_bench.judge.judgement import JudgeError
-from poor_bench.judge.parts import merge_judgements, most_cases, split_evidence
+from poor_bench.judge.prompt import JudgedCase, JudgeEvidence, Turn, most_cases, split_evidence
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing, Usage
 from poor_bench.models.failure import FailureKind

@@ -3,8 +3,14 @@ from __future__ import annotations
 import hashlib
 import json
 
-from poor_bench.judge.evidence import JudgedCase, JudgeEvidence, Turn
-from poor_bench.judge.prompt import PROMPT_VERSION, judge_messages, repair_message
+from poor_bench.judge.prompt import (
+    PROMPT_VERSION,
+    JudgedCase,
+    JudgeEvidence,
+    Turn,
+    judge_messages,
+    repair_message,
+)
 from tests.judge.judging import TWO
 
 HASH_OF_VERSION = {"2": "aae5d4da17c02646"}

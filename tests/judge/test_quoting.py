@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.evidence import as_data, nonce_for, quote_between_tags
+from poor_bench.judge.prompt import as_data, nonce_for, quote_between_tags
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.judge.judge import Judge
-from poor_bench.judge.judge_llm import JudgeOptions, judge_llm
 from poor_bench.judge.judgement import Judgement
+from poor_bench.judge.registry import JudgeOptions, judge_llm
 from poor_bench.judge.reply import compute_weighted_mean
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager

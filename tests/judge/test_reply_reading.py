@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.evidence import JudgedCase
+from poor_bench.judge.prompt import JudgedCase
 from poor_bench.judge.reply import compute_weighted_mean, read_verdict
 from poor_bench.judge.rubric import Dimension, Rubric
 from tests.judge.judging import TWO, verdict

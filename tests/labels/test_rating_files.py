@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
 from poor_bench.labels.label import Label, current_labels
-from poor_bench.labels.rating_files import ratings_to_csv, ratings_to_jsonl, read_ratings
-from poor_bench.labels.ratings import group_ratings
+from poor_bench.labels.ratings import group_ratings, ratings_to_csv, ratings_to_jsonl, read_ratings
 from poor_bench.labels.storage import LABELS_FILE, fingerprint_labels, merge_labels, read_labels
 from poor_bench.models.result import Result
 from tests.labels.builders import WHEN, answer, rating

@@ -13,9 +13,9 @@ from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
-from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry
 from poor_bench.judge.agent_run import JudgeRunner
 from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
+from poor_bench.judge.registry import AgentRegistry, load_agent_registry
 from poor_bench.judge.report_text import event_text
 from poor_bench.judge.run_plan import plan_usd
 

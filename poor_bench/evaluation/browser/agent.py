@@ -17,14 +17,14 @@ from poor_bench.evaluation.agent import (
     AgentUnderTest,
     TrialControl,
 )
-from poor_bench.evaluation.browser.llm_agent.turns import act_with_llm
+from poor_bench.evaluation.browser.llm_turns import act_with_llm
 from poor_bench.evaluation.browser.opening import open_session
-from poor_bench.evaluation.browser.playbook.follow import follow
-from poor_bench.evaluation.browser.playbook.load import load_playbook
+from poor_bench.evaluation.browser.playbook_file import load_playbook
+from poor_bench.evaluation.browser.playbook_run import follow
 from poor_bench.evaluation.browser.proxy import Network
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
 from poor_bench.evaluation.browser.watchdog import Patience
-from poor_bench.evaluation.data import find_schema_fault, set_path
+from poor_bench.evaluation.checks import find_schema_fault, set_path
 
 _PATIENCE = Patience()
 

@@ -21,12 +21,6 @@ from poor_bench.errors import (
 )
 from poor_bench.evaluation.agent import AgentTask, TrialControl
 from poor_bench.evaluation.browser.addresses import explain_url_refusal
-from poor_bench.evaluation.browser.processes import (
-    BrowserProcesses,
-    give_to_children,
-    make_temporary_folder,
-    remove_leftovers,
-)
 from poor_bench.evaluation.browser.proxy import FilteringProxy, Network
 from poor_bench.evaluation.browser.session import (
     ActionError,
@@ -34,7 +28,14 @@ from poor_bench.evaluation.browser.session import (
     Credentials,
     shorten_message,
 )
-from poor_bench.evaluation.browser.watchdog import BrowserWatchdog, Patience
+from poor_bench.evaluation.browser.watchdog import (
+    BrowserProcesses,
+    BrowserWatchdog,
+    Patience,
+    give_to_children,
+    make_temporary_folder,
+    remove_leftovers,
+)
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Clock
 

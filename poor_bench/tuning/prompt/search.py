@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.errors import RunCancelledError
 from poor_bench.extras import import_extra
-from poor_bench.tuning.prompt.attempts import Attempts, text_key
-from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError, Idea, Ideas, Split
+from poor_bench.tuning.prompt.cases import (
+    Attempt,
+    Attempts,
+    CaseFailedError,
+    Idea,
+    Ideas,
+    Split,
+    text_key,
+)
 from poor_bench.tuning.searches import SearchStoppedError, StopReason, find_reason
 
 if TYPE_CHECKING:

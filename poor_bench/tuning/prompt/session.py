@@ -14,8 +14,8 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.runs.history import new_run_id
-from poor_bench.tuning.prompt.attempts import Attempts
 from poor_bench.tuning.prompt.cases import (
+    Attempts,
     CaseFailedError,
     Ideas,
     Shares,

@@ -12,12 +12,11 @@ from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import Workspace
 from poor_bench.config.nearest_name import name_hint
 from poor_bench.errors import ConfigError, RecordedError
-from poor_bench.judge.agent_registry import AgentRegistry, load_agent_registry, read_rubric
 from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
-from poor_bench.judge.evidence import JudgeEvidence
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
-from poor_bench.judge.run_plan import choose_judges
+from poor_bench.judge.prompt import JudgeEvidence
+from poor_bench.judge.registry import AgentRegistry, choose_judges, load_agent_registry, read_rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message
@@ -384,7 +383,7 @@ def find_agent_prompt(
         config: The workspace.
         manager: Asks the LLMs.
         agent_id: Which agent.
-        judge: Who judges, see `poor_bench.judge.judge_llm`; by default that of the settings.
+        judge: Who judges, see `poor_bench.judge.registry`; by default that of the settings.
 
     Raises:
         ConfigError: If the agent or judge does not exist, or the judge's key is missing.

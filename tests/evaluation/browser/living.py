@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from poor_bench.evaluation.browser.processes import Process, living_processes
+from poor_bench.evaluation.browser.watchdog import Process, living_processes
 from tests.waiting import wait_for
 
 PATIENCE_S = 30

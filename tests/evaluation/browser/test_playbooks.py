@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.playbook.follow import PlaybookRun
-from poor_bench.evaluation.browser.playbook.load import load_playbook
+from poor_bench.evaluation.browser.playbook_file import load_playbook
+from poor_bench.evaluation.browser.playbook_run import PlaybookRun
 from poor_bench.evaluation.browser.session import ActionError
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.sites import Answer, Site

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation import html_report
-from poor_bench.evaluation.html_report import report_to_html
+from poor_bench.evaluation import reports
 from poor_bench.evaluation.models import EvalSuite
+from poor_bench.evaluation.reports import report_to_html
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from poor_bench.evaluation.scoring import score_case, score_suite
 from poor_bench.evaluation.stored_run import find_suite_run
@@ -68,7 +68,7 @@ def test_hostile_text_is_only_text_and_nothing_is_asked_for(tmp_path: Path) -> N
 def test_screenshots_beyond_the_room_are_left_out_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html_report, "_ROOM_BYTES", 0)
+    monkeypatch.setattr(reports, "_ROOM_BYTES", 0)
     page = page_of(tmp_path, make_case(profile=f"{AGENTS}:echo"))
     assert "<img" not in page
     assert "1 screenshots are omitted" in page

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from poor_bench.judge.evidence import JudgeEvidence
+from poor_bench.judge.prompt import JudgeEvidence
 from poor_bench.judge.rubric import DEFAULT_RUBRIC
 from poor_bench.judge.run_plan import JudgePlan, conversation_usd, judgement_usd, plan_usd
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser

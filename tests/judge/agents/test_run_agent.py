@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, StoreError
-from poor_bench.judge.agent_registry import load_agent_registry, read_rubric, rubric_problems
-from poor_bench.judge.agent_run import AgentRunner
-from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
+from poor_bench.judge.agent_run import JudgeRunner
+from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade, JudgeRun
+from poor_bench.judge.registry import load_agent_registry, read_rubric, rubric_problems
 from poor_bench.judge.run_plan import JudgePlan, choose_cases
 from poor_bench.judge.storage import JudgementStore
-from poor_bench.llm_manager import LLMManager
 from poor_bench.models.problem import Severity
 from poor_bench.pool.events import ModelLoading
 from tests.judge.agent_workspace import VERDICT, write_workspace
@@ -31,14 +30,16 @@ def plan_in(folder: Path, *judges: str, **fields: Any) -> JudgePlan:
     )
 
 
-def runner_in(folder: Path, events: list[AgentEvent] | None = None) -> AgentRunner:
+def run_in(
+    folder: Path, plan: JudgePlan, run_id: str, events: list[AgentEvent] | None = None
+) -> JudgeRun:
     heard: list[AgentEvent] = [] if events is None else events
-    return AgentRunner(LLMManager(folder), JudgementStore(folder), heard.append)
+    return JudgeRunner(folder).run(plan, heard.append, run_id)
 
 
 def test_agent_is_talked_to_judged_and_stored(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path)
-    run = runner_in(folder).run(plan_in(folder), "run-1")
+    run = run_in(folder, plan_in(folder), "run-1")
     assert [len(talk.turns) for talk in run.conversations] == [2, 4]
     assert [talk.passed for talk in run.conversations] == [None, True]
     [judgement] = run.judgements
@@ -51,7 +52,7 @@ def test_agent_is_talked_to_judged_and_stored(tmp_path: Path) -> None:
 def test_every_judge_is_asked_as_often_as_wanted_one_after_the_other(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path, other=json.dumps(VERDICT))
     events: list[AgentEvent] = []
-    run = runner_in(folder, events).run(plan_in(folder, "judge", "other", repeat=2), "run-1")
+    run = run_in(folder, plan_in(folder, "judge", "other", repeat=2), "run-1", events)
     judges = [judgement.judge for judgement in run.judgements]
     assert judges == ["scripted:judge"] * 2 + ["scripted:other"] * 2
     loaded = [event.llm_id for event in events if isinstance(event, ModelLoading)]
@@ -64,10 +65,10 @@ def test_conversations_of_an_earlier_run_are_judged_again_without_asking_the_age
     tmp_path: Path,
 ) -> None:
     folder = write_workspace(tmp_path)
-    first = runner_in(folder).run(plan_in(folder), "run-1")
+    first = run_in(folder, plan_in(folder), "run-1")
     events: list[AgentEvent] = []
     plan = plan_in(folder, conversations=first.conversations, conversations_of="run-1")
-    again = runner_in(folder, events).run(plan, "run-2")
+    again = run_in(folder, plan, "run-2", events)
     assert again.conversations == first.conversations
     assert again.header.conversations_of == "run-1"
     loaded = [event.llm_id for event in events if isinstance(event, ModelLoading)]
@@ -76,7 +77,7 @@ def test_conversations_of_an_earlier_run_are_judged_again_without_asking_the_age
 
 def test_agent_that_cannot_be_asked_is_not_judged(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path, seller=[{"failure": "auth", "times": 9}])
-    run = runner_in(folder).run(plan_in(folder), "run-1")
+    run = run_in(folder, plan_in(folder), "run-1")
     assert all(talk.failure is not None for talk in run.conversations)
     assert run.judgements == ()
     assert not run.is_complete
@@ -85,7 +86,7 @@ def test_agent_that_cannot_be_asked_is_not_judged(tmp_path: Path) -> None:
 def test_only_whole_conversations_are_judged(tmp_path: Path) -> None:
     replies = {"How much": [{"failure": "auth", "times": 9}], "Hi": "Hello"}
     folder = write_workspace(tmp_path, seller=replies)
-    run = runner_in(folder).run(plan_in(folder), "run-1")
+    run = run_in(folder, plan_in(folder), "run-1")
     [judgement] = run.judgements
     assert [case.test_name for case in judgement.test_case_evaluations] == ["hello"]
     assert not run.is_complete
@@ -93,7 +94,7 @@ def test_only_whole_conversations_are_judged(tmp_path: Path) -> None:
 
 def test_judge_that_cannot_be_understood_leaves_its_fallback(tmp_path: Path) -> None:
     folder = write_workspace(tmp_path, judge="I liked it a lot.")
-    run = runner_in(folder).run(plan_in(folder), "run-1")
+    run = run_in(folder, plan_in(folder), "run-1")
     assert run.judgements[0].is_fallback
     assert run.usable_judgements == ()
 
@@ -101,7 +102,7 @@ def test_judge_that_cannot_be_understood_leaves_its_fallback(tmp_path: Path) -> 
 def test_judge_that_is_the_agents_own_model_is_flagged(tmp_path: Path) -> None:
     replies = {"Rubric": json.dumps(VERDICT), "": "Hello! 10 euros."}
     folder = write_workspace(tmp_path, seller=replies)
-    run = runner_in(folder).run(plan_in(folder, "seller"), "run-1")
+    run = run_in(folder, plan_in(folder, "seller"), "run-1")
     assert run.judgements[0].is_self_judged
 
 
@@ -112,9 +113,8 @@ def test_what_is_there_stays_where_the_listener_breaks(tmp_path: Path) -> None:
         if isinstance(event, JudgementMade):
             raise StoreError("stop")
 
-    runner = AgentRunner(LLMManager(folder), JudgementStore(folder), listen)
     with pytest.raises(StoreError):
-        runner.run(plan_in(folder), "run-1")
+        JudgeRunner(folder).run(plan_in(folder), listen, "run-1")
     stored = JudgementStore(folder).find("run-1")
     assert len(stored.conversations) == 2
     assert len(stored.judgements) == 1

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from poor_bench.config.json_schemas import json_schemas
-from poor_bench.judge.agent_registry import load_agent_registry, read_rubric
-from poor_bench.judge.agent_run import AgentRunner
+from poor_bench.judge.agent_run import JudgeRunner
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise import PairwiseJudge
+from poor_bench.judge.registry import load_agent_registry, read_rubric
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Dimension, Rubric
 from poor_bench.judge.run_plan import JudgePlan
 from poor_bench.judge.storage import JudgementStore
@@ -64,7 +64,7 @@ def test_embedded_model_talks_is_judged_and_competes_for_real(tmp_path: Path) ->
     )
     manager = LLMManager(tmp_path)
     try:
-        run = AgentRunner(manager, JudgementStore(tmp_path)).run(plan, "run-1")
+        run = JudgeRunner(tmp_path, manager=manager).run(plan, run_id="run-1")
         [talk] = run.conversations
         compared = PairwiseJudge(Judge(judge, manager, rubric)).compare(talk, talk)
     finally:

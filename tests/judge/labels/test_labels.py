@@ -14,8 +14,14 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.judge.corrected import choose_next
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.label_csv import labels_from_csv, labels_to_csv, next_to_csv
-from poor_bench.judge.labels import LabelScope, collect_judged_items, label_on
+from poor_bench.judge.labels import (
+    LabelScope,
+    collect_judged_items,
+    label_on,
+    labels_from_csv,
+    labels_to_csv,
+    next_to_csv,
+)
 from poor_bench.labels.label import Label, current_labels
 from poor_bench.labels.storage import LABELS_FILE, add_labels, read_labels
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of

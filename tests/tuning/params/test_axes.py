@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.tuning.params.variants import grid, read_axis
+from poor_bench.tuning.sweep import grid, read_axis
 
 
 def test_a_grid_has_every_combination_once() -> None:

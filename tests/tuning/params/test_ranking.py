@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.tuning.params.ranking import LEAST_TESTS, find_best, find_losers, lead
+from poor_bench.tuning.sweep_ranking import LEAST_TESTS, find_best, find_losers, lead
 
 TABLES = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=30).map(
     lambda rows: {

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.tuning.params.sweep import FIRST_RUNG, split_into_rungs
+from poor_bench.tuning.sweep import FIRST_RUNG, split_into_rungs
 
 TESTS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3)), min_size=1, max_size=120).map(
     lambda rows: [

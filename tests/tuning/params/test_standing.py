@@ -3,7 +3,7 @@ from __future__ import annotations
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.tuning.params.ranking import rank_variants, state_verdict
+from poor_bench.tuning.sweep_ranking import rank_variants, state_verdict
 
 BASE = "base"
 

@@ -11,10 +11,10 @@ from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import TrialFinished
-from poor_bench.tuning.params.ranking import ParamsReport
-from poor_bench.tuning.params.tune_params import ParamsTask, tune_params
-from poor_bench.tuning.params.variants import SweepAxis, read_axis
 from poor_bench.tuning.searches import StopReason, list_searches
+from poor_bench.tuning.sweep import SweepAxis, read_axis
+from poor_bench.tuning.sweep_ranking import ParamsReport
+from poor_bench.tuning.tune_params import ParamsTask, tune_params
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.fake_clock import FakeClock

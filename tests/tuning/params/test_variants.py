@@ -9,7 +9,7 @@ from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import decode_llms_file
 from poor_bench.config.report import Report
 from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
-from poor_bench.tuning.params.variants import make_entry, make_variant, value_text
+from poor_bench.tuning.sweep import make_entry, make_variant, value_text
 
 BASE = LLM(
     id="ollama:gemma3:1b",

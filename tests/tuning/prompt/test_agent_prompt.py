@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.judge.agent_registry import load_agent_registry
+from poor_bench.judge.registry import load_agent_registry
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Timing
 from poor_bench.models.failure import FailureKind

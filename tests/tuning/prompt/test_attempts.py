@@ -11,8 +11,7 @@ from poor_bench.errors import CallLimitError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.pool.control import RunControl
-from poor_bench.tuning.prompt.attempts import MOST_FAILED_IN_A_ROW, Attempts
-from poor_bench.tuning.prompt.cases import Attempt, CaseFailedError
+from poor_bench.tuning.prompt.cases import MOST_FAILED_IN_A_ROW, Attempt, Attempts, CaseFailedError
 from poor_bench.tuning.searches import (
     SearchStoppedError,
     SearchTools,

@@ -34,9 +34,14 @@ if TYPE_CHECKING:
 
     from poor_bench.judge.agreement import Agreement, CorrectedScore
     from poor_bench.judge.corrected import NextAnswer
-    from poor_bench.judge.evidence import Turn
-    from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
-    from poor_bench.judge.run_comparison import JudgedChange, RunComparison
+    from poor_bench.judge.judged_run import (
+        CaseSummary,
+        JudgedChange,
+        JudgeRun,
+        RunComparison,
+        RunSummary,
+    )
+    from poor_bench.judge.prompt import Turn
     from poor_bench.labels.label import Label
 
 

@@ -9,7 +9,7 @@ from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.judge.agreement import Agreement, CorrectedScore
-from poor_bench.judge.judged_run import CaseSummary, RunSummary
+from poor_bench.judge.judged_run import CaseSummary, JudgedChange, RunComparison, RunSummary
 from poor_bench.judge.panel import JudgeSpread
 from poor_bench.judge.report_text import (
     change_text,
@@ -20,7 +20,6 @@ from poor_bench.judge.report_text import (
     verdict_text,
     write_replaced,
 )
-from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.metrics import cost_text
 from poor_bench.statistics.intervals import Estimate
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from poor_bench.evaluation.agent import AgentTask
-from poor_bench.evaluation.browser.llm_agent.actions import Click, Done, Type
-from poor_bench.evaluation.browser.llm_agent.brief_form import (
+from poor_bench.evaluation.browser.actions import Click, Done, Type
+from poor_bench.evaluation.browser.llm_forms import (
+    BadReplyError,
     BriefForm,
+    FullForm,
+    choose_form,
 )
-from poor_bench.evaluation.browser.llm_agent.full_form import BadReplyError, FullForm
-from poor_bench.evaluation.browser.llm_agent.turns import choose_form
 from poor_bench.evaluation.browser.observation import PageView
 from poor_bench.models.llm import LLM
 

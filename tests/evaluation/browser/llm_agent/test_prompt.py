@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from poor_bench.evaluation.browser.llm_agent.full_form import FullForm
-from poor_bench.evaluation.browser.llm_agent.turns import LoopWatch
+from poor_bench.evaluation.browser.llm_forms import FullForm
+from poor_bench.evaluation.browser.llm_turns import LoopWatch
 from poor_bench.evaluation.browser.observation import PageView
 
 SEEN = PageView(url="http://a.example/", title="T", tree="- button [ref=e1]", text="buy")

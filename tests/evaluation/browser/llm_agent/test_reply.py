@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from poor_bench.evaluation.browser.llm_agent.actions import ACTION_TYPES, Click, Done, Type
-from poor_bench.evaluation.browser.llm_agent.full_form import (
+from poor_bench.evaluation.browser.actions import ACTION_TYPES, Click, Done, Type
+from poor_bench.evaluation.browser.llm_forms import (
     BadReplyError,
     make_reply_schema,
     parse_reply,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS, make_miniwob_suite
+from poor_bench.evaluation.browser.miniwob.pages import PLAYBOOKS, make_miniwob_suite
 from poor_bench.evaluation.factories import serve_application
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.suite_file import read_suite

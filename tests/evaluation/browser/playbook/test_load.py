@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.miniwob.suite import PLAYBOOKS
-from poor_bench.evaluation.browser.playbook.load import load_playbook, read_playbook
+from poor_bench.evaluation.browser.miniwob.pages import PLAYBOOKS
+from poor_bench.evaluation.browser.playbook_file import load_playbook, read_playbook
 from poor_bench.models.problem import Problem
 
 SHIPPED = sorted((Path(__file__).parents[4] / "data" / "playbooks").glob("*.yaml"))

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.playbook.models import (
+from poor_bench.evaluation.browser.playbook_file import (
     TypeStep,
     fill_placeholders,
     find_placeholders,

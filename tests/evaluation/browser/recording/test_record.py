@@ -8,7 +8,7 @@ import yaml
 
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import Step
-from poor_bench.evaluation.browser.playbook.load import read_playbook
+from poor_bench.evaluation.browser.playbook_file import read_playbook
 from poor_bench.evaluation.recording import record_playbook
 
 BUTTON = {"role": "button", "name": "Cancel order 1002"}

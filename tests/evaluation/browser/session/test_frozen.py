@@ -17,8 +17,7 @@ import pytest
 
 from poor_bench.errors import AgentError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome
-from poor_bench.evaluation.browser.processes import Process
-from poor_bench.evaluation.browser.watchdog import Patience
+from poor_bench.evaluation.browser.watchdog import Patience, Process
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.living import (
     PATIENCE_S,

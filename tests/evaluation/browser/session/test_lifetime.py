@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import AgentError, ConfigError, RunCancelledError
-from poor_bench.evaluation.browser.processes import Process
+from poor_bench.evaluation.browser.watchdog import Process
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.living import PATIENCE_S, chromium_group, wait_until_gone
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.evaluation.browser.processes import (
+from poor_bench.evaluation.browser.watchdog import (
     Process,
     give_to_children,
     make_temporary_folder,
@@ -28,7 +28,7 @@ from tests.waiting import wait_for
 
 KILLED = """
 import os, signal
-from poor_bench.evaluation.browser.processes import make_temporary_folder
+from poor_bench.evaluation.browser.watchdog import make_temporary_folder
 with make_temporary_folder() as folder:
     (folder / "playwright-artifacts-x").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.evaluation.browser.playbook.models import Target
+from poor_bench.evaluation.browser.playbook_file import Target
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from poor_bench.evaluation.browser.actions import (
 )
 from poor_bench.evaluation.browser.observation import StepLog, acts
 from poor_bench.evaluation.browser.opening import visit
-from poor_bench.evaluation.browser.playbook.models import (
+from poor_bench.evaluation.browser.playbook_file import (
     CaptureStep,
     DoneStep,
     ExpectStep,
@@ -35,7 +35,7 @@ from poor_bench.evaluation.browser.playbook.models import (
     WhenStep,
     fill_placeholders,
 )
-from poor_bench.evaluation.browser.playbook.targets import (
+from poor_bench.evaluation.browser.playbook_targets import (
     describe_target,
     find_element,
     is_visible,
@@ -43,7 +43,7 @@ from poor_bench.evaluation.browser.playbook.targets import (
     wait_until_absent,
 )
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
-from poor_bench.evaluation.data import set_path
+from poor_bench.evaluation.checks import set_path
 from poor_bench.messages import write_count
 from poor_bench.ports import Clock
 

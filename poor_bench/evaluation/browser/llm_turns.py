@@ -5,16 +5,14 @@ In every turn it sees the page, is asked for one action, and the action is carri
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from poor_bench.errors import ConfigError, ProviderError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
-from poor_bench.evaluation.browser.llm_agent.actions import ActionContext, Done, PageAction, perform
-from poor_bench.evaluation.browser.llm_agent.brief_form import BriefForm
-from poor_bench.evaluation.browser.llm_agent.full_form import BadReplyError, Decision, FullForm
+from poor_bench.evaluation.browser.actions import ActionContext, Done, PageAction, perform
+from poor_bench.evaluation.browser.llm_forms import BadReplyError, Decision, Form, choose_form
 from poor_bench.evaluation.browser.observation import (
     PageView,
     StepLog,
@@ -22,9 +20,9 @@ from poor_bench.evaluation.browser.observation import (
     describe_element,
     observe,
 )
-from poor_bench.evaluation.browser.playbook.targets import find_robust_target, locate_values
+from poor_bench.evaluation.browser.playbook_targets import find_robust_target, locate_values
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
-from poor_bench.evaluation.data import find_schema_fault
+from poor_bench.evaluation.checks import find_schema_fault
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import FailureKind
@@ -35,8 +33,6 @@ MOST_TREE_CHARACTERS = 16_000
 LEAST_TREE_CHARACTERS = 500
 WARN_AFTER = 3
 GIVE_UP_AFTER = 5
-_BRIEF_BELOW = 1.0
-"""Billions of parameters."""
 _LEAST_TOKENS = 400
 _MOST_REPAIRS = 2
 _MOST_BAD_REPLIES = 3
@@ -86,50 +82,6 @@ def act_with_llm(
         actions=turns.n_actions,
         input_tokens=asker.input_tokens,
         output_tokens=asker.output_tokens,
-    )
-
-
-class Form(Protocol):
-    """How an LLM is asked, and how its reply is read; pure."""
-
-    @property
-    def history(self) -> list[str]:
-        """Steps with their results, one line each."""
-
-    def messages(
-        self, seen: PageView, n_left: int, complaint: str, most_characters: int
-    ) -> tuple[Message, ...]:
-        """Write the messages of one step.
-
-        Args:
-            seen: The page.
-            n_left: Remaining steps, this one included.
-            complaint: What is wrong with the last reply, or a warning; may be empty.
-            most_characters: Length of the part of the page's tree that is shown.
-        """
-
-    def schema(self, seen: PageView) -> dict[str, Any]:
-        """Make the JSON Schema of the reply."""
-
-    def parse(self, text: str, seen: PageView) -> Decision:
-        """Read the decision of the LLM.
-
-        Raises:
-            BadReplyError: If it does not hold a usable decision.
-        """
-
-
-def choose_form(llm: LLM, task: AgentTask, credentials: tuple[str, ...], *, is_local: bool) -> Form:
-    """Choose the brief form for a local LLM that is known to be very small, else the full one."""
-    if is_local and llm.size is not None and llm.size < _BRIEF_BELOW:
-        return BriefForm(directive=task.directive)
-    return FullForm(
-        directive=task.directive,
-        mark=secrets.token_hex(4),
-        credentials=credentials,
-        output_schema=task.output_schema,
-        base_system_prompt=llm.base_system_prompt,
-        knows_refs=is_local,
     )
 
 

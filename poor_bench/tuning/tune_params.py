@@ -17,15 +17,6 @@ from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent
 from poor_bench.runs.history import new_run_id
-from poor_bench.tuning.params.ranking import (
-    ParamsReport,
-    find_best,
-    mean,
-    rank_variants,
-    read_sweep,
-)
-from poor_bench.tuning.params.sweep import Sweep, split_into_rungs
-from poor_bench.tuning.params.variants import SweepAxis, Variant, grid, is_like, make_variant
 from poor_bench.tuning.searches import (
     KeptSearch,
     SearchStoppedError,
@@ -38,6 +29,22 @@ from poor_bench.tuning.searches import (
     read_search,
     result_cost_usd,
     tuning_folder,
+)
+from poor_bench.tuning.sweep import (
+    Sweep,
+    SweepAxis,
+    Variant,
+    grid,
+    is_like,
+    make_variant,
+    split_into_rungs,
+)
+from poor_bench.tuning.sweep_ranking import (
+    ParamsReport,
+    find_best,
+    mean,
+    rank_variants,
+    read_sweep,
 )
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner

@@ -1,1 +1,0 @@
-"""An LLM that acts in a browser, one action at a time."""

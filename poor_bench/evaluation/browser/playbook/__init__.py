@@ -1,1 +1,0 @@
-"""Deterministic steps in a browser, from files."""

@@ -1,1 +1,0 @@
-"""Better parameters: variants of a model run the same tests; find_losers are dropped early."""

@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from flask import Response
+
 from poor_bench.dashboard.page import show_error
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
+    from flask import Flask
+
     from poor_bench.dashboard.services.services import Services
     from poor_bench.dashboard.web.access import Access, Guard
     from poor_bench.dashboard.web.bundle import BundledDash
+
 
 _LOG = logging.getLogger(__name__)
 _INDEX = Path(__file__).parent / "index.html"
@@ -41,7 +46,6 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     from poor_bench.dashboard.result_panel.rating_bar import register_rating_bar
     from poor_bench.dashboard.shell import register_clock, register_pages, shell
     from poor_bench.dashboard.web.access import Guard
-    from poor_bench.dashboard.web.alive import serve_alive
     from poor_bench.dashboard.web.bundle import BundledDash
     from poor_bench.dashboard.web.first_answers import serve_first_answers
     from poor_bench.dashboard.web.first_paint import write_first_paint
@@ -100,3 +104,16 @@ def tell_about(services: Services, error: Exception) -> str:
     number = uuid4().hex[:8]
     _LOG.error("a callback failed (%s)", number, exc_info=error)
     return f"Internal error {number}. The console that runs the dashboard shows the details."
+
+
+ALIVE_PATH = "/_alive"
+"""`assets/connection.js` asks it."""
+
+
+def serve_alive(server: Flask) -> None:
+    """Answer with a text that is another one after each start of the server."""
+    start = uuid4().hex
+
+    @server.get(ALIVE_PATH)
+    def _alive() -> Response:
+        return Response(start, mimetype="text/plain")

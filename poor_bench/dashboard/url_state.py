@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlencode
 
-from poor_bench.dashboard.packed_values import pack_values, unpack_values
-from poor_bench.dashboard.table_view import TableView
+from poor_bench.dashboard.url_values import TableView, pack_values, unpack_values
 
 if TYPE_CHECKING:
     from dataclasses import Field

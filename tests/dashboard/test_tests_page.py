@@ -5,10 +5,14 @@ import json
 import pytest
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.pages.tests import callbacks
-from poor_bench.dashboard.pages.tests.bulk import apply_edit, undo_edit
-from poor_bench.dashboard.pages.tests.callbacks import classes_csv, list_found_tests
-from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
+from poor_bench.dashboard.pages.tests import callbacks, panel
+from poor_bench.dashboard.pages.tests.callbacks import (
+    apply_edit,
+    classes_csv,
+    list_found_tests,
+    undo_edit,
+)
+from poor_bench.dashboard.pages.tests.filters import KnownTests, find_tests
 from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.pages.tests.tables import build_test_table
@@ -88,7 +92,7 @@ def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     services = services_of(workspace_files.write())
     fields = ("3 + 3", 2, "6", '{"expected": "6"}')
-    assert callbacks.save_test(services, "sum_001", *fields).is_saved
+    assert panel.save_test(services, "sum_001", *fields).is_saved
     test = services.files.config().workspace.tests_by_id["sum_001"]
     assert (test.text, test.level, test.reference_response) == ("3 + 3", 2, "6")
     assert test.evaluator is not None
@@ -99,7 +103,7 @@ def test_a_changed_test_keeps_its_group(workspace_files: WorkspaceFiles) -> None
     workspace_files.add_tests(2, group="sums of two")
     folder = workspace_files.write()
     services = services_of(folder)
-    assert callbacks.save_test(services, "sum_001", "3 + 3", 2, "6", "{}").is_saved
+    assert panel.save_test(services, "sum_001", "3 + 3", 2, "6", "{}").is_saved
     assert services.files.config().workspace.tests_by_id["sum_001"].group == "sums of two"
     stored = json.loads((folder / "tests.json").read_text())["tests"]
     assert [test["group"] for test in stored] == ["sums of two"] * 2
@@ -112,11 +116,11 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
     folder = workspace_files.write()
     services = services_of(folder)
     before = (folder / "tests.json").read_bytes()
-    answer = callbacks.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
+    answer = panel.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
     assert not answer.is_saved
     assert list(answer.errors) == ["level"]
     assert "Correct the fields in red" in text_of(answer.shown)
-    answer = callbacks.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
+    answer = panel.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
     assert not answer.is_saved
     assert "JSON object" in answer.errors["evaluation_module"]
     assert (folder / "tests.json").read_bytes() == before
@@ -125,7 +129,7 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
 def test_what_belongs_to_no_field_is_told_below_the_form(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
-    answer = callbacks.save_test(services, "gone", "1 + 1", 1, "", "{}")
+    answer = panel.save_test(services, "gone", "1 + 1", 1, "", "{}")
     assert not answer.errors
     assert "gone" in text_of(answer.shown)
 
@@ -134,8 +138,8 @@ def test_a_template_without_its_placeholder_is_refused(workspace_files: Workspac
     workspace_files.add_tests(1)
     services = services_of(workspace_files.write())
     template = "Work out {problem}, please"
-    assert callbacks.save_template(services, "sum_001", template).is_saved
-    answer = callbacks.save_template(services, "sum_001", "")
+    assert panel.save_template(services, "sum_001", template).is_saved
+    answer = panel.save_template(services, "sum_001", "")
     assert not answer.is_saved
     assert list(answer.errors) == ["work_prompt_template"]
     classes = services.files.config().workspace.test_classes
@@ -252,15 +256,13 @@ def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
 ) -> None:
     workspace_files.add_tests(3)
     services = services_of(workspace_files.write())
-    told, is_changed = apply_edit(
-        services, list_found_tests, TestUrl(ticked=("sum_001",)).search, "", ""
-    )
+    told, is_changed = apply_edit(services, TestUrl(ticked=("sum_001",)).search, "", "")
     assert (told, is_changed) == (
         "Not changed: no change is chosen. Choose one from the list.",
         False,
     )
     search = TestUrl(ticked=("sum_001", "sum_003")).search
-    assert apply_edit(services, list_found_tests, search, "disable", None) == (
+    assert apply_edit(services, search, "disable", None) == (
         "Disabled 2 tests.",
         True,
     )
@@ -276,9 +278,9 @@ def test_without_ticks_a_bulk_edit_changes_what_the_filters_find(
 ) -> None:
     workspace_files.add_tests(3)
     services = services_of(workspace_files.write())
-    assert apply_edit(services, list_found_tests, "?level=2", "add-tag", "easy")[1]
+    assert apply_edit(services, "?level=2", "add-tag", "easy")[1]
     tags = [test.tags for test in services.files.workspace().tests]
     assert tags == [("easy",), (), ()]
-    told, is_changed = apply_edit(services, list_found_tests, "", "class:gone", None)
+    told, is_changed = apply_edit(services, "", "class:gone", None)
     assert not is_changed
     assert "unknown test class" in told

@@ -13,7 +13,7 @@ from poor_bench.dashboard.pages.compare import callbacks as compare
 from poor_bench.dashboard.pages.compare import files as compare_files
 from poor_bench.dashboard.pages.issues import callbacks as issues
 from poor_bench.dashboard.pages.judge import callbacks as judge
-from poor_bench.dashboard.pages.judge import files as judge_files
+from poor_bench.dashboard.pages.judge import callbacks as judge_callbacks
 from poor_bench.dashboard.pages.llms import callbacks as llms
 from poor_bench.dashboard.pages.model import callbacks as model
 from poor_bench.dashboard.pages.model import details, results
@@ -125,8 +125,8 @@ FILES: tuple[Callable[[Services], TableFile | None], ...] = (
     lambda services: compare_files.classes_csv(services, ""),
     lambda services: compare_files.tests_csv(services, ""),
     lambda services: tests.tests_csv(services, ""),
-    lambda services: judge_files.cases_csv(services, ""),
-    lambda services: judge_files.runs_csv(services, ""),
+    lambda services: judge_callbacks.cases_csv(services, ""),
+    lambda services: judge_callbacks.runs_csv(services, ""),
     lambda services: suites.cases_csv(services, ""),
     lambda services: suites.runs_csv(services, ""),
     lambda services: run.plan_csv(services, Selection()),

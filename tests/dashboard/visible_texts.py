@@ -31,12 +31,12 @@ _HIDDEN_CALLS = frozenset(
         "text_columns", "TypeError", "namedtuple", "type",
     }
 )  # fmt: skip
-_HIDDEN_FILES = frozenset({"theme.py", "bundle.py", "highlighting.py", "callback_body.py"})
-"""Files without words: fonts, tags, and refusals of requests that no page of ours sends."""
+_HIDDEN_FILES = frozenset({"theme.py", "bundle.py"})
+"""Files without words: fonts and tags."""
 _CODE = re.compile(
     r"^[a-z0-9_.:/#?&=%\[\]*,;()+<>@{}…-]*$"  # names, addresses, classes
     r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"
-    r"|^[A-Z_]+$|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
+    r"|^[A-Z_]+$|^Token\.|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
     r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-|^[a-z]+-src |^(base|form|frame)-[a-z]+ '|^<|calc\(|rgba\("
 )
 _LABEL_WORDS = 3
@@ -131,6 +131,8 @@ def _is_code(node: ast.AST) -> bool:
             return _called(node) in _HIDDEN_CALLS
         case ast.ClassDef():
             return node.name.endswith("Ids")
+        case ast.FunctionDef():  # refuses requests that no page of ours sends
+            return node.name.endswith("_fault")
     return isinstance(node, ast.Compare)
 
 

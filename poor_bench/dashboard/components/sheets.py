@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.components.controls import StayLinks
-    from poor_bench.dashboard.table_view import TableView
     from poor_bench.dashboard.url_state import TablesUrl
+    from poor_bench.dashboard.url_values import TableView
 
 R = TypeVar("R")
 

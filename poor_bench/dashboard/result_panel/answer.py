@@ -9,8 +9,8 @@ from dash import html
 from poor_bench.dashboard.components.blocks import data
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.result_panel.addresses import text_address
-from poor_bench.dashboard.rich_text.rendering import MOST_RENDERED, build_rendered
 from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.text.rendering import MOST_RENDERED, build_rendered
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dash import html
 from poor_bench.dashboard.components.badges import score_badge, trust_badges, weak_sandbox_badge
 from poor_bench.dashboard.components.blocks import figures_list
 from poor_bench.dashboard.components.texts import difference, plain_text
-from poor_bench.dashboard.rich_text.markdown import build_markdown
 from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.judge.judgement import read_answer_parts
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.messages import write_count

@@ -1,1 +1,1 @@
-"""Text from models and files, made harmless for the place where it is shown."""
+"""Text from models and files, harmless and readable where it is shown."""

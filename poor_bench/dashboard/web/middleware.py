@@ -11,8 +11,8 @@ import orjson
 from flask import Response, request
 
 from poor_bench.dashboard.page import ShellIds, notice
+from poor_bench.dashboard.web.access import callback_fault
 from poor_bench.dashboard.web.bundle import BUNDLE_PATH
-from poor_bench.dashboard.web.callback_body import callback_fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

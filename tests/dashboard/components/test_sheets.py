@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from poor_bench.dashboard.components.controls import StayLinks
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
-from poor_bench.dashboard.table_view import TableView
 from poor_bench.dashboard.url_state import TablesUrl
+from poor_bench.dashboard.url_values import TableView
 from tests.dashboard.seen_text import of_type, text_of
 
 

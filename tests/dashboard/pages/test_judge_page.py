@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.judge import callbacks, files
+from poor_bench.dashboard.pages.judge import callbacks
 from poor_bench.dashboard.pages.judge.layout import THIS_CASE, parse_order
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
@@ -258,21 +258,26 @@ def lines(file: TableFile) -> list[dict[str, str]]:
 
 
 def test_all_tables_are_files(services: Services) -> None:
-    for content in (files.scores_csv, files.cases_csv, files.runs_csv, files.trust_csv):
-        assert lines(content(services, "")) == []
+    for write in (
+        callbacks.scores_csv,
+        callbacks.cases_csv,
+        callbacks.runs_csv,
+        callbacks.trust_csv,
+    ):
+        assert lines(write(services, "")) == []
     judged(services, "20", 4.0, 4.2)
     judged(services, "21", 4.4, 4.6)
     label(services)
-    scores = lines(files.scores_csv(services, ""))
+    scores = lines(callbacks.scores_csv(services, ""))
     assert [(each["Dimension"], each["Score"]) for each in scores] == [
         ("tone", "4.5"),
         ("facts", "4.5"),
         ("rules", "4.5"),
     ]
-    changes = lines(files.scores_csv(services, "?run=21&base=20"))
+    changes = lines(callbacks.scores_csv(services, "?run=21&base=20"))
     assert {"Before", "After", "Noise"} <= changes[0].keys()
-    cases = lines(files.cases_csv(services, "?run=20"))
+    cases = lines(callbacks.cases_csv(services, "?run=20"))
     assert [(case["Case"], case["Judgements"]) for case in cases] == [("hello", "2"), ("bye", "2")]
-    assert [each["Run ID"] for each in lines(files.runs_csv(services, ""))] == ["21", "20"]
-    [trust] = lines(files.trust_csv(services, ""))
+    assert [each["Run ID"] for each in lines(callbacks.runs_csv(services, ""))] == ["21", "20"]
+    [trust] = lines(callbacks.trust_csv(services, ""))
     assert trust["Labelled"] == "1"

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.figures.history import suite_trends
-from poor_bench.dashboard.pages.suites import callbacks, start
+from poor_bench.dashboard.pages.suites import callbacks
 from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile
@@ -247,28 +247,28 @@ def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
 
 
 def test_the_form_says_what_a_suite_would_run(services: Services) -> None:
-    shown, is_off = start.preview(services, "example", "", None, "")
+    shown, is_off = callbacks.preview(services, "example", "", None, "")
     assert "11 cases, 12 trials, with scripted:cancel" in text_of(shown)
     assert not is_off
-    shown, is_off = start.preview(services, "example", 2, "scripted:none", "")
+    shown, is_off = callbacks.preview(services, "example", 2, "scripted:none", "")
     assert "scripted:none" in text_of(shown)
     assert is_off
-    assert start.preview(services, None, "", None, "")[1]
+    assert callbacks.preview(services, None, "", None, "")[1]
 
 
 @pytest.mark.parametrize(("trials", "most"), [(0, ""), (1.5, ""), (True, ""), (1, -1), (1, "x")])
 def test_a_number_that_cannot_be_used_is_refused(trials: Any, most: Any) -> None:
     with pytest.raises(ConfigError):
-        start.parse_order("example", trials, None, most)
+        callbacks.parse_order("example", trials, None, most)
 
 
 def test_a_running_suite_of_any_process_is_shown_with_its_progress(
     folder: Path, services: Services
 ) -> None:
-    assert start.run_parts(services)[1:] == (ABSENT, None, True)
+    assert callbacks.run_parts(services)[1:] == (ABSENT, None, True)
     header = {"run_id": "20261122T010000-aa", "suite": "<b>", "cases": [{"id": "one"}]}
     with RunHistory(folder, SUITE_RUNS).writing("20261122T010000-aa", header):
-        body, shown, head, is_still = start.run_parts(services)
+        body, shown, head, is_still = callbacks.run_parts(services)
     assert "0 of 1" in text_of(body)
     assert "<b>" in text_of(body)
     assert "another process" in text_of(head)

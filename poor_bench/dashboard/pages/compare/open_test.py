@@ -19,7 +19,7 @@ from poor_bench.dashboard.components.marks import mark_all
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.result_panel.answer import build_answer, build_thinking
-from poor_bench.dashboard.rich_text.markdown import build_markdown
+from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
 from poor_bench.results.filter_text import Matches, parse_filter

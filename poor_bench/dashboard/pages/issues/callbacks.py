@@ -15,7 +15,6 @@ from poor_bench.dashboard.page import (
     bind_controls,
     on_data,
 )
-from poor_bench.dashboard.pages.issues.groups import issue_groups
 from poor_bench.dashboard.pages.issues.layout import (
     IssuesIds,
     IssueUrl,
@@ -23,7 +22,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     chosen_tax,
     severity_chips,
 )
-from poor_bench.dashboard.pages.issues.tax import list_tax_columns, tax_table
+from poor_bench.dashboard.pages.issues.tables import issue_groups, list_tax_columns, tax_table
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.issues.detect import group_issues, sort_by_severity
 from poor_bench.messages import write_count

@@ -10,7 +10,7 @@ from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
-from poor_bench.dashboard.forms import report_saved
+from poor_bench.dashboard.forms import RunParts, StartForm, bind_start_form, report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
@@ -18,13 +18,6 @@ from poor_bench.dashboard.page import (
     on_click,
     on_data,
     show_error,
-)
-from poor_bench.dashboard.pages.judge.files import (
-    cases_csv,
-    corrected_csv,
-    runs_csv,
-    scores_csv,
-    trust_csv,
 )
 from poor_bench.dashboard.pages.judge.layout import (
     THIS_CASE,
@@ -56,8 +49,16 @@ from poor_bench.dashboard.pages.judge.sheets import (
     run_tiles,
     trust_sheet,
 )
-from poor_bench.dashboard.start_form import RunParts, StartForm, bind_start_form
-from poor_bench.dashboard.table_files import bind_files
+from poor_bench.dashboard.pages.judge.tables import (
+    CORRECTED,
+    TRUST,
+    define_cases,
+    define_changes,
+    define_dimensions,
+    define_runs,
+    list_dimensions,
+)
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.judge.judged_run import RunSummary
@@ -66,7 +67,6 @@ from poor_bench.labels.label import OVERALL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dash import Dash
     from dash.development.base_component import Component
     from plotly.graph_objects import Figure
 
@@ -328,3 +328,41 @@ def _register_start(app: Dash, services: Services) -> None:
         start=lambda *values: start_run(services, parse_order(*values)),
         cancel=services.judge_runs.cancel,
     )
+
+
+def scores_csv(services: Services, search: str | None) -> TableFile:
+    """Export the scores of the open run, or their changes from its baseline."""
+    summaries, url = services.judged.summaries(), JudgeUrl.read(search)
+    summary, base = chosen_run(summaries, url), run_with_id(summaries, url.base)
+    if summary is None:
+        return table_file("judge_scores", [])
+    if base is None:
+        return define_dimensions(summary).file("judge_scores", list_dimensions(summary), url)
+    comparison = services.judged.comparison(base, summary)
+    changes = (*comparison.scores, *comparison.cases)
+    return define_changes(comparison).file("judge_changes", changes, url)
+
+
+def cases_csv(services: Services, search: str | None) -> TableFile:
+    """Export the cases of the open run, with feedback."""
+    url = JudgeUrl.read(search)
+    summary = chosen_run(services.judged.summaries(), url)
+    return define_cases().file("judge_cases", summary.cases if summary else (), url)
+
+
+def runs_csv(services: Services, search: str | None) -> TableFile:
+    """Export all runs, newest first unless the reader sorts them."""
+    runs = services.judged.summaries()[::-1]
+    return define_runs().file("judge_runs", runs, JudgeUrl.read(search))
+
+
+def trust_csv(services: Services, search: str | None) -> TableFile:
+    """Export the agreement of each judge with people."""
+    judges = [each for each in services.judged.agreement().items() if each[1].n]
+    return TRUST.file("judge_trust", judges, JudgeUrl.read(search))
+
+
+def corrected_csv(services: Services, search: str | None) -> TableFile:
+    """Export the mean scores that people would give."""
+    scores = [each for each in services.judged.corrected_scores() if each.corrected is not None]
+    return CORRECTED.file("judge_corrected", scores, JudgeUrl.read(search))

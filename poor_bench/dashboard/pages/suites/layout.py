@@ -1,4 +1,4 @@
-"""Layout of the page: ids and state of the address."""
+"""Layout of the page: ids, state of the address, cards, the form that starts a run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.blocks import card, empty_state, loading_state, page_head
-from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons
-from poor_bench.dashboard.pages.suites.start import run_frame, start_form
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    empty_state,
+    live_card,
+    loading_state,
+    page_head,
+)
+from poor_bench.dashboard.components.controls import (
+    StayLinks,
+    chip_row,
+    file_buttons,
+    small_button,
+    start_button,
+)
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.evaluation.models import (
     CaseStatus,
@@ -143,3 +156,82 @@ def no_runs() -> Component:
         "Suites test agents on tasks in a real browser. The example suite needs no model: start "
         "it above, or on the console: " + next_command("suite run example"),
     )
+
+
+class StartIds(StrEnum):
+    """Ids of the form and of the run."""
+
+    SUITE = "suite-name-select"
+    TRIALS = "suite-trials-input"
+    LLM = "suite-llm-select"
+    MAX_COST = "suite-cost-input"
+    PREVIEW = "suite-preview-body"
+    START = "suite-start-button"
+    CANCEL = "suite-cancel-button"
+    FRAME = "suite-run-frame"
+    HEAD = "suite-run-head"
+    BODY = "suite-run-body"
+    CLOCK = "suite-clock-interval"
+
+
+CLOCK_MS = 1000
+
+
+MOST_TRIALS = 1000
+
+
+def start_form() -> Component:
+    """Build the form without its choices."""
+    return card(
+        "Run a suite",
+        html.Div(_fields(), className="judge-start", role="form", **aria(label="Run a suite")),
+        html.Div(loading_state(1), id=StartIds.PREVIEW),
+        note="Runs in a process of its own, one trial at a time, and continues if you close the "
+        "browser. The suite's agents and profiles are code of the workspace.",
+        tools=[start_button(StartIds.START)],
+    )
+
+
+def run_frame() -> Component:
+    """Build the frame of the run, with its button and its clock."""
+    return html.Div(
+        [
+            live_card(
+                "Suite run in progress",
+                frame_id=StartIds.FRAME,
+                head_id=StartIds.HEAD,
+                body_id=StartIds.BODY,
+                tools=[small_button("Cancel", StartIds.CANCEL, "stop")],
+            ),
+            dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
+        ]
+    )
+
+
+def _fields() -> list[Component]:
+    return [
+        dmc.Select(
+            id=StartIds.SUITE, label="Suite", placeholder="Choose a suite", data=[], searchable=True
+        ),
+        dmc.Select(
+            id=StartIds.LLM,
+            label="Model",
+            placeholder="as in the suite",
+            data=[],
+            searchable=True,
+            clearable=True,
+        ),
+        dmc.NumberInput(
+            id=StartIds.TRIALS,
+            label="Trials per case",
+            placeholder="default",
+            min=1,
+            max=MOST_TRIALS,
+            allowDecimal=False,
+            debounce=400,
+            value="",
+        ),
+        dmc.NumberInput(
+            id=StartIds.MAX_COST, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
+        ),
+    ]

@@ -1,27 +1,33 @@
-"""Callbacks of the page, and its tables as files."""
+"""Callbacks of the page: tests, files, edits of many tests."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
+from poor_bench.config.edit_tests import TestEdit
 from poor_bench.dashboard.components.blocks import card, empty_state
 from poor_bench.dashboard.figures.item_scatter import item_scatter_figure
-from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
     bind_computed_view,
     bind_controls,
+    leave_unchanged,
+    on_click,
     on_data,
 )
-from poor_bench.dashboard.pages.tests.bulk import register_bulk
-from poor_bench.dashboard.pages.tests.find import KnownTests, find_tests
-from poor_bench.dashboard.pages.tests.groups import build_filters, build_finding_groups
+from poor_bench.dashboard.pages.tests.filters import (
+    KnownTests,
+    build_filters,
+    build_finding_groups,
+    choose_tests,
+    find_tests,
+)
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl
-from poor_bench.dashboard.pages.tests.panel import facts, form_to_changes, panel
+from poor_bench.dashboard.pages.tests.panel import facts, panel, register_form
 from poor_bench.dashboard.pages.tests.tables import (
     build_test_table,
     define_classes,
@@ -30,12 +36,16 @@ from poor_bench.dashboard.pages.tests.tables import (
 )
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files
+from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import disabled_tests_text, write_count
+from poor_bench.models.problem import Severity
 from poor_bench.statistics.item_response import LEAST_MODELS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash.development.base_component import Component
 
     from poor_bench.config.load import Workspace
@@ -156,8 +166,8 @@ def show_panel(services: Services, search: str | None) -> Any:
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_shown(app, services)
-    _register_form(app, services)
-    register_bulk(app, services, list_found_tests)
+    register_form(app, services)
+    _register_bulk(app, services)
 
 
 def _register_shown(app: Dash, services: Services) -> None:
@@ -223,80 +233,124 @@ def _register_shown(app: Dash, services: Services) -> None:
     bind_address(app, TestsIds.SEARCH)
 
 
-_FORM = (
-    FormIds.TEXT,
-    FormIds.LEVEL,
-    FormIds.REFERENCE,
-    FormIds.PARAMETERS,
-    FormIds.TEMPLATE,
-)
-_FIELD_OF = {
-    "text": FormIds.TEXT,
-    "texts": FormIds.TEXT,
-    "level": FormIds.LEVEL,
-    "reference_response": FormIds.REFERENCE,
-    "evaluation_module": FormIds.PARAMETERS,
-    "work_prompt_template": FormIds.TEMPLATE,
+_MOVE, _LEVEL = "class:", "level:"
+_PLAIN = {
+    "disable": "Disable",
+    "enable": "Enable",
+    "add-tag": "Add tag",
+    "remove-tag": "Remove tag",
+    "delete": "Delete",
 }
-"""Key of an entry to the field that shows it."""
 
 
-def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
-    """Write a changed test; return what to show."""
-    test_ids = [test.test_id for test in services.files.workspace().tests]
-    number = test_ids.index(test_id) if test_id in test_ids else -1
-    try:
-        test = _find_stored_test(services, test_id)
-        services.files.config().change_test(test_id, form_to_changes(test, *fields))
-    except PoorBenchError as error:
-        return report_refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
-    return report_saved("Saved in tests.json.")
+def list_actions(workspace: Workspace) -> list[dict[str, Any]]:
+    """List the changes that can be chosen, in groups."""
+    highest = max((test.level for test in workspace.tests), default=1)
+    groups = {
+        "Tests": _PLAIN,
+        "Move to class": {f"{_MOVE}{name}": name for name in workspace.test_classes},
+        "Set level": {f"{_LEVEL}{n}": f"Level {n}" for n in range(1, highest + 2)},
+    }
+    return [
+        {
+            "group": group,
+            "items": [{"value": value, "label": label} for value, label in members.items()],
+        }
+        for group, members in groups.items()
+    ]
 
 
-def save_template(services: Services, test_id: str, template: str) -> FormAnswer:
-    """Write a changed template; return what to show."""
-    number = -1
-    try:
-        class_id = _find_stored_test(services, test_id).class_id
-        number = list(services.files.workspace().test_classes).index(class_id)
-        services.files.config().change_template(class_id, template)
-    except PoorBenchError as error:
-        return report_refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
-    return report_saved("Saved in test_classes.yaml.")
+def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> TestEdit:
+    """Read the controls.
 
-
-def _find_stored_test(services: Services, test_id: str) -> Test:
-    test = services.files.workspace().tests_by_id.get(test_id)
-    if test is None:
-        raise ConfigError(f"test {test_id!r} was removed from tests.json")
-    return test
-
-
-def _register_form(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
-
-    def part(kind: FormIds) -> dict[str, Any]:
-        return {"type": kind, "index": ALL}
-
-    @app.callback(
-        Output(part(FormIds.RESULT), "children"),
-        Output(ShellIds.VERSION, "data", allow_duplicate=True),
-        *(Output(part(kind), "error") for kind in _FORM),
-        Input(part(FormIds.SAVE), "n_clicks"),
-        Input(part(FormIds.SAVE_TEMPLATE), "n_clicks"),
-        *(State(part(kind), "value") for kind in _FORM),
-        prevent_initial_call=True,
+    Raises:
+        ConfigError: If a choice is missing.
+    """
+    chosen, name = frozenset(test_ids), (tag or "").strip()
+    if not action:
+        raise ConfigError("no change is chosen", hint="Choose one from the list.")
+    if action.startswith(_MOVE):
+        return TestEdit(test_ids=chosen, class_id=action.removeprefix(_MOVE))
+    if action.startswith(_LEVEL):
+        return TestEdit(test_ids=chosen, level=int(action.removeprefix(_LEVEL)))
+    if action.endswith("-tag") and not name:
+        raise ConfigError("no tag is given", hint="Enter it in the field Tag.")
+    return TestEdit(
+        test_ids=chosen,
+        enabled={"enable": True, "disable": False}.get(action),
+        added_tag=name if action == "add-tag" else "",
+        removed_tag=name if action == "remove-tag" else "",
+        is_deleted=action == "delete",
     )
-    def _save(saves: list[int], template_saves: list[int], *fields: list[Any]) -> Any:
-        button = ctx.triggered_id
-        if not any([*saves, *template_saves]) or not isinstance(button, dict):
-            nothing = [no_update] * len(saves)
-            return nothing, no_update, *[nothing] * len(_FORM)
-        *test_fields, template = (values[0] for values in fields)
-        if button["type"] == FormIds.SAVE:
-            answer = save_test(services, button["index"], *test_fields)
-        else:
-            answer = save_template(services, button["index"], template or "")
-        version = services.version() if answer.is_saved else no_update
-        errors = {_FIELD_OF[field]: text for field, text in answer.errors.items()}
-        return [answer.shown], version, *([errors.get(kind, "")] for kind in _FORM)
+
+
+def describe_scope(found: Sequence[Test], url: TestUrl) -> str:
+    """Say which tests an edit changes."""
+    n_chosen = len(choose_tests(found, url))
+    if url.ticked:
+        return f"{write_count(n_chosen, 'ticked test')}:"
+    return f"All {write_count(n_chosen, 'shown test')}:"
+
+
+def apply_edit(
+    services: Services, search: str | None, action: str | None, tag: str | None
+) -> tuple[str, bool]:
+    """Change the chosen tests; return what to show, and True if something changed."""
+    url = TestUrl.read(search)
+    try:
+        test_ids = choose_tests(list_found_tests(services, search), url)
+        return f"{services.edits.apply(read_edit(test_ids, action, tag))}.", True
+    except PoorBenchError as error:
+        return _tell(error), False
+
+
+def undo_edit(services: Services) -> tuple[str, bool]:
+    """Undo the last edit; return what to show, and True if something changed."""
+    try:
+        return f"{services.edits.undo()}.", True
+    except PoorBenchError as error:
+        return _tell(error), False
+
+
+def _tell(error: PoorBenchError) -> str:
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    worst = next((each for each in problems if each.severity is Severity.ERROR), None)
+    first = f": {worst.message}" if worst else ""
+    return sentences(f"Not changed: {error}{first}", error.hint)
+
+
+def _register_bulk(app: Dash, services: Services) -> None:
+    """Bind the controls that edit many tests."""
+    search = State(TestsIds.SEARCH, "data")
+
+    @on_data(
+        app,
+        Output(TestsIds.ACTION, "data"),
+        Output(TestsIds.SCOPE, "children"),
+        Output(TestsIds.UNDO, "disabled"),
+        Input(TestsIds.SEARCH, "data"),
+        Input(TestsIds.WAIT, "disabled"),
+    )
+    def _offer(search: str, _is_current: bool | None) -> Any:
+        scope = describe_scope(list_found_tests(services, search), TestUrl.read(search))
+        return list_actions(services.files.workspace()), scope, not services.edits.last
+
+    outputs = (
+        Output(TestsIds.EDITED, "children", allow_duplicate=True),
+        Output(ShellIds.VERSION, "data", allow_duplicate=True),
+        Output(TestsIds.SEARCH, "data", allow_duplicate=True),
+        Output(TestsIds.ACTION, "value", allow_duplicate=True),
+    )
+    action, tag = State(TestsIds.ACTION, "value"), State(TestsIds.TAG, "value")
+
+    @on_click(app, TestsIds.APPLY, *outputs, search, action, tag)
+    def _apply(search: str, action: str | None, tag: str | None) -> Any:
+        shown, is_changed = apply_edit(services, search, action, tag)
+        if not is_changed:
+            return shown, *leave_unchanged(outputs[1:])
+        return shown, services.version(), TestUrl.read(search).change(ticked=()).search, None
+
+    @on_click(app, TestsIds.UNDO, *outputs)
+    def _undo() -> Any:
+        shown, is_changed = undo_edit(services)
+        return shown, services.version() if is_changed else no_update, no_update, no_update

@@ -13,7 +13,7 @@ from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, sort_head
 from poor_bench.dashboard.components.tables import number, quiet, write_n
-from poor_bench.dashboard.pages.tests.find import COMPUTING, KnownTests
+from poor_bench.dashboard.pages.tests.filters import COMPUTING, KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
 from poor_bench.dashboard.services.test_findings import message_about, rate_severity
 from poor_bench.dashboard.url_state import compare_link

@@ -11,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.rich_text.formulas import build_formula
-from poor_bench.dashboard.rich_text.highlighting import build_code
-from poor_bench.dashboard.rich_text.json_tree import build_json_tree
-from poor_bench.dashboard.rich_text.markdown import build_markdown
-from poor_bench.dashboard.rich_text.rendering import MOST_RENDERED, build_rendered
+from poor_bench.dashboard.text.markdown import build_code, build_formula, build_markdown
+from poor_bench.dashboard.text.rendering import MOST_RENDERED, build_json_tree, build_rendered
 from poor_bench.messages import harmless
 
 ALLOWED = frozenset({

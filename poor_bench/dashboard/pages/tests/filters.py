@@ -1,24 +1,142 @@
-"""Kinds of findings, and the switches that filter the tests."""
+"""Filters of the tests: what they find, the kinds of findings, the switches."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dash import html
 
 from poor_bench.dashboard.components.blocks import empty_state, set_code
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.pages.tests.layout import LINKS, TestState, TestUrl
+from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestState, TestUrl
+from poor_bench.dashboard.services.test_findings import rate_severity
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dash.development.base_component import Component
 
     from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.test_findings import FindingGroup
+    from poor_bench.dashboard.services.test_findings import FindingGroup, TestFinding
+    from poor_bench.models.test import Test
+    from poor_bench.statistics.items import Item
+
+
+COMPUTING = "computing ..."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTests:
+    """What is known about tests by now."""
+
+    items: Mapping[str, Item]
+    """Test id to what results say."""
+    findings: Mapping[str, tuple[TestFinding, ...]]
+    """Test id to what is wrong with it."""
+    has_figures: bool = True
+    """False while the results are read for the first time."""
+
+    @property
+    def missing(self) -> str:
+        """What stands for a figure that a test does not have."""
+        return "n/a" if self.has_figures else COMPUTING
+
+
+def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[Test]:
+    """Find tests, and sort them; those without a figure stand last in both directions."""
+    words = url.text.casefold()
+    found = [
+        test
+        for test in tests
+        if (not url.classes or test.class_id in url.classes)
+        and (not url.levels or test.level in url.levels)
+        and (not url.state or test.enabled == (url.state is TestState.ENABLED))
+        and (not words or words in _build_searched_text(test))
+        and _has_finding(test, url, known)
+        and _is_in_ranges(known.items.get(test.test_id), url)
+    ]
+    return _sort(found, url, known)
+
+
+def choose_tests(found: Iterable[Test], url: TestUrl) -> list[str]:
+    """List the tests that a bulk edit changes: the ticked ones, or all that were found."""
+    return [test.test_id for test in found if not url.ticked or test.test_id in url.ticked]
+
+
+def _has_finding(test: Test, url: TestUrl, known: KnownTests) -> bool:
+    if not url.kind and not url.severity:
+        return True
+    return any(
+        (not url.kind or finding.kind == url.kind)
+        and (not url.severity or finding.severity == url.severity)
+        for finding in known.findings.get(test.test_id, ())
+    )
+
+
+def _is_in_ranges(item: Item | None, url: TestUrl) -> bool:
+    """True if all figures of a test are between their limits."""
+    discrimination = _discrimination(item)
+    flakiness = _find_flakiness(item)
+    return (
+        (not url.below_zero or (discrimination or 0.0) < 0)
+        and _is_between(item.mean_score if item else None, url.min_mean, url.max_mean)
+        and _is_between(discrimination, url.min_discrimination, url.max_discrimination)
+        and _is_between(
+            None if flakiness is None else 100 * flakiness, url.min_flakiness, url.max_flakiness
+        )
+    )
+
+
+def _is_between(figure: float | None, low: float | None, high: float | None) -> bool:
+    """True if a figure is between the limits that are given; a missing one is beyond each."""
+    if figure is None:
+        return low is None and high is None
+    return (low is None or figure >= low) and (high is None or figure <= high)
+
+
+def _build_searched_text(test: Test) -> str:
+    parts = (test.test_id, test.text or "", *(test.texts or ()), *test.tags)
+    return "\n".join(parts).casefold()
+
+
+def _discrimination(item: Item | None) -> float | None:
+    return item.discrimination.value if item and item.discrimination else None
+
+
+def _find_flakiness(item: Item | None) -> float | None:
+    return item.flip_rate if item else None
+
+
+def _sort(found: list[Test], url: TestUrl, known: KnownTests) -> list[Test]:
+    if not url.sort:
+        return found
+    figures = [_read_figure(test, SortBy(url.sort), known) for test in found]
+    sign = -1 if url.descending else 1
+    order = sorted(
+        range(len(found)),
+        key=lambda place: (figures[place] is None, sign * (figures[place] or 0.0)),
+    )
+    return [found[place] for place in order]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
+
+
+def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> float | None:
+    item = known.items.get(test.test_id)
+    if sort is SortBy.LEVEL:
+        return test.level
+    if sort is SortBy.SEVERITY:
+        worst = rate_severity(known.findings.get(test.test_id, ()))
+        return None if worst is None else _RANKS[worst]
+    if sort is SortBy.MEAN:
+        return item.mean_score if item else None
+    if sort is SortBy.FLAKINESS:
+        return _find_flakiness(item)
+    return _discrimination(item)
 
 
 def build_finding_groups(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.packed_values import pack_values, unpack_values
+from poor_bench.dashboard.url_values import pack_values, unpack_values
 
 NAMES = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1)
 

@@ -1,13 +1,15 @@
-"""JSON as a tree that opens and closes."""
+"""Answers as models meant them to look: Markdown, or JSON as a tree that opens and closes."""
 
 from __future__ import annotations
 
 import json
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dash import html
 
+from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.messages import cut_text, write_count
 from poor_bench.safe_files import load_json_text
 
@@ -15,6 +17,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dash.development.base_component import Component
+
+
+MOST_RENDERED = 20_000
+"""Characters of an answer that is rendered; a longer one is shown raw only."""
+_MARKUP = re.compile(
+    r"^ {0,3}(?:#{1,6} |[-*+] |\d+[.)] |> |```|~~~|\|.*\|)|\*\*\S|__\S|`[^`\n]+`"
+    r"|!?\[[^\[\]\n]{0,300}\]\(|\\\(|\\\[|\$\$|\$[^\s$][^$\n]*\$",
+    re.MULTILINE,
+)
+
+
+def _strip_fence(text: str) -> str:
+    """Remove the fence of an answer that is one block of code."""
+    first, newline, rest = text.strip().partition("\n")
+    is_fenced = newline and first.rstrip().lower() in {"```", "```json"} and rest.endswith("```")
+    return rest.removesuffix("```") if is_fenced else text
+
+
+def build_rendered(text: str) -> Component | None:
+    """Show an answer as JSON or Markdown; None if it is plain text, or too long for that."""
+    if len(text) > MOST_RENDERED:
+        return None
+    tree = build_json_tree(_strip_fence(text))
+    if tree is not None:
+        return tree
+    if not _MARKUP.search(text):
+        return None
+    parts: list[Any] = build_markdown(text)
+    return html.Div(parts, className="rendered-text", tabIndex="0")
+
 
 _MOST_NODES = 2_000
 _MOST_CHARACTERS = 200_000

@@ -17,8 +17,7 @@ from poor_bench.comparison.result_set import (
     hash_parameters,
     hash_prompt,
 )
-from poor_bench.config.llm_names import find_llm, list_names
-from poor_bench.config.nearest_name import nearest_name
+from poor_bench.config.names import find_llm, list_names, nearest_name
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result

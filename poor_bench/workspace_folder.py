@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import (
     TEST_CLASSES_FILE,
     TESTS_FILE,
@@ -17,6 +16,7 @@ from poor_bench.config.load import (
     llms_file,
     load_workspace,
 )
+from poor_bench.config.names import find_llm, unknown_llm
 from poor_bench.errors import ConfigError, PluginError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.judge.response_judging import WorkspaceJudges
@@ -29,10 +29,8 @@ from poor_bench.results.store import ResultStore, open_store
 if TYPE_CHECKING:
     import pandas as pd
 
-    from poor_bench.config.add_tests import AddedTests
-    from poor_bench.config.edit_llms import LLMEdit
-    from poor_bench.config.edit_tests import FileChange, TestEdit
-    from poor_bench.config.llm_entries import IsOwnProvider
+    from poor_bench.config.edit_entries import AddedTests, FileChange, LLMEdit, TestEdit
+    from poor_bench.config.entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
     from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.lint.cheats import CheatScore
@@ -232,7 +230,7 @@ class WorkspaceFolder:
             ConfigError: If a file, as it was or as it would be, has an error, or cannot be
                 written; the workspace is untouched then.
         """
-        from poor_bench.config.add_tests import add_tests
+        from poor_bench.config.edit_entries import add_tests
 
         added = add_tests(self.data_dir, class_entry, tests)
         self.reload()
@@ -258,7 +256,7 @@ class WorkspaceFolder:
             ConfigError: If a test does not exist any more, or the workspace, as it was or as it
                 would be, has an error, or cannot be written; it is untouched then.
         """
-        from poor_bench.config.edit_tests import edit_tests
+        from poor_bench.config.edit_entries import edit_tests
 
         classes = self.workspace.test_classes
         with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
@@ -296,7 +294,7 @@ class WorkspaceFolder:
             ConfigError: If the file no longer has it, or, as it was or as it would be, has an
                 error, or cannot be written; it is untouched then.
         """
-        from poor_bench.config.edit_llms import edit_llms
+        from poor_bench.config.edit_entries import edit_llms
 
         llms = self.workspace.llms
         with self._whole_or_not_at_all(llms_file(self.data_dir)):
@@ -399,7 +397,7 @@ class WorkspaceFolder:
         """Find the id of the LLM that a name means, also of one that only has results.
 
         Args:
-            name: See `poor_bench.config.llm_names.find_llm`.
+            name: See `poor_bench.config.names.find_llm`.
 
         Raises:
             ConfigError: If no single LLM is meant; the hint names the nearest ids.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.command_line import next_command
 from poor_bench.config.judge_settings import load_settings
-from poor_bench.config.llm_names import llm_named
-from poor_bench.config.nearest_name import names_hint
+from poor_bench.config.names import llm_named, names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager

@@ -145,7 +145,7 @@ def test_workers_of_one_session_ask_once(
 WEAK = """
 from functools import partial
 from poor_bench.sandbox import Mechanism, Sandbox, sandbox as module
-from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox.launchers import ZygoteLauncher
 avoided = (Mechanism.BARE_ROOT, Mechanism.FILE_RULES)
 module._shared.append(Sandbox(partial(ZygoteLauncher, avoided=avoided)))
 """

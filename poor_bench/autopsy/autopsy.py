@@ -24,7 +24,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
-from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
+from poor_bench.prompts import hash_text, llm_fingerprint
 from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.statistics.attribution import Effect

@@ -25,7 +25,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMUnavailable
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.prompts.request import build_request
+from poor_bench.prompts import build_request
 from poor_bench.runner.jobs import TrialJobs
 from poor_bench.runner.plan import WorkItem
 from poor_bench.runs.history import RunHistory, RunKind, new_run_id

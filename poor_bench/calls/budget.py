@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from poor_bench.errors import CallLimitError, ConfigError, CostLimitError
-from poor_bench.models.completion import Completion, Message
-from poor_bench.models.cost import cost_usd, estimate_cost_usd
+from poor_bench.models.completion import Completion, Message, cost_usd, estimate_cost_usd
 from poor_bench.models.llm import LLM
 
 

@@ -78,7 +78,7 @@ class AppContext:
         Raises:
             ConfigError: If it names no LLM, or several; the hint names the nearest.
         """
-        from poor_bench.config.llm_names import llm_named
+        from poor_bench.config.names import llm_named
 
         return llm_named(name, self.workspace.llms)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.compared_tests import MEASURED_CHANGES
-from poor_bench.config.llm_names import ids_named
+from poor_bench.config.names import ids_named
 from poor_bench.gates.check import Evidence
 from poor_bench.gates.gate import Gate
 from poor_bench.resolver import NOW, ResultSetResolver

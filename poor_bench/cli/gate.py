@@ -286,7 +286,7 @@ def _build_option_gates(workspace: Workspace, options: dict[str, Any]) -> Iterat
 
 
 def _build_limit_gate(kind: GateKind, text: str, highest: float, workspace: Workspace) -> Gate:
-    from poor_bench.config.nearest_name import name_hint
+    from poor_bench.config.names import name_hint
     from poor_bench.gates.gate import Gate
 
     option = f"--{kind.value.replace('_', '-')}"

@@ -125,7 +125,7 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
 
 
 def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
-    from poor_bench.config.nearest_name import names_hint
+    from poor_bench.config.names import names_hint
     from poor_bench.errors import ConfigError
 
     known = [detector.id for detector in detectors]

@@ -20,7 +20,7 @@ from poor_bench.models.test import EvaluatorSpec
 
 if TYPE_CHECKING:
     from poor_bench.generators.generator import Generator
-    from poor_bench.importers.imported import Importer, Row
+    from poor_bench.importers.rows import Importer, Row
 
 
 _SHOWN_REFUSALS = 10
@@ -167,7 +167,7 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
 
 
 def _choose_importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
-    from poor_bench.importers.registry import importer_named, recognise
+    from poor_bench.importers.datasets import importer_named, recognise
     from poor_bench.importers.rows import columns_importer, require_columns
 
     if options["columns"]:
@@ -193,7 +193,7 @@ def _select(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[
 
 
 def _convert(importer: Importer, rows: list[tuple[int, Row]], options: dict[str, Any]) -> NewTests:
-    from poor_bench.importers.imported import RowError, to_tests
+    from poor_bench.importers.rows import RowError, to_tests
 
     class_id = options["class_id"] or importer.name
     tests: list[dict[str, Any]] = []
@@ -252,7 +252,7 @@ def generate(
     The same seed gives the same tests. A test is added only if its reference response scores 1.0
     and an empty response scores 0.
     """
-    from poor_bench.generators.registry import generator_named
+    from poor_bench.generators.families import generator_named
 
     if generator is None:
         return _list_generators(as_json=as_json)
@@ -280,8 +280,8 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
 def _list_generators(*, as_json: bool) -> int:
     from importlib.util import find_spec
 
+    from poor_bench.generators.families import GENERATORS
     from poor_bench.generators.reasoning_gym import family_names
-    from poor_bench.generators.registry import GENERATORS
 
     families = list(family_names())
     rows = [[generator.name, generator.description] for generator in GENERATORS.values()]

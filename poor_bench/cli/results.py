@@ -99,7 +99,7 @@ def command(
 def _select(
     app: AppContext, test_id: str | None, llm_glob: str | None, *, failed: bool
 ) -> Iterator[Result]:
-    from poor_bench.config.llm_names import find_stored_ids
+    from poor_bench.config.names import find_stored_ids
 
     if test_id is not None:
         _require_test(app, test_id)
@@ -117,7 +117,7 @@ def _select(
 
 
 def _require_test(app: AppContext, test_id: str) -> None:
-    from poor_bench.config.nearest_name import names_hint
+    from poor_bench.config.names import names_hint
     from poor_bench.errors import ConfigError
 
     known = app.workspace.tests_by_id

@@ -26,7 +26,7 @@ from poor_bench.cli.output import (
 )
 from poor_bench.cli.short_form import select
 from poor_bench.command_line import examples, next_command
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
@@ -152,7 +152,7 @@ def _build_prompts(
     test: Test, workspace: Workspace, patterns: tuple[str, ...]
 ) -> list[tuple[tuple[Message, ...], list[str]]]:
     """Build the different conversations, each with the LLMs that get it."""
-    from poor_bench.prompts.request import build_messages
+    from poor_bench.prompts import build_messages
     from poor_bench.runner.selection import Selection, select
 
     chosen = select(workspace, Selection(llms=patterns)).llms or workspace.llms

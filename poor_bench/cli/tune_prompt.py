@@ -129,7 +129,7 @@ def _build_task(
     **options: Any,
 ) -> PromptTask:
     from poor_bench.calls.budget import SpendingLimits
-    from poor_bench.config import llm_names
+    from poor_bench.config.names import llm_named
     from poor_bench.tuning.prompt.cases import Shares
     from poor_bench.tuning.prompt.edits import IdeaSource
     from poor_bench.tuning.prompt.search import SearchEffort
@@ -139,9 +139,7 @@ def _build_task(
     return PromptTask(
         subject=named.subject,
         llm=named.llm,
-        reflection_llm=(
-            llm_names.llm_named(reflection_llm, named.llms) if reflection_llm else named.llm
-        ),
+        reflection_llm=(llm_named(reflection_llm, named.llms) if reflection_llm else named.llm),
         ideas=IdeaSource(options["ideas"]),
         limits=SpendingLimits(n_calls=budget_calls, cost_usd=max_cost),
         shares=Shares(train=options["train"], validation=options["validation"]),
@@ -158,7 +156,7 @@ def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Named
     """Find the subject by name: a test class, else an agent."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
     from poor_bench.config.load import TEST_CLASSES_FILE
-    from poor_bench.config.nearest_name import name_hint
+    from poor_bench.config.names import name_hint
     from poor_bench.errors import ConfigError
     from poor_bench.tuning.prompt.subjects import find_agent_prompt, find_class_prompt
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import list_inserted
+from poor_bench.prompts import list_inserted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from poor_bench.config.file_models import (
     SimulatedUserEntry,
     SkillEntry,
 )
-from poor_bench.config.llm_names import find_llm, unknown_llm
+from poor_bench.config.names import find_llm, unknown_llm
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill

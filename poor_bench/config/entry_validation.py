@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from poor_bench.config.document import Document
 from poor_bench.config.file_models import NAME_PATTERN, FileModel
-from poor_bench.config.nearest_name import misspelt_name, name_hint
+from poor_bench.config.names import misspelt_name, name_hint
 from poor_bench.config.report import Place, Report
 
 

@@ -11,9 +11,8 @@ from pydantic import Field
 from poor_bench.config.document import Document, open_document
 from poor_bench.config.entry_validation import entries_in, validate_entry
 from poor_bench.config.file_models import FileModel, Name
-from poor_bench.config.llm_names import is_match, list_names, llms_matching, unknown_llm
 from poor_bench.config.load import Workspace, raise_errors
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import is_match, list_names, llms_matching, name_hint, unknown_llm
 from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import DEFAULT_TOLERANCE, EVERY, Gate, GateKind

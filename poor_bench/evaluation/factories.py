@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import AgentError, ConfigError, PoorBenchError, describe_crash
 from poor_bench.evaluation.models import SERVER, EvalSuite
 from poor_bench.models.failure import FailureKind

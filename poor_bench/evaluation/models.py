@@ -30,7 +30,7 @@ from pydantic import (
 )
 
 from poor_bench.config.file_models import FileModel, Name, Tags
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 

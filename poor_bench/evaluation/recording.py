@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from poor_bench.command_line import next_command
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import Step
 from poor_bench.evaluation.browser.playbook_file import SERVER, SUFFIX

@@ -12,8 +12,8 @@ from typing import Any
 
 from poor_bench import __version__
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import llms_file, load_llms, raise_errors
+from poor_bench.config.names import find_llm, unknown_llm
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.factories import make_up_credentials

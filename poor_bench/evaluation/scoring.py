@@ -20,8 +20,7 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.messages import write_count
-from poor_bench.models.completion import Usage
-from poor_bench.models.cost import cost_usd
+from poor_bench.models.completion import Usage, cost_usd
 from poor_bench.models.llm import Prices
 from poor_bench.statistics.intervals import percentile, wilson_interval
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 
 Entry = dict[str, Any]
 """A test class or test as it stands in its file."""

@@ -16,7 +16,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.extras import import_extra
 from poor_bench.generators.generator import Entry, Generator

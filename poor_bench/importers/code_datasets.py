@@ -13,12 +13,13 @@ Source:
 from __future__ import annotations
 
 import ast
+import json
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
-from poor_bench.importers.datasets import read_cases
-from poor_bench.importers.imported import Entry, Importer, Row, RowError, text_in
+from poor_bench.importers.rows import Entry, Importer, Row, RowError, text_in
 
 _LEVEL_BY_STATEMENTS = ((1, 1), (3, 2), (5, 3), (8, 4))
 """Most statements of a solution of each level, 5 for more; near the fifths of HumanEval and MBPP
@@ -171,3 +172,57 @@ MBPP = Importer(
     recognises=lambda row: {"code", "test_list"} <= row.keys(),
     to_test=_mbpp_to_test,
 )
+
+
+def read_cases(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
+    """Return the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
+
+    Returns:
+        None if one of them is of another form. Values that JSON cannot say exactly are written as
+        Python literals.
+
+    Example:
+        >>> read_cases(["assert add(1, 2) == 3"], "add")
+        [{'input': [1, 2], 'expected_output': 3}]
+        >>> read_cases(["assert ends((1, 2)) == {1, 2}"], "ends")
+        [{'input_python': '[(1, 2)]', 'expected_python': '{1, 2}'}]
+    """
+    cases = [_read_case(assertion, function) for assertion in assertions]
+    return [case for case in cases if case is not None] if all(cases) else None
+
+
+def _read_case(assertion: str, function: str) -> dict[str, Any] | None:
+    match ast.parse(assertion).body:
+        case [
+            ast.Assert(
+                test=ast.Compare(
+                    left=ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]),
+                    ops=[ast.Eq()],
+                    comparators=[expected],
+                )
+            )
+        ] if name == function and all(map(_is_literal, (*arguments, expected))):
+            given = ast.List(elts=arguments, ctx=ast.Load())
+            return {
+                **_spell(given, "input", "input_python"),
+                **_spell(expected, "expected_output", "expected_python"),
+            }
+    return None
+
+
+def _spell(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
+    """Return a literal under `json_key` where JSON can say it exactly, else as Python."""
+    value = ast.literal_eval(literal)
+    try:
+        is_exact = json.loads(json.dumps(value, allow_nan=False)) == value
+    except (ValueError, TypeError):
+        is_exact = False
+    return {json_key: value} if is_exact else {python_key: ast.unparse(literal)}
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return True

@@ -1,4 +1,4 @@
-r"""Import questions with one short answer (GSM8K, multiple choice), and plain assertions.
+r"""The formats that are known by name, and import of questions with one short answer.
 
 A row of GSM8K is `{"question": ..., "answer": "... <<48/2=24>>24 ...\n#### 72"}`. Any of these rows
 is a multiple-choice question, as MMLU, ARC and their copies write them:
@@ -17,14 +17,16 @@ Source:
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 import string
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from poor_bench.importers.imported import Entry, Importer, Row, RowError, text_in
+from poor_bench.config.names import name_hint
+from poor_bench.errors import ConfigError
+from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
+from poor_bench.importers.rows import Entry, Importer, Row, RowError, text_in
 
 _GSM8K_TEMPLATE = """\
 {problem}
@@ -164,55 +166,33 @@ MULTIPLE_CHOICE = Importer(
 )
 
 
-def read_cases(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
-    """Return the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
+IMPORTERS: Mapping[str, Importer] = MappingProxyType(
+    {importer.name: importer for importer in (HUMANEVAL, MBPP, GSM8K, MULTIPLE_CHOICE)}
+)
 
-    Returns:
-        None if one of them is of another form. Values that JSON cannot say exactly are written as
-        Python literals.
 
-    Example:
-        >>> read_cases(["assert add(1, 2) == 3"], "add")
-        [{'input': [1, 2], 'expected_output': 3}]
-        >>> read_cases(["assert ends((1, 2)) == {1, 2}"], "ends")
-        [{'input_python': '[(1, 2)]', 'expected_python': '{1, 2}'}]
+def importer_named(name: str) -> Importer:
+    """Return the importer of a format.
+
+    Raises:
+        ConfigError: If there is none of that name.
     """
-    cases = [_read_case(assertion, function) for assertion in assertions]
-    return [case for case in cases if case is not None] if all(cases) else None
+    if name not in IMPORTERS:
+        raise ConfigError(f"unknown format `{name}`", hint=name_hint(name, IMPORTERS))
+    return IMPORTERS[name]
 
 
-def _read_case(assertion: str, function: str) -> dict[str, Any] | None:
-    match ast.parse(assertion).body:
-        case [
-            ast.Assert(
-                test=ast.Compare(
-                    left=ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]),
-                    ops=[ast.Eq()],
-                    comparators=[expected],
-                )
-            )
-        ] if name == function and all(map(_is_literal, (*arguments, expected))):
-            given = ast.List(elts=arguments, ctx=ast.Load())
-            return {
-                **_spell(given, "input", "input_python"),
-                **_spell(expected, "expected_output", "expected_python"),
-            }
-    return None
+def recognise(row: Row) -> Importer:
+    """Return the importer for a file with such rows.
 
-
-def _spell(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
-    """Return a literal under `json_key` where JSON can say it exactly, else as Python."""
-    value = ast.literal_eval(literal)
-    try:
-        is_exact = json.loads(json.dumps(value, allow_nan=False)) == value
-    except (ValueError, TypeError):
-        is_exact = False
-    return {json_key: value} if is_exact else {python_key: ast.unparse(literal)}
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError):
-        return False
-    return True
+    Raises:
+        ConfigError: If no format has such rows.
+    """
+    for importer in IMPORTERS.values():
+        if importer.recognises(row):
+            return importer
+    columns = ", ".join(f"`{column}`" for column in list(row)[:12])
+    raise ConfigError(
+        f"no known format has the columns {columns}",
+        hint="map the columns: --column text=COLUMN --evaluator NAME",
+    )

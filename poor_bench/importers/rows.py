@@ -1,4 +1,4 @@
-"""Read the rows of a table, and map its columns to the parts of a test.
+"""Read the rows of a table, map its columns to the parts of a test, and make the tests.
 
 A table is JSON lines, a JSON list, CSV or TSV, each also compressed by gzip.
 """
@@ -10,16 +10,97 @@ import gzip
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from poor_bench.config.json_document import json_fault
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.importers.imported import Entry, Importer, Row, RowError, name_group
 from poor_bench.messages import write_count
+from poor_bench.prompts import hash_text
 from poor_bench.safe_files import load_json_text, open_regular
+
+Row = Mapping[str, Any]
+"""One row of a file: column to value."""
+
+Entry = dict[str, Any]
+"""A test class or test as it stands in its file."""
+
+
+class RowError(Exception):
+    """A row cannot be made into a test; one sentence says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importer:
+    """How the rows of one kind of file become tests."""
+
+    name: str
+    """What users call the format; also the id of the class, unless they choose another."""
+    description: str
+    """What it is, in a sentence."""
+    class_entry: Entry
+    """The test class, without its id."""
+    recognises: Callable[[Row], bool]
+    """Tells from a row whether the file is of this kind."""
+    to_test: Callable[[Row, int], Entry]
+    """Makes a row, and its number from 1, into a test without its class; may raise RowError.
+    The `test_id` need only be unique within the file."""
+
+
+def to_tests(
+    importer: Importer, rows: Iterable[tuple[int, Row]], class_id: str
+) -> Iterator[tuple[int, Entry | RowError]]:
+    """Yield for every row its number, and its test or why there is none."""
+    row_of: dict[str, int] = {}
+    for number, row in rows:
+        try:
+            test = importer.to_test(row, number)
+        except RowError as error:
+            yield number, error
+        else:
+            test_id = f"{class_id}_{test.pop('test_id')}"
+            first = row_of.setdefault(test_id, number)
+            if first != number:
+                yield number, RowError(f"the id `{test_id}` is that of row {first}")
+                continue
+            group = {"group": f"{class_id} {name}"} if (name := _find_group(row)) else {}
+            yield number, {"test_id": test_id, "class_id": class_id} | group | test
+
+
+_SHARED = (
+    *("group", "template_id", "original_id", "passage_id", "article_id", "story_id", "context_id"),
+    *("passage", "article", "story", "context"),
+)
+"""Columns that name, or hold, what several questions of known data sets are about."""
+_LONGEST_NAME = 40
+
+
+def _find_group(row: Row) -> str:
+    """Name what a row shares with others: a template, passage or original; empty if nothing."""
+    value = next((row[column] for column in _SHARED if row.get(column) not in (None, "")), None)
+    return name_group(value) if isinstance(value, str | int) else ""
+
+
+def name_group(value: object) -> str:
+    """Name a group by a cell: by the text itself, or by its hash if it is long."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST_NAME else hash_text(text, 8)
+
+
+def text_in(row: Row, column: str) -> str:
+    """Return a text of a row.
+
+    Raises:
+        RowError: If it is missing, empty or no text.
+    """
+    value = row.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise RowError(f"the column `{column}` has no text")
+    return value
+
 
 _CSV_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _MAX_BYTES = 512 * 1024 * 1024

@@ -16,8 +16,7 @@ from poor_bench.extraction.normalise import fold_text
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.prompt import JudgedCase, Turn
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser
-from poor_bench.models.completion import Completion, Message
-from poor_bench.models.cost import cost_usd
+from poor_bench.models.completion import Completion, Message, cost_usd
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM
 

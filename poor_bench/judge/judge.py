@@ -36,8 +36,14 @@ from poor_bench.judge.reply import (
 )
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.completion import Completion, FinishReason, Message, Usage
-from poor_bench.models.cost import cost_usd, sum_whole
+from poor_bench.models.completion import (
+    Completion,
+    FinishReason,
+    Message,
+    Usage,
+    cost_usd,
+    sum_whole,
+)
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
 

@@ -19,7 +19,7 @@ from poor_bench.judge.panel import (
     within_noise,
 )
 from poor_bench.labels.label import OVERALL
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.pool.events import ModelLoading
 
 

@@ -15,8 +15,7 @@ from poor_bench.judge.pairwise_results import PairComparison, Position
 from poor_bench.judge.prompt import JudgedCase, nonce_for, quote_between_tags, repair_message
 from poor_bench.judge.reply import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric
-from poor_bench.models.completion import Message
-from poor_bench.models.cost import cost_usd
+from poor_bench.models.completion import Message, cost_usd
 
 _SYSTEM = """\
 You are a strict, fair examiner. Two AI agents had to deal with the same person. You say which one \

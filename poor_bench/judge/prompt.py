@@ -16,8 +16,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from poor_bench.judge.rubric import Rubric
-from poor_bench.models.completion import Message
-from poor_bench.models.cost import estimate_tokens
+from poor_bench.models.completion import Message, estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)

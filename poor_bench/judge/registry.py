@@ -25,9 +25,8 @@ from typing import TypeVar
 
 from poor_bench.config.agent_entries import AGENTS_FOLDER, load_agents
 from poor_bench.config.judge_settings import JudgeSettings
-from poor_bench.config.llm_names import find_llm, unknown_llm
 from poor_bench.config.load import load_llms, raise_errors, require_workspace_folder
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import find_llm, name_hint, unknown_llm
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric, parse_rubric
 from poor_bench.models.agent import Agent

@@ -20,10 +20,10 @@ from poor_bench.judge.prompt import PROMPT_VERSION, JudgedCase, JudgeEvidence, T
 from poor_bench.judge.registry import JudgeOptions, chosen_llm, judge_llm
 from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rubric
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.cost import estimate_cost_usd, sum_whole
+from poor_bench.models.completion import estimate_cost_usd, sum_whole
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
-from poor_bench.prompts.fingerprint import llm_fingerprint
+from poor_bench.prompts import llm_fingerprint
 from poor_bench.safe_files import path_within
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation, apply_rules
 from poor_bench.judge.judged_run import JudgeRun, RunHeader
@@ -24,8 +24,7 @@ from poor_bench.judge.prompt import (
 from poor_bench.judge.registry import AgentRegistry, choose_judges, read_rubric
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.agent import Agent, AgentCase
-from poor_bench.models.completion import Usage
-from poor_bench.models.cost import cost_usd
+from poor_bench.models.completion import Usage, cost_usd
 from poor_bench.models.llm import LLM, base_llm_id
 
 

@@ -23,7 +23,7 @@ from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judged_run import JudgeRun, RunHeader, read_header, with_record
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.runs.history import LAST, RunHistory, RunKind, StoredRun
 from poor_bench.runs.journal import JournalWriter
 

@@ -14,7 +14,7 @@ from poor_bench.errors import PoorBenchError
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
-from poor_bench.prompts.request import build_messages
+from poor_bench.prompts import build_messages
 from poor_bench.scoring.verdict import AnswerFormat
 
 

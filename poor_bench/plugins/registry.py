@@ -11,7 +11,7 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
 from poor_bench.models.failure import FailureKind
 from poor_bench.plugins.sources import (

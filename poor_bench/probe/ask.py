@@ -34,7 +34,7 @@ from poor_bench.probe.load_curve import (
 )
 from poor_bench.probe.plan import ALL_SETTINGS, probe_settings
 from poor_bench.probe.report import ProbeReport, settings_fingerprint
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 from poor_bench.providers.parameters import list_ignored_parameters
 
 

@@ -9,7 +9,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.probe.finding import ProbeFinding
 from poor_bench.probe.load_curve import LoadCurve
-from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
+from poor_bench.prompts import hash_text, llm_fingerprint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import orjson
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, build_result
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 from poor_bench.runs.journal import dump_record
 from poor_bench.statistics.trials import NUMBERS
 

@@ -14,15 +14,13 @@ from poor_bench.judge.judgement import JudgeError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import cut_text
-from poor_bench.models.completion import ChatRequest, Completion
-from poor_bench.models.cost import cost_usd, estimate_cost_usd
+from poor_bench.models.completion import ChatRequest, Completion, cost_usd, estimate_cost_usd
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.queues import Work
-from poor_bench.prompts.fingerprint import request_fingerprint
-from poor_bench.prompts.request import build_request
+from poor_bench.prompts import build_request, request_fingerprint
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED

@@ -11,7 +11,7 @@ from typing import Any
 from poor_bench import __version__
 from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -20,7 +20,7 @@ from poor_bench.pool.events import JobDone, LLMUnavailable
 from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
-from poor_bench.prompts.fingerprint import llm_fingerprint
+from poor_bench.prompts import llm_fingerprint
 from poor_bench.results.earlier import EarlierScores
 from poor_bench.results.store import ResultStore
 from poor_bench.runner.events import (

@@ -14,14 +14,16 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
-from poor_bench.prompts.fingerprint import (
+from poor_bench.prompts import (
     begin_request,
+    build_parameters,
+    build_request,
     encode_messages,
     evaluator_fingerprint,
     join_request,
     request_fingerprint,
+    template_for,
 )
-from poor_bench.prompts.request import build_parameters, build_request, template_for
 from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level, note_levels
 from poor_bench.scoring.judging import JudgeQuestion

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from poor_bench.command_line import next_command
-from poor_bench.config.llm_names import ids_named, is_match, llms_matching, unknown_llm
 from poor_bench.config.load import Workspace
-from poor_bench.config.nearest_name import names_hint
+from poor_bench.config.names import ids_named, is_match, llms_matching, names_hint, unknown_llm
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -24,7 +23,7 @@ class Selection:
     """Filters of a run; an empty filter lets everything through.
 
     LLM, class, test and tag filters are names or globs (`ollama:*`), and several widen the choice.
-    `poor_bench.config.llm_names` tells which names an LLM has.
+    `poor_bench.config.names` tells which names an LLM has.
     """
 
     llms: tuple[str, ...] = ()

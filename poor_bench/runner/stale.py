@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
-from poor_bench.prompts.request import build_messages
+from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import count_stale
 from poor_bench.runner.scorer import WorkspaceFingerprints

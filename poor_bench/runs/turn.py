@@ -9,7 +9,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from poor_bench.errors import RunRefusedError
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 from poor_bench.runs.history import RunHistory, StoredRun
 from poor_bench.safe_files import os_errors_told
 

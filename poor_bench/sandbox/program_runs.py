@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from poor_bench.errors import SandboxError
-from poor_bench.sandbox.host.children import Launcher, RunningChild, run_child
-from poor_bench.sandbox.host.workers import Checker, SandboxWorker
+from poor_bench.sandbox.children import Launcher, RunningChild, run_child
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -39,6 +38,7 @@ from poor_bench.sandbox.wire.messages import (
     message_to_check,
     message_to_load,
 )
+from poor_bench.sandbox.workers import Checker, SandboxWorker
 
 _KILLED = -9
 # of the CPU limit that is certainly used: the kernel counts whole clock ticks, and reports time

@@ -13,8 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from poor_bench.errors import ConfigError, SandboxError
-from poor_bench.sandbox.host.children import Launcher
-from poor_bench.sandbox.host.workers import SandboxWorkers
+from poor_bench.sandbox.children import Launcher
 from poor_bench.sandbox.levels import (
     USUAL_LEVEL,
     Level,
@@ -25,6 +24,7 @@ from poor_bench.sandbox.levels import (
 from poor_bench.sandbox.program import Check, CheckOutcome, Program, ProgramOutcome
 from poor_bench.sandbox.program_runs import CaseRun, CheckRun
 from poor_bench.sandbox.wire.plain import require_plain
+from poor_bench.sandbox.workers import SandboxWorkers
 
 
 class Sandbox:
@@ -42,7 +42,7 @@ class Sandbox:
                 best way of this system where None.
         """
         if make_launcher is None:
-            from poor_bench.sandbox.host.launchers import pick_launcher
+            from poor_bench.sandbox.launchers import pick_launcher
 
             make_launcher = pick_launcher
         self._workers = SandboxWorkers(make_launcher)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from poor_bench.config.edit_yaml import change_agent_prompt
-from poor_bench.config.nearest_name import list_known_names
+from poor_bench.config.names import list_known_names
 from poor_bench.errors import ConfigError
 from poor_bench.judge.registry import load_agent_registry
 from poor_bench.tuning.prompt.report import PromptReport, read_report

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 

@@ -14,7 +14,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.events import LLMUnavailable
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 from poor_bench.runner.events import RunEvent, RunStarted, TrialFinished
 from poor_bench.runner.plan import make_plan
 from poor_bench.runner.trial_states import TrialState, TrialStates

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from poor_bench.messages import write_count
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference

@@ -11,7 +11,7 @@ from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import ConfigError, RunCancelledError
 from poor_bench.extras import import_extra
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import sum_known
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.config.edit_tests import TestEdit
+from poor_bench.config.edit_entries import TestEdit
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 

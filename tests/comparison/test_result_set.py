@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind, hash_prompt
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import render_prompt
+from poor_bench.prompts import render_prompt
 
 names = st.text(min_size=1, max_size=20).filter(lambda name: "@" not in name)
 versions = st.from_regex(r"[a-zA-Z0-9_.-]{1,20}", fullmatch=True)

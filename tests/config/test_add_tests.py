@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.add_tests import add_tests
+from poor_bench.config.edit_entries import add_tests
 from poor_bench.config.load import load_workspace
 from poor_bench.errors import ConfigError
 from tests.config.workspace_files import SUM, TEST_CLASSES, write_workspace

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poor_bench.config.edit_entries import LLMAction, LLMEdit
 from poor_bench.config.edit_json import with_entries
-from poor_bench.config.edit_llms import LLMAction, LLMEdit
 from poor_bench.errors import ConfigError
 from poor_bench.workspace_folder import WorkspaceFolder
 

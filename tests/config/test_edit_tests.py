@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.edit_tests import TestEdit, describe_edit, undo_change
-from poor_bench.config.report_test import report_test
+from poor_bench.config.edit_entries import TestEdit, describe_edit, report_test, undo_change
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection, select
 from poor_bench.workspace_folder import WorkspaceFolder

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.edit_llms import LLMAction
-from poor_bench.config.llm_entries import describe_unknown_parameter
+from poor_bench.config.edit_entries import LLMAction
+from poor_bench.config.entries import describe_unknown_parameter
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.pages.llms import callbacks
 from poor_bench.dashboard.pages.llms.entry import (

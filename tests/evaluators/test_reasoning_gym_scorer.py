@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from evaluators import reasoning_gym_scorer
 from evaluators.reasoning_gym_scorer import evaluate, reference
-from poor_bench.generators.registry import generator_named
+from poor_bench.generators.families import generator_named
 from poor_bench.sandbox import CaseEnd, CaseOutcome, LoadEnd, LoadOutcome, ProgramOutcome
 
 PARAMETERS = {"family": "coin_flip", "example": "0.5", "metadata": {"num_trials": 1}}

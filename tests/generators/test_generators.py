@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
+from poor_bench.generators.families import GENERATORS, generator_named
 from poor_bench.generators.generator import LEVELS, Generator, generate
 from poor_bench.generators.lists import apply_steps, draw_steps
-from poor_bench.generators.registry import GENERATORS, generator_named
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
 
 ALL = sorted(GENERATORS)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, MissingExtraError
+from poor_bench.generators.families import generator_named
 from poor_bench.generators.generator import generate
 from poor_bench.generators.reasoning_gym import family_names, reasoning_gym_generator
-from poor_bench.generators.registry import generator_named
 
 
 class FakeCurriculum:

@@ -7,10 +7,8 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
-from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE
-from poor_bench.importers.imported import Importer, RowError, to_tests
-from poor_bench.importers.registry import importer_named, recognise
-from poor_bench.importers.rows import columns_importer
+from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE, importer_named, recognise
+from poor_bench.importers.rows import Importer, RowError, columns_importer, to_tests
 
 WORDS = {"question": "2 + 2 of 1,200?", "answer": "It is <<2+2=4>>4.\n#### 1,204"}
 COMPLETION = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.plugins import load_evaluators
-from poor_bench.plugins.earlier_names import _FUNCTIONS_NOW, _NOW
+from poor_bench.plugins.sources import _FUNCTIONS_NOW, _NOW
 
 COPIED = """
 from {module} import *

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.prompts.fingerprint import llm_fingerprint
+from poor_bench.prompts import llm_fingerprint
 from poor_bench.runner.machine import collect_machine_facts, find_cpu_model
 from poor_bench.runs.history import read_stored_runs
 from tests.conftest import WorkspaceFiles

@@ -8,7 +8,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.sandbox import Level, Sandbox, parse_level
-from poor_bench.sandbox.host.launchers import PipeLauncher
+from poor_bench.sandbox.launchers import PipeLauncher
 from poor_bench.sandbox.selftest import ESCAPES, Escape, EscapeFixture, prepare_fixture
 
 pytestmark = pytest.mark.slow(reason="real escape attempts, each in a process")

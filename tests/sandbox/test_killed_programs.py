@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.host.children import ChildOutputFile, ChildProcess
-from poor_bench.sandbox.host.launchers import PipeLauncher
+from poor_bench.sandbox.children import ChildOutputFile, ChildProcess
+from poor_bench.sandbox.launchers import PipeLauncher
 from poor_bench.sandbox.program import Exit
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError
 from poor_bench.sandbox.wire.encoding import encode

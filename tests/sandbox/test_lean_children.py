@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from poor_bench.sandbox.host.children import build_environment, build_interpreter_command
+from poor_bench.sandbox.children import build_environment, build_interpreter_command
 
 _LARGE = {"ast", "dataclasses", "inspect", "logging", "pathlib", "threading", "urllib.parse"}
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import SandboxError
-from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.host import launchers
-from poor_bench.sandbox.host.launchers import ZygoteLauncher, ZygoteProcess
+from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox, launchers
+from poor_bench.sandbox.launchers import ZygoteLauncher, ZygoteProcess
 from poor_bench.sandbox.program_runs import open_candidate_session
 
 ROOT = Path(__file__).parents[2]

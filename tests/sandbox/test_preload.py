@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from poor_bench.sandbox.host.children import build_environment, build_interpreter_command
+from poor_bench.sandbox.children import build_environment, build_interpreter_command
 
 _PAGE = 4096
 _PLACES = """

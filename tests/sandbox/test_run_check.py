@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from poor_bench.sandbox import Check, CheckEnd, CheckOutcome, Limits, LoadEnd, Program, Sandbox
-from poor_bench.sandbox.host.launchers import PipeLauncher, ZygoteLauncher
+from poor_bench.sandbox.launchers import PipeLauncher, ZygoteLauncher
 
 AMPLE = Limits(case_s=20.0, total_s=60.0)
 QUICK = Limits(case_s=0.3, load_s=20.0, total_s=1.0)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Mechanism, Program, Sandbox
-from poor_bench.sandbox.host import children
-from poor_bench.sandbox.host.children import provide_scratch_folder
-from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox import Check, CheckEnd, LoadEnd, Mechanism, Program, Sandbox, children
+from poor_bench.sandbox.children import provide_scratch_folder
+from poor_bench.sandbox.launchers import ZygoteLauncher
 from poor_bench.sandbox.program_runs import open_candidate_session
 from tests.waiting import wait_for
 

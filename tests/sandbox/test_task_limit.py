@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, Limits, Mechanism, Program, Sandbox
-from poor_bench.sandbox.host.launchers import ZygoteLauncher
 from poor_bench.sandbox.inside.descendants import Descendants
+from poor_bench.sandbox.launchers import ZygoteLauncher
 from poor_bench.sandbox.program_runs import open_candidate_session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these limits")

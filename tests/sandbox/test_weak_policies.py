@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from poor_bench.sandbox import Level, Mechanism, Program, Sandbox
-from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox.launchers import ZygoteLauncher
 from poor_bench.sandbox.levels import grade_isolation
 from poor_bench.sandbox.selftest import ESCAPES, EscapeFixture, prepare_fixture
 

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from poor_bench.sandbox import Program, Sandbox
-from poor_bench.sandbox.host import workers as workers_module
-from poor_bench.sandbox.host.launchers import PipeLauncher
-from poor_bench.sandbox.host.workers import SandboxWorkers
+from poor_bench.sandbox import workers as workers_module
+from poor_bench.sandbox.launchers import PipeLauncher
+from poor_bench.sandbox.workers import SandboxWorkers
 
 PROCESSORS = {2, 5, 7}
 

@@ -33,7 +33,7 @@ from poor_bench.sandbox import (
     trust_own_code,
 )
 from poor_bench.sandbox import sandbox as sandbox_module
-from poor_bench.sandbox.host.launchers import ZygoteLauncher
+from poor_bench.sandbox.launchers import ZygoteLauncher
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles

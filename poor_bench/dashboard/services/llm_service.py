@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.llm_names import find_llm, llm_named, unknown_llm
+from poor_bench.config.names import find_llm, llm_named, unknown_llm
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
@@ -65,7 +65,7 @@ class LLMService:
         """Find the id of the LLM that a name means, also of one that only has results.
 
         Args:
-            name: See `poor_bench.config.llm_names`.
+            name: See `poor_bench.config.names`.
 
         Raises:
             ConfigError: If the workspace is not valid, or the name means no LLM, or several.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from poor_bench.config.report_test import report_test
+from poor_bench.config.edit_entries import report_test
 from poor_bench.errors import ConfigError
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import TrustNote, list_trial_notes
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import resolve_llm_id
-from poor_bench.prompts.request import (
+from poor_bench.prompts import (
     build_messages,
     build_parameters,
     find_override,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.models.completion import Usage
-from poor_bench.models.cost import cost_usd, sum_known, sum_whole
+from poor_bench.models.completion import Usage, cost_usd, sum_known, sum_whole
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans

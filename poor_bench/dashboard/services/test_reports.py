@@ -17,7 +17,7 @@ from poor_bench.dashboard.services.test_findings import (
     list_test_findings,
 )
 from poor_bench.lint.cheats import CheatScore, build_floor, read_measuring_time
-from poor_bench.prompts.request import build_messages
+from poor_bench.prompts import build_messages
 from poor_bench.results.stored_texts import read_item_analysis
 from poor_bench.statistics.summary import FloorRow
 

@@ -18,7 +18,7 @@ from poor_bench.extraction.thinking import split_thinking
 from poor_bench.issues.detector import Issue
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.prompts.request import build_messages
+from poor_bench.prompts import build_messages
 from poor_bench.results.figures import summarise_found
 from poor_bench.results.query import FoundTrials, ResultQuery, find_rows, read_causes
 from poor_bench.results.table import TrialKey

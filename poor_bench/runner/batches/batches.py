@@ -12,7 +12,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
-from poor_bench.prompts.request import build_request
+from poor_bench.prompts import build_request
 from poor_bench.results.store import ResultStore
 from poor_bench.runner.batches.collect import BatchCollector, Collected, CollectJobs
 from poor_bench.runner.batches.look import BatchObserver

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from poor_bench.errors import ProviderError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.completion import ChatRequest, Message
-from poor_bench.models.cost import sum_known
+from poor_bench.models.completion import ChatRequest, Message, sum_known
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import BatchApi
-from poor_bench.prompts.fingerprint import request_fingerprint
+from poor_bench.prompts import request_fingerprint
 from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 from poor_bench.runs.batch_notes import BatchedTrial, BatchNote, BatchNotes, SentRequest, new_key
 

@@ -16,7 +16,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.prompts.fingerprint import hash_text
+from poor_bench.prompts import hash_text
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 
 

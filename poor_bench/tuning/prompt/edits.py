@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 
-from poor_bench.prompts.fingerprint import hash_text
-from poor_bench.prompts.render import list_placeholders, with_only_placeholders
+from poor_bench.prompts import hash_text, list_placeholders, with_only_placeholders
 from poor_bench.tuning.prompt.cases import Attempt, Idea, Ideas, Solved, TuningSubject
 
 

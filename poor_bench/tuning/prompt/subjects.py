@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import Workspace
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError, RecordedError
 from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
 from poor_bench.judge.judge import Judge
@@ -19,16 +19,13 @@ from poor_bench.judge.prompt import JudgeEvidence
 from poor_bench.judge.registry import AgentRegistry, choose_judges, load_agent_registry, read_rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
-from poor_bench.models.completion import Completion, Message
-from poor_bench.models.cost import estimate_cost_usd, sum_known
+from poor_bench.models.completion import Completion, Message, estimate_cost_usd, sum_known
 from poor_bench.models.failure import Failure
 from poor_bench.models.llm import LLM, base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
-from poor_bench.prompts.fingerprint import hash_text, llm_fingerprint
-from poor_bench.prompts.render import list_placeholders
-from poor_bench.prompts.request import template_for
+from poor_bench.prompts import hash_text, list_placeholders, llm_fingerprint, template_for
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject

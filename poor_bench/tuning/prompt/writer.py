@@ -13,11 +13,9 @@ from poor_bench.errors import ProviderError
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.models.completion import Message
-from poor_bench.models.cost import cost_usd
+from poor_bench.models.completion import Message, cost_usd
 from poor_bench.models.llm import LLM
-from poor_bench.prompts.fingerprint import hash_text
-from poor_bench.prompts.render import list_placeholders, with_only_placeholders
+from poor_bench.prompts import hash_text, list_placeholders, with_only_placeholders
 from poor_bench.tuning.prompt.cases import Attempt, Idea, TuningSubject
 from poor_bench.tuning.searches import SearchStoppedError, SearchTools, StopReason, TuningLine
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import list_placeholders, render_prompt
+from poor_bench.prompts import list_placeholders, render_prompt
 from poor_bench.tuning.prompt.cases import Solved
 from poor_bench.tuning.prompt.edits import add_example, move_input_last, shorten_prompt, state_form
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.prompts.render import list_placeholders, render_prompt
+from poor_bench.prompts import list_placeholders, render_prompt
 from poor_bench.tuning.prompt.writer import (
     MOST_CHARACTERS,
     extract_proposal,

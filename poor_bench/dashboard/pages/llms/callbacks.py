@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 
-from poor_bench.config.edit_llms import LLMAction, LLMEdit
+from poor_bench.config.edit_entries import LLMAction, LLMEdit
 from poor_bench.dashboard.components.blocks import error_banner, loading_state
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still

@@ -12,7 +12,7 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import UnreadableError
-from poor_bench.config.llm_entries import describe_unknown_parameter
+from poor_bench.config.entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
 from poor_bench.providers.catalog import PROVIDERS, list_provider_names
 from poor_bench.providers.parameters import unknown_parameters

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.config.edit_llms import LLMAction
+from poor_bench.config.edit_entries import LLMAction
 from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button

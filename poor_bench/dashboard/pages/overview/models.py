@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.models.base_model import base_model_name
+from poor_bench.models.llm import base_model_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

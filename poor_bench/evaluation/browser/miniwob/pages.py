@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.command_line import python_command
-from poor_bench.config.nearest_name import name_hint
+from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:

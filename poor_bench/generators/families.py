@@ -1,13 +1,18 @@
-"""Generate tasks with strings and with code: one to five steps that change a word or a list."""
+"""The generators that are known by name: arithmetic, and strings and code changed step by step."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from poor_bench.config.names import name_hint
+from poor_bench.errors import ConfigError
 from poor_bench.generators.generator import Entry, Generator
-from poor_bench.generators.lists import ListStep, Numbers, apply_steps, draw_steps
+from poor_bench.generators.lists import LISTS, ListStep, Numbers, apply_steps, draw_steps
+from poor_bench.generators.reasoning_gym import PREFIX, reasoning_gym_generator
 from poor_bench.messages import write_count
 
 _STRINGS_TEMPLATE = """\
@@ -179,3 +184,95 @@ CODE = Generator(
     },
     make=_make_code,
 )
+
+
+_TEMPLATE = """\
+Calculate: {problem}
+
+Reply with JSON only, such as {"answer": 12}.
+"""
+_LARGEST = {1: 9, 2: 20, 3: 20, 4: 50, 5: 99}
+"""Largest number in an expression of each level; a level has as many operations."""
+
+_LARGEST_RESULT = {1: 100, 2: 1_000, 3: 1_000, 4: 10_000, 5: 10_000}
+
+
+class _Expression(NamedTuple):
+    text: str
+    value: Fraction
+    binds: int
+    """How strongly its outermost operation binds: 1 sums, 2 products, 3 plain numbers."""
+
+
+def _make(randomness: random.Random, level: int) -> Entry:
+    while True:
+        expression = _expression(randomness, n_operations=level, largest=_LARGEST[level])
+        if abs(expression.value) <= _LARGEST_RESULT[level]:
+            break
+    return {
+        "text": expression.text,
+        "evaluation_module": {"parameters": {"expected_answer": int(expression.value)}},
+        "reference_response": f'{{"answer": {int(expression.value)}}}',
+    }
+
+
+def _expression(randomness: random.Random, n_operations: int, largest: int) -> _Expression:
+    if n_operations == 0:
+        number = randomness.randint(1, largest)
+        return _Expression(str(number), Fraction(number), 3)
+    n_left = randomness.randrange(n_operations)
+    left = _expression(randomness, n_left, largest)
+    right = _expression(randomness, n_operations - 1 - n_left, largest)
+    signs = ["+", "-", "*"] if n_operations > 1 else ["+", "-"]
+    if abs(right.value) > 1 and (left.value / right.value).denominator == 1:
+        signs.append("/")
+    return _join(left, randomness.choice(signs), right)
+
+
+def _join(left: _Expression, sign: str, right: _Expression) -> _Expression:
+    binds = 1 if sign in "+-" else 2
+    value = {
+        "+": lambda: left.value + right.value,
+        "-": lambda: left.value - right.value,
+        "*": lambda: left.value * right.value,
+        "/": lambda: left.value / right.value,
+    }[sign]()
+    left_text = left.text if left.binds >= binds else f"({left.text})"
+    right_text = right.text if right.binds > binds else f"({right.text})"
+    return _Expression(f"{left_text} {sign} {right_text}", value, binds)
+
+
+ARITHMETIC = Generator(
+    name="arithmetic",
+    description="Expressions of whole numbers with + - * / and brackets",
+    class_entry={
+        "description": "Expressions of whole numbers",
+        "work_prompt_template": {"default": _TEMPLATE},
+        "evaluation_module": {
+            "name": "math_evaluator",
+            "parameters": {"precision": 0, "expected_format": "json"},
+        },
+    },
+    make=_make,
+)
+
+
+GENERATORS: Mapping[str, Generator] = MappingProxyType(
+    {generator.name: generator for generator in (ARITHMETIC, LISTS, STRINGS, CODE)}
+)
+
+
+def generator_named(name: str) -> Generator:
+    """Return a generator.
+
+    Raises:
+        ConfigError: If there is none of that name.
+        MissingExtraError: If it needs a library that is not installed.
+    """
+    if name.startswith(PREFIX):
+        return reasoning_gym_generator(name)
+    if name not in GENERATORS:
+        raise ConfigError(
+            f"the generator `{name}` does not exist", hint=name_hint(name, GENERATORS)
+        )
+    return GENERATORS[name]

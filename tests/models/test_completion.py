@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.models.completion import Message, Usage
-from poor_bench.models.cost import cost_usd, estimate_cost_usd, estimate_tokens
+from poor_bench.models.completion import (
+    Message,
+    Usage,
+    cost_usd,
+    estimate_cost_usd,
+    estimate_tokens,
+)
 from poor_bench.models.llm import Prices
 
 ASKED = (Message("system", "x" * 380), Message("user", "x" * 580))

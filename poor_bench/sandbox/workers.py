@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from poor_bench.errors import SandboxError
-from poor_bench.sandbox.host.children import Launcher, RunningChild, run_child
+from poor_bench.sandbox.children import Launcher, RunningChild, run_child
 from poor_bench.sandbox.program import Exit, Limits
 from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
 from poor_bench.sandbox.wire.encoding import DecodeError, decode, encode

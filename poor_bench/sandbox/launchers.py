@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, cast
 
 from poor_bench.errors import SandboxError
-from poor_bench.sandbox.host.children import (
+from poor_bench.sandbox.children import (
     MAX_REASON,
     START_TIMEOUT_S,
     ChildOutputFile,

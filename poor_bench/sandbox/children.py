@@ -27,7 +27,7 @@ from poor_bench.sandbox.wire.messages import (
     order_to_message,
 )
 
-_PROJECT = Path(__file__).parents[3]
+_PROJECT = Path(__file__).parents[2]
 # imports one part of the package without the rest: what is not there need not be forked
 _START = """
 import sys, types

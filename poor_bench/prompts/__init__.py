@@ -1,1 +1,0 @@
-"""From a template and a test to the messages that an LLM gets; pure."""

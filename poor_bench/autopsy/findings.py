@@ -229,7 +229,7 @@ def is_moved(
     Where trials of a run agree with each other more than with another run, exchanges alone would
     take a few tests that flip by chance for a change: the flips must have a direction, too.
     """
-    p_value = float(sign_flip_p_values([[value] for value in _subtract(after, before)])[0])
+    p_value = _compute_p_value(_subtract(after, before))
     return p_value < _FLIPS * alpha and exchange_p_value(after, before) < alpha
 
 
@@ -326,7 +326,7 @@ def conclude(
     return Findings(
         llm_id=plan.facts.llm_id,
         change=estimate_paired_difference(differences, groups),
-        change_p_value=_p_value(differences),
+        change_p_value=_compute_p_value(differences, groups),
         shares=tuple(
             sorted(shares, key=lambda share: (not share.is_cause, -abs(share.estimate.value)))
         ),
@@ -338,5 +338,7 @@ def conclude(
     )
 
 
-def _p_value(differences: Sequence[float]) -> float:
-    return float(sign_flip_p_values([[value] for value in differences])[0])
+def _compute_p_value(
+    differences: Sequence[float], groups: Sequence[str | None] | None = None
+) -> float:
+    return float(sign_flip_p_values([[value] for value in differences], groups=groups)[0])

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import Any, NamedTuple
 
 from poor_bench.comparison.compared_tests import list_scores
@@ -196,16 +197,11 @@ def _most_usual(
     llm_id: str,
 ) -> tuple[list[str], list[str]]:
     """Select the tests with the most frequent pair of settings, and say how many are left out."""
+    prints = {run_id: facts.llm_fingerprints.get(llm_id, "") for run_id, facts in runs.items()}
 
     def settings(test_id: str) -> tuple[frozenset[str], ...]:
         return tuple(
-            frozenset(
-                runs[result.run_id].llm_fingerprints.get(llm_id, "")
-                if result.run_id in runs
-                else ""
-                for result in side[test_id]
-            )
-            for side in sides
+            frozenset(prints.get(result.run_id, "") for result in side[test_id]) for side in sides
         )
 
     found = {test_id: settings(test_id) for test_id in common}
@@ -225,11 +221,11 @@ def _parameters(
     known: Mapping[str, Mapping[str, Any]],
 ) -> Mapping[str, Any] | None:
     """Find the parameters of the newest run of a side; None if they are not known."""
-    for run_id in sorted({result.run_id for result in results}, reverse=True):
-        facts = runs.get(run_id)
-        if facts is not None and llm_id in facts.parameters:
+    for run_id in sorted({result.run_id for result in results} & runs.keys(), reverse=True):
+        facts = runs[run_id]
+        if llm_id in facts.parameters:
             return facts.parameters[llm_id]
-        if facts is not None and facts.llm_fingerprints.get(llm_id) in known:
+        if facts.llm_fingerprints.get(llm_id) in known:
             return known[facts.llm_fingerprints[llm_id]]
     return None
 
@@ -327,10 +323,10 @@ class _Hunks:
         for left, right, is_equal in _align(old, new):
             key = class_id, part, "\n".join(left), "\n".join(right)
             factor = None if is_equal else self._number(key)
-            filled = (
+            filled = [
                 tuple(line.replace(_TEXT, content) for line in lines) for lines in (left, right)
-            )
-            segments.append(Segment(next(filled), next(filled), factor))
+            ]
+            segments.append(Segment(filled[0], filled[1], factor))
         return tuple(segments)
 
     def _number(self, key: _Key) -> int:
@@ -397,10 +393,8 @@ def _describe_edit(before: str, after: str) -> str:
 
 
 def _join(segments: Sequence[Segment], states: Sequence[bool]) -> str:
-    return "\n".join(
-        line
-        for part in segments
-        for line in (
-            part.before if part.factor is not None and not states[part.factor] else part.after
-        )
+    is_after = [part.factor is None or states[part.factor] for part in segments]
+    chosen = (
+        part.after if after else part.before for part, after in zip(segments, is_after, strict=True)
     )
+    return "\n".join(chain.from_iterable(chosen))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from poor_bench import metrics
@@ -214,17 +214,7 @@ def _check_gate(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
             continue
         for class_id in list_classes(gate, evidence):
             seen = _observe(gate, evidence.scope(llm.id, class_id), evidence)
-            yield GateOutcome(
-                gate=gate,
-                llm_id=llm.id,
-                class_id=class_id,
-                status=seen.status,
-                observed=seen.observed,
-                reason=seen.reason,
-                verdict=seen.verdict,
-                low=seen.low,
-                high=seen.high,
-            )
+            yield GateOutcome(gate=gate, llm_id=llm.id, class_id=class_id, **asdict(seen))
 
 
 def _never_run(gate: Gate, llm: LLM, evidence: Evidence) -> Iterator[GateOutcome]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
 from poor_bench.statistics.non_inferiority import GateVerdict
 
@@ -80,12 +79,15 @@ class GateStatus(StrEnum):
     FAILED = "failed"
 
 
-class Observation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Observation:
     """Result of checking a limit."""
 
     status: GateStatus
-    observed: float | None
-    reason: str
+    observed: float | None = None
+    """In the unit of the gate's kind; None where there was nothing to check."""
+    reason: str = ""
+    """Observation in one sentence."""
     verdict: GateVerdict | None = None
     """Of `NO_REGRESSION`; None for gates of other kinds, and where nothing was compared."""
     low: float | None = None
@@ -98,25 +100,14 @@ NOTHING = "nothing to check: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOutcome:
+class GateOutcome(Observation):
     """A gate for one LLM, on all tests or on one class."""
 
     gate: Gate
-    status: GateStatus
     llm_id: str = ""
     """Empty where no LLM could be checked at all."""
     class_id: str | None = None
     """None where all tests were looked at together."""
-    observed: float | None = None
-    """In the unit of the gate's kind; None where there was nothing to check."""
-    reason: str
-    """Observation in one sentence."""
-    verdict: GateVerdict | None = None
-    """As in `Observation`."""
-    low: float | None = None
-    """As in `Observation`."""
-    high: float | None = None
-    """As in `Observation`."""
 
 
 def make_strict(outcomes: Iterable[GateOutcome]) -> list[GateOutcome]:

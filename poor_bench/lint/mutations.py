@@ -99,7 +99,6 @@ def score_mutants(
     subjects: Sequence[LintSubject],
     facts: EvaluatorFacts,
     *,
-    seed: int = 0,
     on_test: Callable[[], None] = lambda: None,
 ) -> Iterator[MutantScore]:
     """Score mutants of the right answers; tests without one, or that a model judges, are left out.
@@ -107,7 +106,6 @@ def score_mutants(
     Args:
         subjects: The tests.
         facts: Scores answers.
-        seed: Of the draws of words and of other tests.
         on_test: Called after each test.
     """
     right = {subject.test.test_id: find_right_answer(subject, facts) for subject in subjects}
@@ -119,7 +117,7 @@ def score_mutants(
         answer = right[subject.test.test_id]
         if answer and not facts.is_judged(subject.spec):
             others = [each for each in by_class[subject.test.class_id] if each != answer]
-            rng = random.Random(f"{seed} {subject.test.test_id}")
+            rng = random.Random(f"0 {subject.test.test_id}")
             yield from _score_all(
                 subject, answer, build_mutants(subject, answer, others, rng), facts
             )

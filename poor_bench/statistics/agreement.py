@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.intervals import Estimate, t_quantile_95
+from poor_bench.statistics.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +105,6 @@ def _estimate_kappa(
 def _estimate_interval(value: float, drawn: Scores, n: int) -> Estimate:
     import numpy as np
 
-    from poor_bench.statistics.intervals import t_quantile_95
-
     z = np.arctanh(np.clip(drawn[~np.isnan(drawn)], -0.999, 0.999))
     half = t_quantile_95(n - 1) * float(z.std(ddof=1)) * math.sqrt(n / (n - 1))
     centre = math.atanh(value)
@@ -170,28 +169,23 @@ class AnnotatorTest:
     """Omega: share of the people whom the judge may replace (significant), 0.0 to 1.0."""
     losing_rate: float
     """Share of the people for whom it is significant that the judge may not, 0.0 to 1.0."""
-    advantage: float
-    """Mean share of items on which the judge is as close to the other people, 0.0 to 1.0."""
     n_people: int
     """People with enough shared items."""
     n: int
     """Items with scores of two people or more."""
 
 
-def run_annotator_test(
-    judge: ArrayLike, people: ArrayLike, *, epsilon: float = EPSILON
-) -> AnnotatorTest | None:
+def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | None:
     """Test by item whether a judge may replace a person (alternative annotator test).
 
     For each person, the judge and the person are compared by their distance to the other people
     (root mean square). The judge may replace a person if it is significantly closer, or at most
-    `epsilon` of the items worse: one-sided t test, corrected over the people (Benjamini and
+    `EPSILON` of the items worse: one-sided t test, corrected over the people (Benjamini and
     Yekutieli, 5 %). A winning rate of 0.5 passes the test.
 
     Args:
         judge: Scores of n items.
         people: Scores by item and person, n by m; NaN where a person did not score.
-        epsilon: 0.0 to 1.0.
 
     Returns:
         None where no person shares 20 items with others.
@@ -206,7 +200,7 @@ def run_annotator_test(
     known = ~np.isnan(table)
     count = known.sum(axis=1)
     to_judge = np.where(known, (table - scores[:, None]) ** 2, 0.0)
-    advantages, better, worse = [], [], []
+    better = []
     for person in range(table.shape[1]):
         shared = known[:, person] & (count > 1)
         if shared.sum() < LEAST_SHARED:
@@ -216,23 +210,19 @@ def run_annotator_test(
         of_judge = to_judge[shared].sum(axis=1) - to_judge[shared, person]
         # 1 where only the person is as close as the other, -1 where only the judge is.
         margin = np.sign(np.round(of_judge - of_person, 9))
-        advantages.append(float((margin <= 0).mean()))
-        p = _p_below(margin, epsilon)
-        better.append(p)
-        worse.append(1 - p)
-    if not advantages:
+        better.append(_compute_p_below(margin, EPSILON))
+    if not better:
         return None
-    n_people = len(advantages)
+    worse, n_people = [1 - p for p in better], len(better)
     return AnnotatorTest(
         winning_rate=_count_rejected(better) / n_people,
         losing_rate=_count_rejected(worse) / n_people,
-        advantage=float(np.mean(advantages)),
         n_people=n_people,
         n=int((count > 1).sum()),
     )
 
 
-def _p_below(margins: Scores, epsilon: float) -> float:
+def _compute_p_below(margins: Scores, epsilon: float) -> float:
     """Compute the one-sided p-value of a t test that the mean is below `epsilon`."""
     from scipy import special
 
@@ -246,11 +236,5 @@ def _p_below(margins: Scores, epsilon: float) -> float:
 
 def _count_rejected(p_values: Sequence[float]) -> int:
     """Count the hypotheses that Benjamini and Yekutieli's procedure rejects at 5 %."""
-    n = len(p_values)
-    harmonic = math.fsum(1 / rank for rank in range(1, n + 1))
-    passed = [
-        rank
-        for rank, p in enumerate(sorted(p_values), start=1)
-        if p <= _ALPHA * rank / n / harmonic
-    ]
-    return max(passed, default=0)
+    harmonic = math.fsum(1 / rank for rank in range(1, len(p_values) + 1))
+    return sum(benjamini_hochberg(p_values, _ALPHA / harmonic))

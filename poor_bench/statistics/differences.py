@@ -108,11 +108,7 @@ def _trust_one_side(limits: tuple[float, float], sums: Sums, n: float) -> tuple[
 
 
 def bootstrap_interval(
-    differences: Sequence[float],
-    groups: Sequence[str | None] | None = None,
-    *,
-    n_resamples: int = 9999,
-    seed: int = 0,
+    differences: Sequence[float], groups: Sequence[str | None] | None = None
 ) -> Estimate:
     """Compute the mean of paired differences with its bootstrap interval (95 %, BCa).
 
@@ -122,8 +118,6 @@ def bootstrap_interval(
     Args:
         differences: One score difference per common test, at least one.
         groups: Group of each test, as in `number_groups`; groups are drawn as a whole.
-        n_resamples: How often to draw tests with replacement, at least 1.
-        seed: Of the draws.
 
     Returns:
         Mean and interval; of no width where all differences are equal.
@@ -156,9 +150,8 @@ def bootstrap_interval(
         (sums, sizes),
         lambda sums, sizes, axis: sums.sum(axis=axis) / sizes.sum(axis=axis),
         paired=True,
-        n_resamples=n_resamples,
         batch=500,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     low, high = float(interval.low), float(interval.high)
     return Estimate(value=mean, low=low, high=high, n=len(sizes), n_tests=n_tests)

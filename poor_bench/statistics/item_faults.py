@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -95,15 +95,12 @@ class Suspicion:
     """Models that vote that way."""
 
 
-def find_faults(
-    outcomes: Outcomes, tests: Mapping[str, Test], *, seed: int = 0
-) -> dict[str, Suspicion]:
+def find_faults(outcomes: Outcomes, tests: Mapping[str, Test]) -> dict[str, Suspicion]:
     """Weigh the evidence against every test with votes of at least 3 models.
 
     Args:
         outcomes: Scored trials of all models.
         tests: By id, for class and declared answers; unknown tests are a class of their own.
-        seed: Of the simulated sound tests.
 
     Returns:
         Test id to the evidence. `benchmarks/statistics/items.py` measures recall and precision on
@@ -120,16 +117,10 @@ def find_faults(
     found: dict[str, Suspicion] = {}
     for of_class in _split_by_class(outcomes, tests):
         votes = collect_votes(of_class)
-        found |= _weigh_class(votes, known, _count_answers(votes, of_class, tests), seed)
+        found |= _weigh_class(votes, known, _count_answers(votes, of_class, tests))
     flags = benjamini_hochberg([each.p_value for each in found.values()], _choose_level(everything))
     return {
-        test_id: Suspicion(
-            fault=each.fault,
-            p_value=each.p_value,
-            is_flagged=is_flagged,
-            way=each.way,
-            models=each.models,
-        )
+        test_id: replace(each, is_flagged=is_flagged)
         for (test_id, each), is_flagged in zip(found.items(), flags, strict=True)
     }
 
@@ -168,7 +159,7 @@ def _estimate_abilities(votes: Votes) -> dict[str, float]:
 
 
 def _weigh_class(
-    votes: Votes, known: Mapping[str, float], n_answers: list[int], seed: int
+    votes: Votes, known: Mapping[str, float], n_answers: list[int]
 ) -> dict[str, Suspicion]:
     import numpy as np
 
@@ -177,7 +168,7 @@ def _weigh_class(
     if not len(rows):
         return {}
     prior = np.array([known[model] for model in votes.models])
-    by_answer = _weigh_answers(votes.trials[rows], prior, np.array(n_answers)[rows], seed)
+    by_answer = _weigh_answers(votes.trials[rows], prior, np.array(n_answers)[rows])
     by_cause = weigh_causes(votes, rows)
     found = {}
     for place, row in enumerate(rows):
@@ -198,9 +189,7 @@ def _weigh_class(
     return found
 
 
-def _weigh_answers(
-    trials: Codes, prior: Array, n_answers: Codes, seed: int
-) -> list[tuple[Fault, int, float]]:
+def _weigh_answers(trials: Codes, prior: Array, n_answers: Codes) -> list[tuple[Fault, int, float]]:
     """Give for each test the likeliest fault, the code of the shared answer, and the p-value."""
     import numpy as np
 
@@ -214,7 +203,7 @@ def _weigh_answers(
             space = estimate_answer_space(trials[rows][soundness[rows] > 0.5], int(n))
             ratios[rows], faults, shared = _weigh(trials[rows], sound, space)
             if turn == _PASSES - 1:
-                p_values[rows] = _simulate_p(ratios[rows], trials[rows], sound, space, seed)
+                p_values[rows] = _simulate_p(ratios[rows], trials[rows], sound, space)
             for row, fault, code in zip(rows, faults, shared, strict=True):
                 found[row] = fault, int(code)
         soundness = _estimate_soundness(ratios)
@@ -335,13 +324,11 @@ def _find_common(trials: Codes, n_models: Codes, without: Codes) -> tuple[Codes,
     return best, most
 
 
-def _simulate_p(
-    ratios: Array, trials: Codes, sound: SoundTests, space: AnswerSpace, seed: int
-) -> Array:
+def _simulate_p(ratios: Array, trials: Codes, sound: SoundTests, space: AnswerSpace) -> Array:
     """Compute how often simulated sound tests look at least as bad."""
     import numpy as np
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     size = min(max(_LEAST_DRAWN, _DRAWN_PER_TEST * len(trials)), _MOST_DRAWN)
     like = trials[rng.integers(len(trials), size=size)]
     fresh = draw_sound_tests(rng, like, sound, space)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.intervals import Z_95, Estimate
 from poor_bench.statistics.outcomes import PASSED, Outcomes
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _LEAST_TESTS = 5
 _STEPS = 200
 _SPREAD_OF_SLOPES = 0.4
 """Standard deviation of the log discriminations, as of usual item banks."""
-_Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +73,8 @@ def fit_item_response(outcomes: Outcomes) -> ItemResponse | None:
         abilities={
             model: Estimate(
                 value=float(fit.ability[place]),
-                low=float(fit.ability[place] - _Z_95 * fit.error[place]),
-                high=float(fit.ability[place] + _Z_95 * fit.error[place]),
+                low=float(fit.ability[place] - Z_95 * fit.error[place]),
+                high=float(fit.ability[place] + Z_95 * fit.error[place]),
                 n=int(counts[place]),
             )
             for place, model in enumerate(models)

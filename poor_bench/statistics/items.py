@@ -297,12 +297,11 @@ class LevelOrder:
         return LevelVerdict.FOLLOWS if self.correlation.value > 0 else LevelVerdict.REVERSED
 
 
-def level_orders(items: Iterable[Item], *, seed: int = 0) -> list[LevelOrder]:
-    """Return, per class, whether measured difficulty follows the declared levels.
+def level_orders(items: Iterable[Item]) -> list[LevelOrder]:
+    """Compare, class by class, measured difficulty with the declared levels.
 
     Args:
         items: Analysed tests; those of unknown level are left out.
-        seed: Of the random orders behind the p-values.
 
     Returns:
         One entry per class in order of first appearance.
@@ -316,10 +315,10 @@ def level_orders(items: Iterable[Item], *, seed: int = 0) -> list[LevelOrder]:
     for item in items:
         if item.level > 0:
             by_class[item.class_id].append(item)
-    return [_build_level_order(class_id, members, seed) for class_id, members in by_class.items()]
+    return [_build_level_order(class_id, members) for class_id, members in by_class.items()]
 
 
-def _build_level_order(class_id: str, items: list[Item], seed: int) -> LevelOrder:
+def _build_level_order(class_id: str, items: list[Item]) -> LevelOrder:
     by_level: dict[int, list[float]] = defaultdict(list)
     for item in items:
         by_level[item.level].append(1 - item.mean_score)
@@ -331,15 +330,15 @@ def _build_level_order(class_id: str, items: list[Item], seed: int) -> LevelOrde
         difficulty={level: sum(hard) / len(hard) for level, hard in sorted(by_level.items())},
         n_tests={level: len(hard) for level, hard in by_level.items()},
         correlation=correlation,
-        p_value=1.0 if correlation is None else _compute_chance(levels, difficulty, seed),
+        p_value=1.0 if correlation is None else _compute_chance(levels, difficulty),
     )
 
 
-def _compute_chance(levels: list[int], difficulty: list[float], seed: int) -> float:
+def _compute_chance(levels: list[int], difficulty: list[float]) -> float:
     import numpy as np
     from scipy import stats
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     x, y = (stats.rankdata(values) - (len(levels) + 1) / 2 for values in (levels, difficulty))
     observed = abs(x @ y) - 1e-9 * len(levels) ** 3
     as_extreme = sum(bool(abs(rng.permutation(x) @ y) >= observed) for _ in range(_N_ORDERS))

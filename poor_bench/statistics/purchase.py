@@ -98,10 +98,9 @@ class Purchase:
 
 
 class Purchases(NamedTuple):
-    """The best purchase of all, and the best of one kind; None if the budget buys none."""
+    """The best purchase of all, and the best of some kinds; None if the budget buys none."""
 
     best: Purchase | None
-    only_tests: Purchase | None
     only_trials: Purchase | None
     only_judgements: Purchase | None
 
@@ -133,17 +132,14 @@ def plan_purchase(
     if len(costs) < len(prices) or not components.total_variance > 0:
         return None
     search = _Search(components, prices, budget)
-    single = (
-        search.find(tests=True),
-        search.find(trials=True),
-        search.find(judgements=True),
-    )
+    tests = search.find(tests=True)
+    trials, judgements = search.find(trials=True), search.find(judgements=True)
     best = search.find(tests=True, trials=True, judgements=True)
-    for each in single:
+    for each in (tests, trials, judgements):
         if best is not None and each is not None and each.factor <= best.factor * _NEARLY:
             best = each
             break
-    return Purchases(best, *single)
+    return Purchases(best, trials, judgements)
 
 
 class _Search:

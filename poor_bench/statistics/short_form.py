@@ -13,6 +13,7 @@ from poor_bench.statistics.intervals import Estimate, t_quantile_95
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.ranking import COMPARABLE_SHARE
 from poor_bench.statistics.scores import ScoreTable
+from poor_bench.statistics.unit_choice import TestUnits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +26,6 @@ LEAST_MODELS = 5
 """Different models below which nothing is learnt from their scores."""
 SHORT_TAG = "short"
 """Tag of the tests of the short form."""
-_NOISE_WEIGHT = 4.0
-"""Weight of the tests' own noise in the choice. Without it, the choice fits the known models by
-chance and predicts new ones no better than a random one (`benchmarks/statistics/short_form.py`)."""
 _OBSERVED_WEIGHT = 0.5
 """Weight of the observed covariance of tests beside that of their classes."""
 _ANY_LEVEL = 10.0
@@ -36,9 +34,6 @@ _SLOPE = 0.3
 """Standard deviation of the slope between the scores on chosen and on all tests, before data."""
 _LEAST_VARIANCE = 0.05
 """Added to p (1 - p), so that a score near 0 or 1 does not promise to be predicted exactly."""
-_MOST_SWEEPS = 4
-_MOST_WORK = 2e9
-"""Swaps times models, above which the choice stays random."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,86 +264,8 @@ def _scale_to_rest(own: Numbers, full: FullScores, chosen: Places) -> Estimate:
 
 def _choose(full: FullScores, scores: Numbers, n: int, seed: int) -> Places:
     """Choose about `n` tests by the scores of some models; at random where they are few."""
-    import numpy as np
-
-    units = _Units(full)
-    chosen = units.draw(n, np.random.default_rng(seed))
-    work = len(chosen) * len(units.sizes) * scores.shape[1]
-    if full.n_models >= LEAST_MODELS and work * _MOST_SWEEPS < _MOST_WORK:
-        units.improve(chosen, scores)
-    return np.flatnonzero(np.isin(full.units, chosen))
-
-
-class _Units:
-    """Tests, or groups of tests, that are chosen or left out as a whole."""
-
-    def __init__(self, full: FullScores) -> None:
-        import numpy as np
-
-        self._of_test = full.units
-        self.sizes = np.bincount(full.units)
-        first = np.unique(full.units, return_index=True)[1]
-        self._strata = full.strata[first]
-        self._classes = full.classes[first]
-
-    def draw(self, n: int, rng: np.random.Generator) -> Places:
-        """Draw units at random: each class and level has its share of the tests."""
-        import numpy as np
-
-        by_level = self._spread(rng.permutation(len(self.sizes)), self._strata)
-        ranked = self._spread(by_level, self._classes)
-        chosen, missing = [], n
-        for unit in ranked.tolist():
-            if missing >= self.sizes[unit] / 2:
-                chosen.append(unit)
-                missing -= int(self.sizes[unit])
-        return np.array(chosen or ranked[:1].tolist(), dtype=np.int64)
-
-    def _spread(self, order: Places, parts: Places) -> Places:
-        """Order units so that each part has its share of every beginning; else in `order`."""
-        import numpy as np
-
-        n_of = np.bincount(parts, weights=self.sizes)
-        drawn = np.zeros(len(n_of))
-        position = np.zeros(len(order))
-        for place, unit in enumerate(order.tolist()):
-            part = parts[unit]
-            position[place] = (drawn[part] + self.sizes[unit] / 2) / n_of[part]
-            drawn[part] += self.sizes[unit]
-        spread: Places = order[np.argsort(position, kind="stable")]
-        return spread
-
-    def improve(self, chosen: Places, scores: Numbers) -> None:
-        """Swap units for others of the same stratum and size while the prediction gets better."""
-        import numpy as np
-
-        n, n_models = int(self.sizes[chosen].sum()), scores.shape[1]
-        centred = scores - scores.mean(axis=1, keepdims=True)
-        sums = np.zeros((len(self.sizes), n_models))
-        np.add.at(sums, self._of_test, centred)
-        noise = np.bincount(self._of_test, weights=centred.var(axis=1, ddof=1))
-        noise *= _NOISE_WEIGHT / n**2 / n_models
-        left = centred.mean(axis=0) - sums[chosen].sum(axis=0) / n
-        is_free = np.ones(len(self.sizes), dtype=bool)
-        is_free[chosen] = False
-        for _ in range(_MOST_SWEEPS):
-            is_changed = False
-            for place, unit in enumerate(chosen.tolist()):
-                same = is_free & (self._strata == self._strata[unit])
-                others = np.flatnonzero(same & (self.sizes == self.sizes[unit]))
-                if not len(others):
-                    continue
-                steps = (sums[others] - sums[unit]) / n
-                gains = (2 * steps @ left - (steps**2).sum(axis=1)) / (n_models - 1)
-                gains -= noise[others] - noise[unit]
-                best = int(np.argmax(gains))
-                if gains[best] > 1e-12:
-                    left = left - steps[best]
-                    is_free[unit], is_free[others[best]] = True, False
-                    chosen[place] = others[best]
-                    is_changed = True
-            if not is_changed:
-                break
+    units = TestUnits(full.units, full.strata, full.classes)
+    return units.choose(n, scores if full.n_models >= LEAST_MODELS else None, seed)
 
 
 def _predict(scores: Numbers, classes: Places, chosen: Places, own: Numbers) -> float:

@@ -149,17 +149,14 @@ _MOST = 10**9
 """More tests or trials than this do not answer the question; the difference is one of rounding."""
 
 
-def needed_tests(
-    difference: float, deviation: float, *, alpha: float = 0.05, power: float = 0.8
-) -> int | None:
-    """Compute how many common tests a difference needs to show.
+def needed_tests(difference: float, deviation: float, *, alpha: float = 0.05) -> int | None:
+    """Compute how many common tests a difference needs to show in 80 % of cases.
 
     Args:
         difference: True mean score difference to be seen; the observed one is the usual guess.
         deviation: Standard deviation of the tests' differences, at least 0.
         alpha: Accepted chance of seeing a difference where there is none, between 0 and 1; divide
             it by the number of pairs where many are compared.
-        power: Wanted chance of seeing it, between 0 and 1.
 
     Returns:
         Number of tests in all, at least 2; None where not even a thousand million are enough.
@@ -174,22 +171,19 @@ def needed_tests(
         >>> needed_tests(difference=0.05, deviation=0.3)
         283
     """
-    wanted = _compute_wanted_ratio(deviation, alpha, power)
+    wanted = _compute_wanted_ratio(deviation, alpha)
     if abs(difference) * math.sqrt(_MOST) <= wanted * deviation or difference == 0:
         return None
     return max(2, math.ceil((wanted * deviation / difference) ** 2))
 
 
-def smallest_difference(
-    n_tests: int, deviation: float, *, alpha: float = 0.05, power: float = 0.8
-) -> float:
+def smallest_difference(n_tests: int, deviation: float, *, alpha: float = 0.05) -> float:
     """Compute the smallest mean score difference that this many common tests probably show.
 
     Args:
         n_tests: Common tests, at least 1.
         deviation: Standard deviation of the tests' differences, at least 0.
         alpha: As in `needed_tests`.
-        power: As in `needed_tests`.
 
     Returns:
         A difference of mean scores, at least 0.0; above 1.0 where nothing could be shown.
@@ -206,7 +200,7 @@ def smallest_difference(
     """
     if n_tests < 1:
         raise ValueError(f"n_tests must be at least 1, not {n_tests}")
-    return _compute_wanted_ratio(deviation, alpha, power) * deviation / math.sqrt(n_tests)
+    return _compute_wanted_ratio(deviation, alpha) * deviation / math.sqrt(n_tests)
 
 
 def needed_trials(
@@ -216,7 +210,6 @@ def needed_trials(
     between_variance: float,
     trial_variance: float,
     alpha: float = 0.05,
-    power: float = 0.8,
 ) -> int | None:
     """Compute how many trials per test a difference needs to show.
 
@@ -226,7 +219,6 @@ def needed_trials(
         between_variance: Variance of the true differences between tests, at least 0.
         trial_variance: Variance of a difference between trials of one test, at least 0.
         alpha: As in `needed_tests`.
-        power: As in `needed_tests`.
 
     Returns:
         Trials per test, at least 1; None where the tests are too few however often they are tried.
@@ -243,7 +235,7 @@ def needed_trials(
     """
     if n_tests < 1 or trial_variance < 0:
         raise ValueError("n_tests must be at least 1, and trial_variance at least 0")
-    wanted = _compute_wanted_ratio(math.sqrt(between_variance), alpha, power)
+    wanted = _compute_wanted_ratio(math.sqrt(between_variance), alpha)
     left = n_tests * (difference / wanted) ** 2 - between_variance
     return max(1, math.ceil(trial_variance / left)) if left * _MOST > trial_variance else None
 
@@ -338,12 +330,11 @@ def plan_evidence(
     )
 
 
-def _compute_wanted_ratio(deviation: float, alpha: float, power: float) -> float:
+_POWER = 0.8
+
+
+def _compute_wanted_ratio(deviation: float, alpha: float) -> float:
     """Compute how many standard errors a difference must measure to show."""
-    if deviation < 0 or not 0 < alpha < 1 or not 0 < power < 1:
-        raise ValueError("deviation must be at least 0; alpha and power between 0 and 1")
-    return _z(1 - alpha / 2) + _z(power)
-
-
-def _z(probability: float) -> float:
-    return NormalDist().inv_cdf(probability)
+    if deviation < 0 or not 0 < alpha < 1:
+        raise ValueError("deviation must be at least 0; alpha between 0 and 1")
+    return NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(_POWER)

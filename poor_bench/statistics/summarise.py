@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.models.failure import FailureKind
 from poor_bench.models.test import Test
+from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import percentile
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summary import Group, GroupBy, Summary, TimeParts, TimeSummary
@@ -62,18 +62,19 @@ def summarise(
         raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
     table = collect_columns(trials)
     grouped = _group(table, tests or {}, by)
-    scores = _TestScores(table, grouped, tests or {}, pass_score)
-    counts = _TrialCounts(table, grouped)
-    sums = _Sums(table, grouped)
+    parts = (
+        _score_tests(table, grouped, tests or {}, pass_score),
+        _count_trials(table, grouped),
+        _sum_figures(table, grouped),
+    )
     return [
-        Summary(
-            group=group,
-            **scores.of_group(number),
-            **counts.of_group(number),
-            **sums.of_group(number),
-        )
-        for number, group in enumerate(grouped.groups)
+        Summary(group=group, **scores, **counts, **sums)
+        for group, scores, counts, sums in zip(grouped.groups, *parts, strict=True)
     ]
+
+
+_Fields = dict[str, Any]
+"""Fields of the summary of one group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,61 +140,48 @@ def _split(values: NDArray[Any], numbers: NDArray[np.int64], n_groups: int) -> l
 
     order = np.argsort(numbers, kind="stable")
     ends = np.bincount(numbers, minlength=n_groups).cumsum()
-    return np.split(values[order], ends[:-1])
+    return np.split(values[order], ends[:-1])[:n_groups]
 
 
-class _TestScores:
-    """Scores and passes of each group; the unit is the test, its trials are averaged first."""
+def _score_tests(
+    table: TrialColumns, grouped: _Grouped, tests: Mapping[str, Test], pass_score: float
+) -> Iterator[_Fields]:
+    """Score and pass rate of each group; the unit is the test, its trials are averaged first."""
+    import numpy as np
 
-    def __init__(
-        self,
-        table: TrialColumns,
-        grouped: _Grouped,
-        tests: Mapping[str, Test],
-        pass_score: float,
-    ) -> None:
-        import numpy as np
+    cells = number_cells(table)
+    score = table.columns["score"][cells.entries]
+    n_trials = np.bincount(cells.places, minlength=cells.n_cells)
+    used = np.flatnonzero(n_trials)
+    group_of = np.zeros(cells.n_cells, dtype=np.int64)
+    group_of[cells.places] = grouped.numbers[cells.entries]
 
-        cells = number_cells(table)
-        score = table.columns["score"][cells.entries]
-        n_trials = np.bincount(cells.places, minlength=cells.n_cells)
-        used = np.flatnonzero(n_trials)
-        group_of = np.zeros(cells.n_cells, dtype=np.int64)
-        group_of[cells.places] = grouped.numbers[cells.entries]
+    def average(values: NDArray[Any]) -> list[NDArray[Any]]:
+        sums = np.bincount(cells.places, weights=values, minlength=cells.n_cells)
+        return _split((sums / np.maximum(n_trials, 1))[used], group_of[used], len(grouped))
 
-        def average(values: NDArray[Any]) -> list[NDArray[Any]]:
-            sums = np.bincount(cells.places, weights=values, minlength=cells.n_cells)
-            return _split((sums / np.maximum(n_trials, 1))[used], group_of[used], len(grouped))
-
-        self._strict = _average_strict(table, cells, group_of, len(grouped))
-        self._scores = average(score)
-        is_passed = score >= pass_score
-        self._passed = average(is_passed)
-        self._n_passed = np.bincount(
-            grouped.numbers[cells.entries[is_passed]], minlength=len(grouped)
-        ).tolist()
-        names = [test.group if (test := tests.get(name)) else None for name in cells.test_ids]
-        self._names = names if any(names) else None
-        of_cell = used // max(1, len(cells.llm_ids))
-        self._tests = _split(of_cell, group_of[used], len(grouped))
-
-    def of_group(self, number: int) -> dict[str, Any]:
-        """Compute the fields of a summary."""
-        scores, passed = self._scores[number].tolist(), self._passed[number].tolist()
-        own = self._names and [self._names[test] for test in self._tests[number].tolist()]
-        score = mean_score(scores, own) if scores else None
-        return {
-            "n_tests": len(scores),
-            "n_passed": self._n_passed[number],
-            "score": score,
-            **self._strict[number],
-            "pass_rate": score if passed == scores else mean_score(passed, own),
+    is_passed = score >= pass_score
+    n_passed = np.bincount(grouped.numbers[cells.entries[is_passed]], minlength=len(grouped))
+    names = find_groups(cells.test_ids, tests)
+    tests_of = _split(used // max(1, len(cells.llm_ids)), group_of[used], len(grouped))
+    columns = average(score), average(is_passed), tests_of, n_passed.tolist()
+    strict = _average_strict(table, cells, group_of, len(grouped))
+    for scored, passed, own_tests, n, of_strict in zip(*columns, strict, strict=True):
+        own = names and [names[test] for test in own_tests.tolist()]
+        mean = mean_score(scored.tolist(), own) if len(scored) else None
+        is_alike = np.array_equal(passed, scored)
+        yield {
+            "n_tests": len(scored),
+            "n_passed": n,
+            "score": mean,
+            **of_strict,
+            "pass_rate": mean if is_alike else mean_score(passed.tolist(), own),
         }
 
 
 def _average_strict(
     table: TrialColumns, cells: Cells, group_of: NDArray[np.int64], n_groups: int
-) -> list[dict[str, Any]]:
+) -> list[_Fields]:
     """Average strict scores over tests, of the trials whose strict score is known."""
     import numpy as np
 
@@ -222,43 +210,31 @@ def _average_strict(
     ]
 
 
-class _TrialCounts:
-    """How trials ended, each trial counted once.
+def _count_trials(table: TrialColumns, grouped: _Grouped) -> list[_Fields]:
+    """Count how trials ended, each trial once.
 
     A trial with a stored score is scored, even if a newer attempt failed.
     """
+    import numpy as np
 
-    def __init__(self, table: TrialColumns, grouped: _Grouped) -> None:
-        import numpy as np
-
-        is_scored, is_newer = table.is_scored, find_newer_failures(table)
-        is_failed = ~is_scored & ~is_newer
-        self._n_scored = grouped.count(is_scored)
-        self._n_asked = _count_tests(grouped, table)
-        self._n_failed = grouped.count(is_failed)
-        self._n_newer = grouped.count(is_newer)
-        self._failures: list[Counter[FailureKind]] = _tally(
-            grouped, table, "failure_kind", np.flatnonzero(is_failed)
-        )
-        marks: list[Counter[tuple[str, ...]]] = _tally(
-            grouped, table, "marks", np.flatnonzero(is_scored)
-        )
-        self._marks: list[Counter[str]] = [Counter() for _ in marks]
-        for counter, found in zip(self._marks, marks, strict=True):
-            for names, count in found.items():
-                for name in names:
-                    counter[name] += count
-
-    def of_group(self, number: int) -> dict[str, Any]:
-        """Compute the fields of a summary."""
-        return {
-            "n_scored": self._n_scored[number],
-            "n_asked": self._n_asked[number],
-            "n_failed": self._n_failed[number],
-            "n_newer_failed": self._n_newer[number],
-            "failures": dict(self._failures[number].most_common()),
-            "marks": dict(self._marks[number].most_common()),
-        }
+    is_scored, is_newer = table.is_scored, find_newer_failures(table)
+    is_failed = ~is_scored & ~is_newer
+    failures = _tally(grouped, table, "failure_kind", np.flatnonzero(is_failed))
+    marks: list[Counter[str]] = []
+    for found in _tally(grouped, table, "marks", np.flatnonzero(is_scored)):
+        marks.append(Counter())
+        for names, count in found.items():
+            for name in names:
+                marks[-1][name] += count
+    columns: dict[str, list[Any]] = {
+        "n_scored": grouped.count(is_scored),
+        "n_asked": _count_tests(grouped, table),
+        "n_failed": grouped.count(is_failed),
+        "n_newer_failed": grouped.count(is_newer),
+        "failures": [dict(counter.most_common()) for counter in failures],
+        "marks": [dict(counter.most_common()) for counter in marks],
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _count_tests(grouped: _Grouped, table: TrialColumns) -> list[int]:
@@ -343,69 +319,60 @@ def _keep(values: Floats, is_kept: NDArray[np.bool_]) -> Floats:
     return values if is_kept.all() else np.where(is_kept, values, np.nan)
 
 
-class _Sums:
-    """Sums over the trials of each group that report a figure, and how many these are."""
+_SORTED = ("execution_time_ms", "first_token_ms", "memory_bytes", "gpu_share")
 
-    def __init__(self, table: TrialColumns, grouped: _Grouped) -> None:
-        import numpy as np
 
-        figures = _compute_figures(table)
-        self._sums: dict[str, list[float]] = {}
-        self._counts: dict[str, list[int]] = {}
-        for name, values in figures.items():
-            is_told = ~np.isnan(values)
-            numbers = grouped.numbers[is_told]
-            sums = np.bincount(numbers, weights=values[is_told], minlength=len(grouped))
-            self._sums[name] = sums.tolist()
-            self._counts[name] = np.bincount(numbers, minlength=len(grouped)).tolist()
-        self._times = grouped.split(figures["execution_time_ms"])
-        self._first_tokens = grouped.split(figures["first_token_ms"])
-        self._memory = grouped.split(figures["memory_bytes"])
-        self._gpu = grouped.split(figures["gpu_share"])
+def _sum_figures(table: TrialColumns, grouped: _Grouped) -> Iterator[_Fields]:
+    """Sum over the trials of each group that report a figure, and count these."""
+    import numpy as np
 
-    def of_group(self, number: int) -> dict[str, Any]:
-        """Compute the fields of a summary."""
-        first_tokens, memory, gpu = (
-            parts[number].tolist() for parts in (self._first_tokens, self._memory, self._gpu)
-        )
-        return {
-            "time": _summarise_times(self._times[number].tolist()),
-            "parts": self._average_parts(number),
+    figures = _compute_figures(table)
+    sums, counts = [], []
+    for values in figures.values():
+        is_told = ~np.isnan(values)
+        numbers = grouped.numbers[is_told]
+        sums.append(np.bincount(numbers, weights=values[is_told], minlength=len(grouped)))
+        counts.append(np.bincount(numbers, minlength=len(grouped)))
+    rows = np.transpose(sums).tolist(), np.transpose(counts).tolist()
+    ordered = (grouped.split(figures[name]) for name in _SORTED)
+    for of_sums, of_counts, *values_of in zip(*rows, *ordered, strict=True):
+        total = dict(zip(figures, of_sums, strict=True))
+        n_told = dict(zip(figures, of_counts, strict=True))
+        times, first_tokens, memory, gpu = (values.tolist() for values in values_of)
+        yield {
+            "time": _summarise_times(times),
+            "parts": _average_parts(total, n_told["parts_ms"]),
             "first_token_ms": percentile(first_tokens, 0.5) if first_tokens else None,
-            "load_ms": self._divide(number, "load_ms", self._counts["load_ms"][number]),
-            **{name: self._total(number, name) for name in _TOTALS},
-            **{name: self._rate(number, name) for name in _RATES},
+            "load_ms": total["load_ms"] / n_told["load_ms"] if n_told["load_ms"] else None,
+            **{name: _write_total(name, total) if n_told[name] else None for name in _TOTALS},
+            **{name: _compute_rate(name, total) for name in _RATES},
             "memory_bytes": int(memory[-1]) if memory else None,
             "gpu_share": gpu[0] if gpu else None,
-            "n_told": {name: self._counts[name][number] for name in _COUNTED},
+            "n_told": {name: n_told[name] for name in _COUNTED},
         }
 
-    def _total(self, number: int, name: str) -> float | None:
-        if not self._counts[name][number]:
-            return None
-        total = self._sums[name][number]
-        return int(total) if name.endswith("_tokens") else total
 
-    def _divide(self, number: int, name: str, divisor: float) -> float | None:
-        return self._sums[name][number] / divisor if divisor else None
+def _write_total(name: str, total: Mapping[str, float]) -> float:
+    return int(total[name]) if name.endswith("_tokens") else total[name]
 
-    def _rate(self, number: int, name: str) -> float | None:
-        per_ms = self._divide(number, name, self._sums[f"{name}_ms"][number])
-        return None if per_ms is None else per_ms * 1000
 
-    def _average_parts(self, number: int) -> TimeParts | None:
-        n = self._counts["parts_ms"][number]
-        if not n:
-            return None
-        queue, prefill, decode, thinking, total = (self._sums[name][number] / n for name in _PARTS)
-        return TimeParts(
-            n=n,
-            queue_ms=queue,
-            prefill_ms=prefill,
-            thinking_ms=thinking,
-            answer_ms=decode - thinking,
-            other_ms=max(0.0, total - queue - prefill - decode),
-        )
+def _compute_rate(name: str, total: Mapping[str, float]) -> float | None:
+    time_ms = total[f"{name}_ms"]
+    return total[name] / time_ms * 1000 if time_ms else None
+
+
+def _average_parts(total: Mapping[str, float], n: int) -> TimeParts | None:
+    if not n:
+        return None
+    queue, prefill, decode, thinking, whole = (total[name] / n for name in _PARTS)
+    return TimeParts(
+        n=n,
+        queue_ms=queue,
+        prefill_ms=prefill,
+        thinking_ms=thinking,
+        answer_ms=decode - thinking,
+        other_ms=max(0.0, whole - queue - prefill - decode),
+    )
 
 
 _COUNTED = (*_TOTALS, "load_ms", *_RATES, "first_token_ms", "memory_bytes", "gpu_share")

@@ -253,14 +253,10 @@ def _align(one: Observations, other: Observations) -> list[Observations]:
 
 
 def _take(observed: Observations, rows: list[int]) -> Observations:
+    names = ("mean", "n_trials", "squares", "unjudged", "judge_squares", "judge_freedom")
     return Observations(
         test_ids=tuple(observed.test_ids[row] for row in rows),
-        mean=observed.mean[rows],
-        n_trials=observed.n_trials[rows],
-        squares=observed.squares[rows],
-        unjudged=observed.unjudged[rows],
-        judge_squares=observed.judge_squares[rows],
-        judge_freedom=observed.judge_freedom[rows],
+        **{name: getattr(observed, name)[rows] for name in names},
     )
 
 

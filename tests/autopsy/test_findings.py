@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from poor_bench.autopsy.findings import (
@@ -111,3 +113,15 @@ def test_change_without_causes_is_noise_unless_it_is_significant() -> None:
     assert conclude(plan(0.0), [], [-1.0] * 20, 0).verdict == (
         "No cause found for the change of -1.000."
     )
+
+
+def test_change_of_tests_in_few_groups_is_tested_by_group() -> None:
+    alone = plan(0.5, n_factors=1)
+    tests = tuple(
+        replace(each, test=replace(each.test, group=f"passage {number // 5}"))
+        for number, each in enumerate(alone.facts.tests)
+    )
+    grouped = replace(alone, facts=replace(alone.facts, tests=tests))
+    p_values = [conclude(each, [], [-0.5] * 20, 0).change_p_value for each in (alone, grouped)]
+    assert p_values[0] < 0.001
+    assert p_values[1] == 1 / 16

@@ -22,7 +22,7 @@ from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.pages.compare.strip import define_strip, strip
 from poor_bench.dashboard.pages.compare.view import CompareView
-from poor_bench.dashboard.pages.model.tiles import model_tiles
+from poor_bench.dashboard.pages.model.view import model_tiles
 from poor_bench.dashboard.pages.overview.callbacks import (
     heat_map_csv,
     leaderboard_rows,

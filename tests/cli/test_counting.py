@@ -12,7 +12,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.dashboard.pages.compare.strip import strip
 from poor_bench.dashboard.pages.compare.view import open_view
-from poor_bench.dashboard.pages.model.tiles import model_tiles
+from poor_bench.dashboard.pages.model.view import model_tiles
 from poor_bench.dashboard.pages.overview import callbacks
 from poor_bench.results.grid import trial_grid
 from tests.conftest import WorkspaceFiles

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.dashboard.pages.compare import callbacks, files
+from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
@@ -263,11 +263,11 @@ def test_without_results_the_page_leads_to_the_first_run(workspace_files: Worksp
 def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     services = three_llms(workspace_files)
     wait_for(lambda: callbacks.show_strip(services, "")[2])
-    strip = files.strip_csv(services, "")
+    strip = callbacks.strip_csv(services, "")
     assert strip is not None
     assert strip.rows[0] == strip.rows[0] | {"Model": GOOD, "Score": 1.0, "Tests": 4}
     assert strip.rows[1]["Common tests"] == 4
-    tests = files.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
+    tests = callbacks.tests_csv(services, f"?llm={GOOD}&llm={FAIR}&show=regressions")
     assert tests is not None
     [row] = tests.rows
     assert row == row | {
@@ -275,7 +275,7 @@ def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
         f"{FAIR}: score": 0.0, f"{FAIR}: trials": 1, f"{FAIR}: difference": -1.0,
         f"{FAIR}: answers": "I say 5", f"{GOOD}: latency (s)": 1.2,
     }  # fmt: skip
-    classes = files.classes_csv(services, f"?llm={GOOD}&llm={FAIR}")
+    classes = callbacks.classes_csv(services, f"?llm={GOOD}&llm={FAIR}")
     assert classes is not None
     assert [(row["score"], row["n"]) for row in classes.rows] == [(1.0, 4), (0.75, 4)]
 
@@ -287,7 +287,7 @@ def test_the_reader_chooses_what_the_list_and_its_file_hold(
     search = f"?llm={GOOD}&llm={FAIR}&text=sum_002&table=tests~~test.score"
     *_, tests = callbacks.show_tests(services, search)
     assert "I say 5" not in text_of(tests)
-    file = files.tests_csv(services, search)
+    file = callbacks.tests_csv(services, search)
     assert file is not None
     assert [heading for _, heading in file.columns] == [
         "Test ID", f"{GOOD}: score", f"{GOOD}: trials", f"{FAIR}: score", f"{FAIR}: trials",

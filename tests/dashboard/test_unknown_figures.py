@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks as compare
-from poor_bench.dashboard.pages.compare import files as compare_files
 from poor_bench.dashboard.pages.issues import callbacks as issues
 from poor_bench.dashboard.pages.judge import callbacks as judge
 from poor_bench.dashboard.pages.judge import callbacks as judge_callbacks
 from poor_bench.dashboard.pages.llms import callbacks as llms
 from poor_bench.dashboard.pages.model import callbacks as model
-from poor_bench.dashboard.pages.model import details, results
+from poor_bench.dashboard.pages.model import results
 from poor_bench.dashboard.pages.overview import callbacks as overview
 from poor_bench.dashboard.pages.registry import PAGES
 from poor_bench.dashboard.pages.run import callbacks as run
@@ -90,7 +89,7 @@ def _model(services: Services, llm_id: str) -> list[Any]:
     return [
         model.tiles(services, search),
         model.state(services, llm_id),
-        details.build_shown_details(services, search, None, key).body,
+        results.build_shown_details(services, search, None, key).body,
         model.note(services, llm_id),
     ]
 
@@ -121,9 +120,9 @@ known."""
 FILES: tuple[Callable[[Services], TableFile | None], ...] = (
     overview.leaderboard_csv, overview.heat_map_csv,
     lambda services: results.results_csv(services, f"?llm={SILENT}", None),
-    lambda services: compare_files.strip_csv(services, ""),
-    lambda services: compare_files.classes_csv(services, ""),
-    lambda services: compare_files.tests_csv(services, ""),
+    lambda services: compare.strip_csv(services, ""),
+    lambda services: compare.classes_csv(services, ""),
+    lambda services: compare.tests_csv(services, ""),
     lambda services: tests.tests_csv(services, ""),
     lambda services: judge_callbacks.cases_csv(services, ""),
     lambda services: judge_callbacks.runs_csv(services, ""),

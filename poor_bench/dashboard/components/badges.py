@@ -1,4 +1,4 @@
-"""Small views of scores, models and issues."""
+"""Small views of scores, models and issues: badges, marks, and coloured cells with their legend."""
 
 from __future__ import annotations
 
@@ -101,3 +101,45 @@ def llm_mark(number: int) -> Component:
     color, _ = series_style(number)
     style = {"--mark-color": color, "--mark-ink": ink_on_series(number)}
     return html.Span(str(number + 1), className="llm-mark", style=style, **aria(hidden="true"))
+
+
+def describe_score(summary: Summary) -> str:
+    """Write a score with its confidence interval and counts, for the tooltip of a cell."""
+    failed = f"{summary.n_failed} failed to run"
+    if summary.score is None:
+        return failed
+    interval = metrics.SCORE.show_interval(summary)
+    parts = [
+        f"{metrics.SCORE.label.lower()} {metrics.SCORE.show(summary)} (95 % CI {interval})",
+        f"{summary.n_passed} of {summary.n_scored} passed",
+        failed,
+        metrics.SCORE.show_groups(summary) or metrics.SCORE.show_n(summary),
+        f"{metrics.N_STALE.show(summary)} stale" if summary.n_stale else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def list_notes(notes: Sequence[TrustNote]) -> list[Component]:
+    """Write below a score what lessens the trust in it; nothing where nothing does."""
+    if not notes:
+        return []
+    meaning = " ".join(note.meaning for note in notes)
+    names = ", ".join(note.text for note in notes)
+    return [html.Small(names, className="heat-notes", title=meaning)]
+
+
+def heat_legend() -> Component:
+    """Explain the colours of cells; every cell also states its score."""
+    scale = [
+        html.Span(f"{score:.2f}", className="heat-cell", style={"--score": f"{score:.2f}"})
+        for score in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
+    return html.P(
+        [
+            "Score ",
+            *scale,
+            html.Span("n/a", className="heat-cell is-empty"),
+            " no score",
+        ],
+        className="heat-legend",
+    )

@@ -1,20 +1,29 @@
-"""Text of models as it is: white space kept, nothing taken for markup; differences of two."""
+"""Text of models as it is: white space kept, nothing taken for markup; matches and differences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import data
-from poor_bench.dashboard.text.differences import Piece, TextSide
-from poor_bench.messages import harmless
+from poor_bench.dashboard.text.differences import (
+    LEAST_ALIKE,
+    JsonDifference,
+    Piece,
+    TextSide,
+    compare_json,
+    compare_texts,
+    measure_similarity,
+    subtract_numbers,
+)
+from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dash.development.base_component import Component
-
+    from collections.abc import Iterator
+    from decimal import Decimal
 
 _SHOWN_CHARACTERS = 40_000
 _SHOWN_PIECES = 4_000
@@ -94,3 +103,111 @@ def build_folded(title: str, *children: Component | None, is_open: bool = False)
         open=is_open,
         className="folded",
     )
+
+
+Find = Callable[[str], Sequence[tuple[int, int]]]
+"""Finds start and end of all matches in a text, without overlap."""
+MOST_SEARCHED = 40_000
+"""Characters of a text in which matches are sought."""
+
+
+def mark_text(text: str, find: Find) -> list[Any]:
+    """Mark the matches in a text; what lies behind the searched characters stays as it is."""
+    parts: list[Any] = []
+    end = 0
+    for start, stop in find(text[:MOST_SEARCHED]):
+        parts += [text[end:start], html.Mark(text[start:stop])]
+        end = stop
+    return [part for part in (*parts, text[end:]) if part]
+
+
+def mark_all(content: Any, find: Find) -> Any:
+    """Mark the matches in every text of some components, in place; existing marks stay."""
+    if isinstance(content, str):
+        found = mark_text(content, find)
+        return found if any(isinstance(part, Component) for part in found) else content
+    if isinstance(content, list):
+        return [mark_all(part, find) for part in content]
+    if isinstance(content, Component) and not isinstance(content, html.Mark):
+        children = getattr(content, "children", None)
+        if children is not None:
+            content.children = mark_all(children, find)
+    return content
+
+
+_SHOWN_FIELDS = 100
+
+
+def answer_difference(first: str, second: str) -> Component:
+    """Show the difference of two answers.
+
+    Numbers are subtracted and JSON is compared by field. Words are compared where the texts are
+    alike enough to be read as one.
+    """
+    if first.strip() == second.strip():
+        return html.P("Both answers are identical.", className="quiet")
+    change = subtract_numbers(first, second)
+    if change is not None:
+        return _build_number_difference(first.strip(), second.strip(), change)
+    fields = compare_json(first, second)
+    if fields is None:
+        return _build_word_difference(first, second)
+    words = _build_word_difference(first, second)
+    return html.Div([_field_table(fields), words], className="answer-difference")
+
+
+def _build_number_difference(first: str, second: str, change: Decimal) -> Component:
+    return html.P(
+        [
+            "Difference: ",
+            html.Strong(_change_text(change)),
+            html.Span([" (", html.Del(first), " to ", html.Ins(second), ")"]),
+        ]
+    )
+
+
+def _change_text(change: Decimal) -> str:
+    return f"{change:+,.12g}" if change else "0, the same number"
+
+
+def _build_word_difference(first: str, second: str) -> Component:
+    pieces = compare_texts(first, second)
+    similarity = measure_similarity(pieces)
+    told = f"Similarity {similarity:.0%}"
+    if similarity < LEAST_ALIKE:
+        return html.P(f"{told}: texts differ too much for a word diff.", className="quiet")
+    key = html.P(
+        [f"{told}. ", html.Del("only left"), " ", html.Ins("only right")],
+        className="difference-key",
+    )
+    return html.Div([key, difference(pieces)])
+
+
+def _field_table(found: JsonDifference) -> Component:
+    alike = f"{write_count(found.n_alike, 'equal field')}"
+    if not found.differences:
+        return html.P(f"The same JSON ({alike}) in a different format.")
+    shown = found.differences[:_SHOWN_FIELDS]
+    rows = [
+        html.Tr(
+            [
+                html.Th(html.Code(field.path or "whole value"), scope="row"),
+                html.Td(_field_value(field.first, html.Del)),
+                html.Td(_field_value(field.second, html.Ins)),
+                html.Td("" if field.change is None else _change_text(field.change)),
+            ]
+        )
+        for field in shown
+    ]
+    rest = len(found.differences) - len(shown)
+    return html.Div(
+        [
+            html.P(f"{write_count(len(found.differences), 'different field')}, {alike}."),
+            html.Table(html.Tbody(rows), className="sheet field-table"),
+            html.P(f"... and {rest} more", className="quiet") if rest else None,
+        ]
+    )
+
+
+def _field_value(text: str | None, tag: Callable[[str], Component]) -> Component:
+    return html.Span("missing", className="quiet") if text is None else tag(text)

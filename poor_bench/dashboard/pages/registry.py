@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
+from poor_bench.dashboard.pages.compare.callbacks import sketch as sketch_comparison
 from poor_bench.dashboard.pages.compare.layout import CompareIds, CompareUrl
 from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
-from poor_bench.dashboard.pages.compare.sketch import sketch as sketch_comparison
 from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
 from poor_bench.dashboard.pages.issues.layout import IssuesIds, IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
@@ -16,16 +16,15 @@ from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
+from poor_bench.dashboard.pages.model.callbacks import sketch as sketch_model
 from poor_bench.dashboard.pages.model.callbacks import start
-from poor_bench.dashboard.pages.model.ids import ModelIds
+from poor_bench.dashboard.pages.model.layout import ModelIds, parts
 from poor_bench.dashboard.pages.model.layout import layout as model_layout
-from poor_bench.dashboard.pages.model.layout import parts
-from poor_bench.dashboard.pages.model.sketch import sketch as sketch_model
 from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.overview.callbacks import register as register_overview
+from poor_bench.dashboard.pages.overview.callbacks import sketch as sketch_overview
 from poor_bench.dashboard.pages.overview.layout import OverviewIds, OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
-from poor_bench.dashboard.pages.overview.sketch import sketch as sketch_overview
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites

@@ -1,17 +1,25 @@
-"""The frame of the result panel: head, buttons, slots that callbacks fill."""
+"""The frame of the result panel: head, buttons, slots, and what its buttons do."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import Dash, Input, Output, State, dcc, html
 
 from poor_bench.dashboard.components.blocks import aria, data, icon
+from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.forms import note_saved
+from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data
+from poor_bench.dashboard.result_panel.answers import build_earlier
+from poor_bench.errors import ConfigError
+from poor_bench.results.table import TrialKey
 
 if TYPE_CHECKING:
     from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.services import Services
 
 
 class PanelIds(StrEnum):
@@ -116,3 +124,95 @@ def _button(button_id: PanelIds, name: str, label: str) -> Component:
         **data(discards="yes"),
     )
     return button
+
+
+def read_open(opened: object) -> tuple[str, TrialKey] | None:
+    """Read which result a store says is open; None for none."""
+    if not isinstance(opened, list) or len(opened) != 4:
+        return None
+    llm_id, test_id, trial, is_failure = opened
+    if not isinstance(llm_id, str) or not isinstance(test_id, str) or not isinstance(trial, int):
+        return None
+    return llm_id, TrialKey(test_id, trial, bool(is_failure))
+
+
+def show_earlier(services: Services, opened: object) -> Any:
+    """List the earlier answers of the model whose result is open; None without one."""
+    named = read_open(opened)
+    panel = services.panel.read(*named) if named else None
+    if panel is None:
+        return None
+    result = panel.details.result
+    return build_earlier(services.panel.earlier(result.llm_id, result.test_id), result)
+
+
+def rescore(services: Services, opened: object) -> dict[str, Any]:
+    """Score the open answer anew, and say what came of it.
+
+    Raises:
+        ConfigError: If no result is open, or it cannot be scored.
+    """
+    named = read_open(opened)
+    if named is None:
+        raise ConfigError("no result is open")
+    rescored = services.panel.rescore(*named)
+    if rescored.problem:
+        return notice("Not scored", rescored.problem, is_error=True)
+    scores = [each.score for each in (rescored.old, rescored.outcome)]
+    before, now = ("n/a" if score is None else f"{score:.2f}" for score in scores)
+    return notice("Scored again", f"Score before: {before}. Score now: {now}.")
+
+
+def report(services: Services, opened: object, reason: str | None) -> dict[str, Any]:
+    """Note in tests.json why the open test may be wrong.
+
+    Raises:
+        ConfigError: If no result is open, or the file cannot be written.
+    """
+    named = read_open(opened)
+    if named is None:
+        raise ConfigError("no result is open")
+    services.panel.report(named[1].test_id, reason or "")
+    if not (reason or "").strip():
+        return notice("Report removed", note_saved("tests.json holds no report of this test."))
+    return notice("Test reported", note_saved("The page Tests and `tests lint` show the report."))
+
+
+def register_panel(app: Dash, services: Services) -> None:
+    """Bind the handlers."""
+
+    @on_data(
+        app,
+        Output(PanelIds.EARLIER, "children"),
+        Input(PanelIds.OPEN, "data"),
+        Input(PanelIds.EARLIER_OPEN, "data"),
+    )
+    def _show_earlier(opened: object, is_asked: bool) -> Any:
+        return still(show_earlier(services, opened)) if is_asked else None
+
+    @app.callback(
+        Output(PanelIds.REPORT_TEXT, "value"),
+        Output(PanelIds.REPORT_FORM, "data-form"),
+        Input(PanelIds.OPEN, "data"),
+        prevent_initial_call=True,
+    )
+    def _show_report(opened: object) -> Any:
+        named = read_open(opened)
+        test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
+        return (test.reported, f"the report of {test.test_id}") if test else ("", "")
+
+    sent = Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True)
+
+    @on_click(app, PanelIds.RESCORE, sent, State(PanelIds.OPEN, "data"))
+    def _rescore(opened: object) -> Any:
+        return [rescore(services, opened)]
+
+    @on_click(
+        app,
+        PanelIds.REPORT,
+        sent,
+        State(PanelIds.OPEN, "data"),
+        State(PanelIds.REPORT_TEXT, "value"),
+    )
+    def _report(opened: object, reason: str | None) -> Any:
+        return [report(services, opened, reason)]

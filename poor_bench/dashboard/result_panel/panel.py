@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dash import html
+from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import figures_list
-from poor_bench.dashboard.result_panel.answer import build_answer, build_thinking
-from poor_bench.dashboard.result_panel.links import build_links
-from poor_bench.dashboard.result_panel.others import build_others
-from poor_bench.dashboard.result_panel.prompt import build_prompt
-from poor_bench.dashboard.result_panel.verdict import build_expected, build_verdict
+from poor_bench.dashboard.components.badges import score_badge, trust_badges, weak_sandbox_badge
+from poor_bench.dashboard.components.blocks import aria, data, figures_list
+from poor_bench.dashboard.components.texts import build_folded, difference, plain_text
+from poor_bench.dashboard.result_panel.addresses import curl_address, text_address
+from poor_bench.dashboard.result_panel.answers import build_answer, build_others, build_thinking
+from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.text.differences import compare_texts
+from poor_bench.dashboard.text.markdown import build_markdown
+from poor_bench.dashboard.url_state import Redo, compare_link, edit_test_link, result_link, run_link
+from poor_bench.judge.judgement import read_answer_parts
+from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.messages import write_count
 from poor_bench.results.query import think_to_text
+from poor_bench.scoring.verdict import MAX_DETAILS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,3 +74,181 @@ def _figures(result: Result) -> Component:
         "Run": result.run_id or "-",
     }
     return figures_list(figures)
+
+
+_COMPARED = 2
+
+
+def build_links(panel: PanelResult) -> Component:
+    """Link to where the next question is answered: compare, edit, re-run, copy."""
+    result, key = panel.details.result, panel.key
+    others = list(dict.fromkeys(each.llm_id for each in panel.others))[:_COMPARED]
+    own = result_link(result.llm_id, key.test_id, trial=key.trial, is_failure=key.is_failure)
+    rerun = run_link(llm_ids=[result.llm_id], tests=[key.test_id], redo=Redo.ALL)
+    is_known = bool(panel.details.class_id)
+    return html.Nav(
+        [
+            dcc.Link("Compare", href=compare_link([result.llm_id, *others], test=key.test_id))
+            if others
+            else None,
+            dcc.Link("Edit test", href=edit_test_link(key.test_id)) if is_known else None,
+            dcc.Link("Re-run", href=rerun, title="Opens the page Run; nothing starts yet.")
+            if is_known
+            else None,
+            _copy_button("Copy link", copy_link=own),
+            _copy_button("Copy as cURL", _CURL, copy_from=curl_address(result))
+            if panel.details.prompt and panel.is_http
+            else None,
+        ],
+        className="panel-links",
+        **aria(label="This result"),
+    )
+
+
+_CURL = "The stored prompt with the model's present parameters; keys stay $VARIABLES."
+
+
+def _copy_button(text: str, title: str | None = None, **what: str) -> Component:
+    return html.Button(text, type="button", title=title, className="quiet-button", **data(**what))
+
+
+def build_prompt(panel: PanelResult) -> Component | None:
+    """Show what was sent: system prompt, user message, and the template behind it."""
+    details = panel.details
+    if not details.prompt:
+        return None
+    prompt = plain_text(details.prompt, whole=text_address(details.result, TextPart.PROMPT))
+    system = plain_text(details.system_prompt, whole=text_address(details.result, TextPart.SYSTEM))
+    return html.Section(
+        [
+            html.H3(["Prompt", _build_badge(panel)]),
+            *([html.H4("System"), system, html.H4("User")] if details.system_prompt else []),
+            prompt,
+            _build_changes(panel),
+            _build_template(panel),
+        ]
+    )
+
+
+def _build_badge(panel: PanelResult) -> Component | None:
+    if not panel.details.is_prompt_stored:
+        title = "The result has no stored prompt. This one is built from today's files."
+        return html.Span("not stored: as of today", className="warning-badge", title=title)
+    if panel.prompt.changed_to is not None:
+        title = "Test, template or system prompt changed since. This is what was sent."
+        return html.Span("changed since", className="warning-badge", title=title)
+    return None
+
+
+def _build_changes(panel: PanelResult) -> Component | None:
+    if panel.prompt.changed_to is None:
+        return None
+    sent = panel.details.system_prompt, panel.details.prompt
+    before, now = ("\n\n".join(filter(None, each)) for each in (sent, panel.prompt.changed_to))
+    return build_folded(
+        "What changed",
+        html.P([html.Del("sent"), " ", html.Ins("today")], className="difference-key"),
+        difference(compare_texts(before, now)),
+    )
+
+
+def _build_template(panel: PanelResult) -> Component | None:
+    facts = panel.prompt
+    if not facts.template:
+        return None
+    kind = f"override for {facts.override}" if facts.override is not None else "default"
+    since = ", as of today" if facts.changed_to or not panel.details.is_prompt_stored else ""
+    title = f"Template of {panel.details.class_id}: {kind}{since}"
+    return build_folded(title, plain_text(facts.template))
+
+
+_SHORT = 60
+"""Characters of texts that stand beside each other: `42` and `41` compared would read `4241`."""
+
+
+def build_verdict(panel: PanelResult) -> Component:
+    """Show score, format score, flags and what the evaluator says; or why the trial failed."""
+    details, result = panel.details, panel.details.result
+    if result.failure is not None:
+        kind = result.failure.kind.value.replace("_", " ")
+        return html.Div(
+            [
+                html.Strong(f"Failed to run: {kind}"),
+                html.P(result.failure.message),
+                html.P("This is not a score; the test stays pending.", className="quiet"),
+            ],
+            className="failure-box",
+        )
+    strict = result.strict_score
+    issues = [html.Li(f"{title}: {evidence}") for title, evidence in details.issues]
+    return html.Div(
+        [
+            html.Div(
+                [
+                    score_badge(result.score),
+                    trust_badges(panel.notes),
+                    html.Span(f"cause: {result.cause.replace('_', ' ')}", className="warning-badge")
+                    if result.cause
+                    else None,
+                    html.Span(
+                        f"strict {strict:.2f}: the answer is not in the required format",
+                        className="quiet",
+                    )
+                    if strict is not None and strict != result.score
+                    else None,
+                    *(
+                        html.Span(mark.replace("_", " "), className="warning-badge")
+                        for mark in result.marks
+                    ),
+                    weak_sandbox_badge(result.weak_sandbox),
+                ],
+                className="verdict-line",
+            ),
+            html.Div(build_markdown(result.details[:MAX_DETAILS]), className="evaluator-says"),
+            _build_parts(result),
+            html.Ul(issues, className="details-issues") if issues else None,
+        ]
+    )
+
+
+def _build_parts(result: Result) -> Component | None:
+    """List the scores of a judge by dimension; None where no model judged."""
+    parts = read_answer_parts(result.judgement)
+    if parts is None:
+        return None
+    failed = f", {parts.n_failed:,} failed" if parts.n_failed else ""
+    told = f"Judged by {parts.judge}, mean of {write_count(parts.n, 'judgement')}{failed}."
+    figures = {
+        name.replace("_", " "): f"{score:.2f} of {LARGEST_SCORE:g}"
+        for name, score in parts.scores.items()
+    }
+    return html.Div([html.P(told, className="quiet"), figures_list(figures)])
+
+
+def build_expected(panel: PanelResult) -> Component | None:
+    """Show the expected answer, beside the actual one where they differ."""
+    details = panel.details
+    if not details.expected or details.result.score is None:
+        return None
+    if details.result.score >= 1.0:
+        return html.Section([html.H3("Expected"), plain_text(details.expected)])
+    if not details.got:
+        title = html.H3("Expected; no answer found")
+        return html.Section([title, plain_text(details.expected)])
+    if max(len(details.expected), len(details.got)) <= _SHORT:
+        return html.Section(
+            [
+                html.H3("Expected"),
+                plain_text(details.expected),
+                html.H3("Actual"),
+                plain_text(details.got),
+            ],
+            className="expected-and-actual",
+        )
+    return html.Section(
+        [
+            html.H3("Expected and actual"),
+            html.P([html.Del("expected"), " ", html.Ins("actual")], className="difference-key"),
+            difference(compare_texts(details.expected, details.got)),
+        ]
+    )

@@ -11,7 +11,7 @@ from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
 from poor_bench.comparison.result_set import ComparedSubject
-from poor_bench.dashboard.services.compared_subjects import ComparedSubjects
+from poor_bench.dashboard.services.compared import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.models.result import Result

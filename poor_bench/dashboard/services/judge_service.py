@@ -9,8 +9,8 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.own_run import OwnRun, Work
 from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
+from poor_bench.dashboard.services.running import OwnRun, Work
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunCancelledError, RunRefusedError
 from poor_bench.judge.agent_run import JudgeRunner

@@ -9,17 +9,15 @@ from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
-from poor_bench.dashboard.services.last_run import LastRunCache
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.dashboard.services.panel_results import PanelResults
+from poor_bench.dashboard.services.past_runs import LastRunCache, ScoreTrends
 from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
-from poor_bench.dashboard.services.score_trends import ScoreTrends
 from poor_bench.dashboard.services.stored_results import StoredResults
-from poor_bench.dashboard.services.suite_runs import SuiteRuns
-from poor_bench.dashboard.services.suite_starts import SuiteStarts
+from poor_bench.dashboard.services.suite_runs import SuiteRuns, SuiteStarts
 from poor_bench.dashboard.services.test_edits import TestEdits
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.services.trial_search import TrialSearch

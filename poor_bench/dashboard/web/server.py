@@ -203,7 +203,7 @@ def _read(services: Services) -> None:
 
 def _prepare_for_later(services: Services) -> None:
     """Do what no page waits for, unless it is asked for earlier."""
-    from poor_bench.dashboard.figures.score_bars import score_bars_figure
+    from poor_bench.dashboard.figures.scores import score_bars_figure
 
     with suppress(PoorBenchError):  # the page shows it
         services.results.summaries(GroupBy.LLM_CLASS)

@@ -9,10 +9,10 @@ import pytest
 
 from poor_bench.dashboard.components.grids import choose_columns
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.pages.model import callbacks, details, results
-from poor_bench.dashboard.pages.model.breakdown import build_breakdown
+from poor_bench.dashboard.pages.model import callbacks, results
 from poor_bench.dashboard.pages.model.layout import COLUMNS, layout
 from poor_bench.dashboard.pages.model.url import ClassOrder, ModelUrl, read_selected_key
+from poor_bench.dashboard.pages.model.view import build_breakdown
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
 from poor_bench.dashboard.url_state import GridUrl, model_link
@@ -376,15 +376,15 @@ def test_the_open_trial_is_no_filter() -> None:
 def test_previous_and_next_follow_filters_and_order(services: Services) -> None:
     sort = [{"colId": "score", "sort": "asc"}]
     selected = ["sum_002", 1, False]
-    assert details.neighbour(services, SEARCH, sort, selected, 1) == TrialKey(
+    assert results.neighbour(services, SEARCH, sort, selected, 1) == TrialKey(
         "sum_003", 1, is_failure=False
     )
-    assert details.neighbour(services, SEARCH, sort, selected, -1) is None
-    assert details.neighbour(services, SEARCH, sort, None, 1) is None
+    assert results.neighbour(services, SEARCH, sort, selected, -1) is None
+    assert results.neighbour(services, SEARCH, sort, None, 1) is None
 
 
 def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
-    title, position, is_first, is_last, body, opened, _ = details.build_shown_details(
+    title, position, is_first, is_last, body, opened, _ = results.build_shown_details(
         services, SEARCH, None, ["sum_004", 1, False]
     )
     assert "sum_004" in text_of(title)
@@ -396,7 +396,7 @@ def test_the_panel_shows_the_place_in_the_table(services: Services) -> None:
 def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
     services: Services,
 ) -> None:
-    _, position, is_first, is_last, body, opened, _ = details.build_shown_details(
+    _, position, is_first, is_last, body, opened, _ = results.build_shown_details(
         services, f"{SEARCH}&outcome=passed", None, ["sum_002", 1, False]
     )
     assert (position, is_first, is_last) == ("", True, True)
@@ -406,12 +406,12 @@ def test_a_result_that_the_filters_leave_out_stays_open_without_a_place(
 
 @pytest.mark.parametrize("selected", [None, [], "x", ["sum_001"], [1, 2, 3], ["gone", 1, False]])
 def test_without_a_known_trial_the_panel_is_empty(services: Services, selected: Any) -> None:
-    assert details.build_shown_details(services, SEARCH, None, selected)[4:] == ([], None, None)
+    assert results.build_shown_details(services, SEARCH, None, selected)[4:] == ([], None, None)
 
 
 def test_a_bar_opens_its_test(services: Services) -> None:
     click = {"points": [{"customdata": ["sum_003", "", 0.5, 1]}]}
-    opened = details.bar_to_selected(services, SEARCH, click)
+    opened = results.bar_to_selected(services, SEARCH, click)
     assert read_selected_key(opened) == TrialKey("sum_003", 1, is_failure=False)
 
 
@@ -427,7 +427,7 @@ def test_expected_and_got_are_compared_and_the_answer_is_marked(
         marks=["truncated"],
         finish_reason="length",
     )
-    body = details.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
     assert [mark.children for mark in of_type(body, "Mark")] == ["5"]
     shown = text_of(body)
     assert "Expected 4 Actual 5" in shown
@@ -440,7 +440,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     [row] = rows(services)
     assert row["score"] is None
     assert row["details"].startswith("Failed to run")
-    body = details.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
+    body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
     assert "not a score" in text_of(body)
 
@@ -449,7 +449,7 @@ def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = hostile(workspace_files, response="[API ERROR] connection refused")
-    shown = details.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])
+    shown = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])
     assert "connection refused" in text_of(shown[4])
     assert shown[5] == ["sum_001", 1, True, 0]
 
@@ -461,7 +461,7 @@ def test_what_a_model_said_becomes_no_markup_link_or_formula(
     [row] = rows(services)
     assert "](" not in row["details"].replace("\\](", "")
     assert "<img" not in row["details"]
-    body = details.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
+    body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, False])[4]
     assert ATTACK in text_of(of_type(body, "Pre"))
     drawn = json.dumps(still(body))
     assert '["img"' not in drawn

@@ -12,7 +12,7 @@ from dash import Dash
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds
-from poor_bench.dashboard.result_panel import callbacks
+from poor_bench.dashboard.result_panel import frame
 from poor_bench.dashboard.result_panel.addresses import read_text, text_address
 from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.result_panel.panel import build_panel
@@ -103,7 +103,7 @@ def test_earlier_answers_come_from_the_runs_newest_first(workspace_files: Worksp
     store.add([again], "20260501T000000-e", {})
     found = services.panel.earlier(ONE, "sum_001")
     assert [each.response for each in found] == ["again", "newest"]
-    seen = text_of(callbacks.show_earlier(services, OPEN))
+    seen = text_of(frame.show_earlier(services, OPEN))
     assert "newest" in seen
     assert "again" not in seen.partition("newest")[0]
 
@@ -136,38 +136,38 @@ def test_an_address_of_nothing_is_told(
 
 def test_an_answer_is_scored_anew(workspace_files: WorkspaceFiles) -> None:
     services, folder = stored(workspace_files, response="4")
-    told = callbacks.rescore(services, OPEN)
+    told = frame.rescore(services, OPEN)
     assert told["message"] == "Score before: 0.50. Score now: 1.00."
     [result] = WorkspaceFolder(folder).store.results()
     assert (result.score, result.response) == (1.0, "4")
     with pytest.raises(ConfigError):
-        callbacks.rescore(services, None)
+        frame.rescore(services, None)
 
 
 def test_a_reported_test_is_noted_in_its_file_and_found_by_lint(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services, folder = stored(workspace_files)
-    callbacks.report(services, OPEN, " the key is <b>5</b> ")
+    frame.report(services, OPEN, " the key is <b>5</b> ")
     tests = json.loads((folder / "tests.json").read_text())["tests"]
     assert [test.get("reported") for test in tests] == ["the key is <b>5</b>", None]
     assert "the key is <b>5</b>" in shown(services)
     codes = [finding.problem.code for finding in WorkspaceFolder(folder).lint()]
     assert codes.count("reported") == 1
-    callbacks.report(services, OPEN, "")
+    frame.report(services, OPEN, "")
     assert "reported" not in (folder / "tests.json").read_text()
 
 
 @pytest.mark.parametrize("opened", [None, [], [1, 2, 3, 4], ["a", "b"], "x"])
 def test_nonsense_from_the_browser_opens_nothing(opened: Any) -> None:
-    assert callbacks.read_open(opened) is None
+    assert frame.read_open(opened) is None
 
 
 def test_earlier_answers_are_listed_again_when_results_change(
     workspace_files: WorkspaceFiles,
 ) -> None:
     app = Dash()
-    callbacks.register_panel(app, services_of(workspace_files.write()))
+    frame.register_panel(app, services_of(workspace_files.write()))
     heard = app.callback_map[f"{PanelIds.EARLIER}.children"]["inputs"]
     assert {"id": ShellIds.VERSION, "property": "data"} in heard
 

@@ -1,14 +1,14 @@
-"""Callbacks of the page."""
+"""Handlers of the page, its tables as files, and its first paint."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State, html, no_update
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
-from poor_bench.dashboard.components.blocks import empty_state
+from poor_bench.dashboard.components.blocks import card, empty_state, page_head
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
@@ -19,20 +19,23 @@ from poor_bench.dashboard.page import (
     bind_view,
     on_data,
 )
-from poor_bench.dashboard.pages.compare.files import classes_csv, strip_csv, tests_csv
-from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.layout import (
+    OVERALL_NOTE,
+    OVERALL_TITLE,
     CompareUrl,
     nothing_yet,
 )
-from poor_bench.dashboard.pages.compare.strip import strip
+from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
+from poor_bench.dashboard.pages.compare.strip import define_strip, strip
 from poor_bench.dashboard.pages.compare.view import open_view
 from poor_bench.dashboard.result_panel.rating_bar import RatingIds
-from poor_bench.dashboard.table_files import bind_files
+from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
     from poor_bench.dashboard.services.services import Services
 
 
@@ -187,3 +190,48 @@ def _register_classes(app: Dash, services: Services) -> None:
 def _register_files(app: Dash, services: Services) -> None:
     files = {Ids.STRIP_CSV: strip_csv, Ids.CLASSES_CSV: classes_csv, Ids.TESTS_CSV: tests_csv}
     bind_files(app, services, Ids.DOWNLOAD, files, State(Ids.SEARCH, "data"))
+
+
+def sketch(services: Services, url: CompareUrl) -> Component | None:
+    """Return head and overall comparison of the page; None without results."""
+    note, table, _ = show_strip(services, url.search)
+    if not note:
+        return None
+    parts = [
+        page_head("Compare", note),
+        html.Span(className="first-paint-controls"),
+        card(OVERALL_TITLE, table, note=OVERALL_NOTE),
+    ]
+    return html.Div(parts, className="page-body")
+
+
+_CLASS_COLUMNS = (
+    ("class_id", "Test class"), ("llm_id", "Subject"), ("model", "Model"), ("score", "Score"),
+    ("n", "Tests"), ("difference", "Difference"), ("low", "Difference 95 % CI low"),
+    ("high", "Difference 95 % CI high"), ("common", "Common tests"),
+)  # fmt: skip
+
+
+def strip_csv(services: Services, search: str | None) -> TableFile | None:
+    """Return the comparison of the LLMs as a file."""
+    view = open_view(services, search)
+    if not view.columns:
+        return None
+    lines = view.strip_lines(view.comparison().value)
+    return define_strip().file("comparison", lines, view.url)
+
+
+def classes_csv(services: Services, search: str | None) -> TableFile | None:
+    """Return the scores by class as a file."""
+    view = open_view(services, search)
+    if not view.columns:
+        return None
+    return table_file("compared_classes", view.class_rows(), _CLASS_COLUMNS)
+
+
+def tests_csv(services: Services, search: str | None) -> TableFile | None:
+    """Return all tests that the filters find, with scores and answers, as a file."""
+    view = open_view(services, search)
+    if not view.columns:
+        return None
+    return view.define_tests().join_file("compared_tests", view.all_tests(), view.url)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
-from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import (
     llm_mark,
     score_badge,
@@ -15,10 +14,14 @@ from poor_bench.dashboard.components.badges import (
 )
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.components.controls import chip_row
-from poor_bench.dashboard.components.marks import mark_all
-from poor_bench.dashboard.components.texts import build_folded, plain_text
+from poor_bench.dashboard.components.texts import (
+    answer_difference,
+    build_folded,
+    mark_all,
+    plain_text,
+)
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
-from poor_bench.dashboard.result_panel.answer import build_answer, build_thinking
+from poor_bench.dashboard.result_panel.answers import build_answer, build_thinking
 from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
@@ -31,8 +34,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.components.marks import Find
-    from poor_bench.dashboard.services.compared_tests import DistinctAnswer, LLMLine, TestAnswers
+    from poor_bench.dashboard.components.texts import Find
+    from poor_bench.dashboard.services.compared import DistinctAnswer, LLMLine, TestAnswers
     from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.result import Result

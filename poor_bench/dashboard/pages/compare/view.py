@@ -1,49 +1,55 @@
-"""One state of the page, and what it shows."""
+"""One state of the page: the chosen subjects, and what it shows of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
-from poor_bench.dashboard.pages.compare.charts import build_charts
-from poor_bench.dashboard.pages.compare.classes import class_map
-from poor_bench.dashboard.pages.compare.columns import define_tests
+from dash import html
+
+from poor_bench.comparison.result_set import (
+    ComparedSubject,
+    SubjectKind,
+    hash_parameters,
+    write_parameters,
+)
+from poor_bench.dashboard.components.badges import llm_mark
+from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.texts import build_folded
+from poor_bench.dashboard.pages.compare.charts import build_charts, class_map
 from poor_bench.dashboard.pages.compare.layout import (
+    LINKS,
     CompareUrl,
     alike_chips,
     filter_chips,
     sort_chips,
 )
 from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
-from poor_bench.dashboard.pages.compare.strip import (
-    StripLine,
-)
-from poor_bench.dashboard.pages.compare.subjects import QuickPicks, build_subjects
-from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list
-from poor_bench.dashboard.services.compare_service import (
-    against_base,
-)
-from poor_bench.dashboard.services.compared_tests import list_line_notes, read_compared_tests
+from poor_bench.dashboard.pages.compare.strip import StripLine
+from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, define_tests
+from poor_bench.dashboard.services.compare_service import against_base
+from poor_bench.dashboard.services.compared import list_line_notes, read_compared_tests
+from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.results.grid_lines import Show, of_interest, order_lines
 from poor_bench.statistics.comparison import tie_letters
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
     import numpy as np
     from dash.development.base_component import Component
     from numpy.typing import NDArray
 
     from poor_bench.dashboard.components.sheets import SheetTable
-    from poor_bench.dashboard.services.compared_tests import LLMLine, TestAnswers
+    from poor_bench.dashboard.services.compared import LLMLine, TestAnswers
     from poor_bench.dashboard.services.computations import Computed
     from poor_bench.dashboard.services.services import Services
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.results.grid import TrialGrid
     from poor_bench.statistics.comparison import Comparison
-
 
 _READ_AT_ONCE = 500
 """Tests whose answers are read at once for a file."""
@@ -229,3 +235,81 @@ class CompareView:
 def open_view(services: Services, search: str | None) -> CompareView:
     """Return the state of the page that an address describes."""
     return CompareView(services, CompareUrl.read(search))
+
+
+_LAST_RUNS = 5
+_FEW = 3
+"""Models from which on the quick picks are folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickPicks:
+    """What can be added of one model."""
+
+    llm_id: str
+    run_ids: Sequence[str]
+    """The newest first."""
+    parameter_sets: Sequence[Mapping[str, Any]]
+    prompts: Mapping[str, Sequence[str]] | None
+    """Class to the versions of its prompt; None until the reader asks for them."""
+
+
+def build_subjects(
+    columns: Sequence[str],
+    picks: Sequence[QuickPicks],
+    name_of: Callable[[str], str],
+    url: CompareUrl,
+) -> list[Component]:
+    """Build a chip for each subject, and a row of quick picks for each of their models.
+
+    Args:
+        columns: The subjects, the baseline first.
+        picks: Of each model.
+        name_of: Returns what screens call a subject.
+        url: State of the page.
+    """
+    chips = [
+        LINKS.link(
+            [llm_mark(number), name_of(name), html.Span("✕", className="chip-remove")],
+            url.remove(name, columns).search,
+            label=f"Remove {name_of(name)}",
+            className="chip is-active",
+            title="Remove from the comparison",
+        )
+        for number, name in enumerate(columns)
+    ]
+    rows = [
+        chip_row(f"Add from {name_of(each.llm_id)}", links)
+        for each in picks
+        if (links := list(_build_picks(each, columns, url)))
+    ]
+    is_open = len(picks) < _FEW or bool(url.prompts_of)
+    return [chip_row("Compared", chips), build_folded("Quick picks", *rows, is_open=is_open)]
+
+
+def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> Iterator[Component]:
+    def add(text: str, kind: SubjectKind, versions: Sequence[str], title: str = "") -> Component:
+        of_llm = (
+            ComparedSubject(llm_id=picks.llm_id, kind=kind, version=each) for each in versions
+        )
+        search = url.add([each.text for each in of_llm], columns).search
+        return LINKS.chip(text, search, is_active=False, title=title)
+
+    run_ids = picks.run_ids[:_LAST_RUNS]
+    if len(run_ids) > 1:
+        yield add(f"Last {len(run_ids)} runs", SubjectKind.RUN, run_ids)
+    if len(picks.parameter_sets) > 1:
+        hashes = [hash_parameters(each) for each in picks.parameter_sets]
+        told = "; ".join(map(write_parameters, picks.parameter_sets))
+        yield add(write_count(len(hashes), "parameter set"), SubjectKind.PARAMETERS, hashes, told)
+    if picks.prompts is None:
+        search = url.change(prompts_of=picks.llm_id).search
+        yield LINKS.chip("Prompt versions ...", search, is_active=False)
+        return
+    for class_id, versions in picks.prompts.items():
+        if len(versions) < 2:
+            continue
+        count = write_count(len(versions), "prompt version")
+        yield add(f"{class_id.replace('_', ' ')}: {count}", SubjectKind.PROMPT, versions)
+    if all(len(versions) < 2 for versions in picks.prompts.values()):
+        yield html.Span("Every class has one stored prompt version.", className="quiet")

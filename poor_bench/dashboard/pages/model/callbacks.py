@@ -1,4 +1,4 @@
-"""Callbacks of filters, strip, and scores."""
+"""Callbacks of filters, strip, and scores, and the first paint of the page."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from poor_bench.dashboard.components.badges import settings_badges
+from poor_bench.dashboard.components.blocks import page_head
 from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.figures.score_bars import score_bars_figure
+from poor_bench.dashboard.figures.scores import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
-from poor_bench.dashboard.pages.model.breakdown import build_breakdown
-from poor_bench.dashboard.pages.model.details import register_details
-from poor_bench.dashboard.pages.model.filters import CLEARED, CONTROLS
-from poor_bench.dashboard.pages.model.ids import ModelIds
-from poor_bench.dashboard.pages.model.results import count_note, register_results
-from poor_bench.dashboard.pages.model.states import (
+from poor_bench.dashboard.pages.model.layout import CLEARED, CONTROLS, ModelIds
+from poor_bench.dashboard.pages.model.results import count_note, register_details, register_results
+from poor_bench.dashboard.pages.model.url import ModelUrl
+from poor_bench.dashboard.pages.model.view import (
+    build_breakdown,
+    issue_strip,
+    model_tiles,
     no_match,
     no_results_at_all,
     notes_before_reading,
     tell_no_results,
 )
-from poor_bench.dashboard.pages.model.tiles import issue_strip, model_tiles
-from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.text.formatting import error_text, setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from poor_bench.dashboard.services.services import Services
     from poor_bench.statistics.summary import Summary
-
 
 Options = list[dict[str, str]]
 
@@ -294,3 +293,12 @@ def _register_parts(app: Dash, services: Services) -> None:
             return (no_update,) * 3
         found, is_all = issues(services, search)
         return still(found), still(issue_chip(ModelUrl.read(search).query.issue)), is_all
+
+
+def sketch(services: Services, url: ModelUrl) -> Component | None:
+    """Return head and figures of the page; None without results, or for an unknown model."""
+    shown = tiles(services, url.filters.search) if url.llm_id and not url.unknown else None
+    if shown is None:
+        return None
+    strip = html.Div(html.Div(shown, className="tiles-frame"), className="model-strip")
+    return html.Div([page_head("Model", note(services, url.llm_id)), strip], className="page-body")

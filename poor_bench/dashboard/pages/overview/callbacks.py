@@ -1,4 +1,4 @@
-"""Handlers of the page: ask the services, call the layout."""
+"""Handlers of the page, and its first paint: ask the services, call the layout."""
 
 from __future__ import annotations
 
@@ -6,37 +6,40 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import no_results
+from poor_bench.dashboard.components.blocks import card, no_results, page_head
 from poor_bench.dashboard.components.controls import page_steps, test_options
 from poor_bench.dashboard.components.grids import choose_columns, sort_rows
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import number, row, sheet, still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
-from poor_bench.dashboard.figures.score_trend import MOST_LINES
+from poor_bench.dashboard.figures.scores import MOST_LINES
 from poor_bench.dashboard.page import bind_address, bind_controls, on_data
 from poor_bench.dashboard.pages.overview import layout
-from poor_bench.dashboard.pages.overview.changes import changes_card
-from poor_bench.dashboard.pages.overview.heat_map import (
+from poor_bench.dashboard.pages.overview.cards import (
     CELL_COUNTS,
     COLUMNS_AT_ONCE,
     build_columns,
+    changes_card,
     heat_map,
 )
-from poor_bench.dashboard.pages.overview.layout import LINKS, OverviewUrl
+from poor_bench.dashboard.pages.overview.layout import LEADERBOARD_TITLE, LINKS, OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
-from poor_bench.dashboard.pages.overview.models import ShownModels, find_models, show_models
 from poor_bench.dashboard.pages.overview.tables import (
+    FIGURES,
     INTERVAL,
+    ShownModels,
     build_floor_rows,
     build_rows,
     columns_for,
     file_heading,
+    find_models,
+    show_models,
 )
-from poor_bench.dashboard.services.score_trends import repeated
+from poor_bench.dashboard.services.past_runs import repeated
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.dashboard.url_state import GridUrl
+from poor_bench.dashboard.url_state import GridUrl, model_link
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
@@ -44,7 +47,7 @@ from poor_bench.statistics.summary import GroupBy
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dash.development.base_component import Component
 
@@ -297,3 +300,38 @@ def _register_parts(app: Dash, services: Services) -> None:
     )
     def _show_trend(seen: bool | None, search: str, _waited: int | None) -> Any:
         return trend(services, search) if seen else (no_update, no_update)
+
+
+_MOST_ROWS = 30
+"""More than a window shows."""
+
+
+def sketch(services: Services, url: OverviewUrl) -> Component | None:
+    """Return head and model comparison of the page; None without results."""
+    rows = leaderboard_rows(services, url)
+    if not rows:
+        return None
+    defined = columns_for(rows, is_grouped=bool(url.grouping))
+    figures = [each for each in choose_columns(defined, url) if each[0] in FIGURES]
+    lines = [
+        row(
+            dcc.Link(line["model"], href=model_link(line["id"])),
+            *(number(_text(line, field)) for field, _ in figures),
+        )
+        for line in sort_rows(rows, defined, url)[:_MOST_ROWS]
+    ]
+    heads = ["Model", *(html.Th(title, scope="col", className="number") for _, title in figures)]
+    table = sheet(heads, lines, label=LEADERBOARD_TITLE)
+    return html.Div(
+        [
+            page_head("Overview", note(services)),
+            html.Span(className="first-paint-controls"),
+            card(LEADERBOARD_TITLE, table),
+        ],
+        className="page-body",
+    )
+
+
+def _text(line: Mapping[str, Any], field: str) -> str:
+    """Write a figure as the table does."""
+    return line["texts"][field] or "-"

@@ -30,9 +30,8 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
-from poor_bench.dashboard.figures.score_trend import score_trend_figure
-from poor_bench.dashboard.pages.overview.models import GROUPINGS, TOPS
-from poor_bench.dashboard.pages.overview.tables import COLUMNS
+from poor_bench.dashboard.figures.scores import score_trend_figure
+from poor_bench.dashboard.pages.overview.tables import COLUMNS, GROUPINGS, TOPS
 from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field
 from poor_bench.messages import write_count
 
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.score_trends import RunScore
+    from poor_bench.dashboard.services.past_runs import RunScore
 
 
 class OverviewIds(StrEnum):

@@ -40,7 +40,7 @@ from poor_bench.dashboard.pages.suites.tables import (
     trend_card,
 )
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.services.suite_starts import SuiteOrder
+from poor_bench.dashboard.services.suite_runs import SuiteOrder
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import ConfigError, PoorBenchError

@@ -9,7 +9,7 @@ from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
 
 from poor_bench.config.edit_entries import TestEdit
 from poor_bench.dashboard.components.blocks import card, empty_state
-from poor_bench.dashboard.figures.item_scatter import item_scatter_figure
+from poor_bench.dashboard.figures.scores import item_scatter_figure
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,

@@ -4,7 +4,7 @@ from dash import html
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.components.marks import mark_all, mark_text
+from poor_bench.dashboard.components.texts import answer_difference, mark_all, mark_text
 from poor_bench.results.filter_text import Matches, TestFilter
 from tests.dashboard.seen_text import of_type, text_of
 
@@ -28,3 +28,24 @@ def test_texts_are_marked_at_any_depth_and_marks_are_not_marked_again() -> None:
 def test_without_a_search_nothing_changes() -> None:
     content = [html.P("a"), "b"]
     assert text_of(mark_all(content, Matches(TestFilter()).find)) == "a b"
+
+
+def test_the_difference_of_numbers_is_a_number() -> None:
+    seen = " ".join(text_of(answer_difference("6.00", "40.00")).split())
+    assert "Difference: +34.00" in seen
+    assert "640.00" not in seen.replace(" ", "")
+
+
+def test_numbers_of_equal_value_differ_in_their_form_only() -> None:
+    assert "the same number" in text_of(answer_difference("6", "6.00"))
+
+
+def test_texts_without_common_words_have_no_word_diff() -> None:
+    seen = text_of(answer_difference("The cat sleeps here.", "Prices rose by a third"))
+    assert "Similarity 0%: texts differ too much for a word diff." in seen
+
+
+def test_alike_texts_are_compared_word_by_word() -> None:
+    seen = text_of(answer_difference("the cat sat on a mat", "the cow sat on a mat"))
+    assert "Similarity" in seen
+    assert "cat cow" in seen

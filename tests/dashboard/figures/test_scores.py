@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.dashboard.figures.score_bars import score_bars_figure
+from poor_bench.dashboard.figures.scores import score_bars_figure
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.results.query import TestScore
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.services.suite_starts import SuiteOrder, SuiteStarts
+from poor_bench.dashboard.services.suite_runs import SuiteOrder, SuiteStarts
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.evaluation.stored_run import list_suite_runs
 from tests.cli.test_suite import write_suite

@@ -1,4 +1,4 @@
-"""Other answers to the same test: of other models, of other trials, of earlier runs."""
+"""The answer of a result, rendered or raw, its thinking, and other answers to the same test."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
-from poor_bench.dashboard.components.answer_difference import answer_difference
 from poor_bench.dashboard.components.badges import score_badge
-from poor_bench.dashboard.components.texts import build_folded, plain_text
+from poor_bench.dashboard.components.blocks import data
+from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
+from poor_bench.dashboard.result_panel.addresses import text_address
+from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.text.rendering import MOST_RENDERED, build_rendered
 from poor_bench.dashboard.url_state import result_link
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.messages import write_count
@@ -19,7 +22,55 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.panel_results import OtherAnswer, PanelResult
+    from poor_bench.dashboard.services.trial_search import ResultDetails
     from poor_bench.models.result import Result
+
+
+def build_answer(details: ResultDetails) -> Component | None:
+    """Show the answer without its thinking; one that is more than text can be read rendered."""
+    if not details.answer.strip():
+        text = "The answer is empty." if details.result.failure is None else None
+        return html.Section([html.H3("Answer"), html.P(text, className="quiet")]) if text else None
+    whole = text_address(details.result, TextPart.ANSWER)
+    raw = plain_text(details.answer, details.answer_span, whole=whole)
+    rendered = build_rendered(details.answer)
+    if rendered is None:
+        note = f" ({len(details.answer):,} characters)"
+        is_long = len(details.answer) > MOST_RENDERED
+        return html.Section([html.H3(f"Answer{note if is_long else ''}"), raw])
+    return html.Section(
+        [
+            html.H3(["Answer", *_build_switch()]),
+            html.Div(rendered, className="answer-rendered"),
+            html.Div(raw, className="answer-raw"),
+        ]
+    )
+
+
+def _build_switch() -> list[Component]:
+    """Build a button for either form; styles show the one that leads to the other form."""
+    return [
+        html.Button(
+            f"Show {form}",
+            type="button",
+            className=f"quiet-button to-{form}",
+            **data(answer_form=form),
+        )
+        for form in ("raw", "rendered")
+    ]
+
+
+def build_thinking(details: ResultDetails) -> Component | None:
+    """Show the thinking, folded; None without any."""
+    thinking = details.thinking
+    if not thinking:
+        return None
+    n_words = len(thinking.split())
+    whole = text_address(details.result, TextPart.THINKING)
+    return build_folded(
+        f"Thinking ({write_count(n_words, 'word')})", plain_text(thinking, whole=whole)
+    )
+
 
 _LINE = 120
 _MOST_LISTED = 60

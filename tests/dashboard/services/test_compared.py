@@ -7,7 +7,7 @@ import pytest
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind, hash_parameters
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
-from poor_bench.dashboard.services import compared_subjects
+from poor_bench.dashboard.services import compared
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -60,7 +60,7 @@ def test_a_run_is_compared_though_later_results_replaced_it(services: Services) 
 def test_a_run_behind_the_offered_ones_is_compared_where_an_address_names_it(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compared_subjects, "MOST_RUNS", 1)
+    monkeypatch.setattr(compared, "MOST_RUNS", 1)
     grid = services.compare.grid([of_run(NEW), of_run(OLD)])
     assert grid.scores.tolist() == [[1.0, 0.0]] * 2
 

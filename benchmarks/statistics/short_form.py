@@ -19,7 +19,7 @@ from simulation import Figure, measure_mean, measure_share, print_figures, read_
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
-from poor_bench.statistics.scores import ScoreTable, score_table
+from poor_bench.statistics.scores import ScoreTable, build_score_table
 from poor_bench.statistics.short_form import FullScores, predict_full_score, select_short_form
 from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -173,7 +173,7 @@ def leave_one_out(folder: Path, n_seeds: int) -> Iterator[Figure]:
     """Yield the figures of the models of a workspace, over several random starts."""
     workspace = WorkspaceFolder(folder)
     tests = workspace.workspace.tests_by_id
-    table = score_table(r for r in workspace.store.results() if r.test_id in tests)
+    table = build_score_table(r for r in workspace.store.results() if r.test_id in tests)
     full = FullScores(table, tests)
     order = [table.llm_ids.index(full.llm_ids[place]) for place in full.scores.mean(0).argsort()]
     half = len(order) // 2

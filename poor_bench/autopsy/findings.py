@@ -10,7 +10,12 @@ from typing import Any
 from poor_bench.comparison.causes import ChangedFacts
 from poor_bench.messages import write_count
 from poor_bench.metrics import signed_text
-from poor_bench.statistics.attribution import Effect, Screening, exchange_p_value, find_budget
+from poor_bench.statistics.attribution import (
+    Effect,
+    Screening,
+    compute_exchange_p_value,
+    find_budget,
+)
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.significance import sign_flip_p_values
@@ -230,7 +235,7 @@ def is_moved(
     take a few tests that flip by chance for a change: the flips must have a direction, too.
     """
     p_value = _compute_p_value(_subtract(after, before))
-    return p_value < _FLIPS * alpha and exchange_p_value(after, before) < alpha
+    return p_value < _FLIPS * alpha and compute_exchange_p_value(after, before) < alpha
 
 
 def measure_single(

@@ -25,8 +25,8 @@ from poor_bench.command_line import examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import (
-    apart_lines,
     explain_mismatches,
+    list_unpaired_lines,
     mismatches_text,
     names_text,
     p_text,
@@ -227,7 +227,7 @@ def print_comparison(
     say(f"Before: {before.name}\nAfter:  {after.name}")
     for comparison in comparisons:
         _print_llm(comparison, names)
-    for line in apart_lines(before, after, lambda llm_id: names.get(llm_id, llm_id)):
+    for line in list_unpaired_lines(before, after, lambda llm_id: names.get(llm_id, llm_id)):
         say(f"\n{line}")
     if len(comparisons) > 1:
         say("\nIntervals are of each line alone; p holds for all lines of a kind together.")

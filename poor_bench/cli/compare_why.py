@@ -40,10 +40,10 @@ def explain_change(
         ConfigError: If no model has results on both sides.
     """
     from poor_bench.autopsy.autopsy import Autopsy
-    from poor_bench.comparison.result_set import llm_pairs
+    from poor_bench.comparison.result_set import pair_llms
     from poor_bench.llm_manager import LLMManager
 
-    llm_ids = [llm_id for llm_id, other in llm_pairs(before, after) if llm_id == other]
+    llm_ids = [llm_id for llm_id, other in pair_llms(before, after) if llm_id == other]
     if not llm_ids:
         raise ConfigError(
             "--why explains changes of one model between two runs; none is on both sides",

@@ -206,7 +206,7 @@ def print_no_results(data: ReportData, words: str) -> None:
 
 def print_times(data: ReportData) -> None:
     """Print where the time of each LLM goes, its tokens, memory and cost."""
-    from poor_bench.comparison.times import machine_problem, machine_text
+    from poor_bench.comparison.times import find_machine_problem, machine_text
 
     if not data.results:
         print_no_results(data, "report")
@@ -223,8 +223,8 @@ def print_times(data: ReportData) -> None:
     )
     for machine in sorted({machine_text(machine) for machine in data.machines}):
         say(f"Measured on {machine}")
-    if len(data.machines) > 1 and machine_problem(data.machines):
-        say(machine_problem(data.machines))
+    if len(data.machines) > 1 and find_machine_problem(data.machines):
+        say(find_machine_problem(data.machines))
 
 
 def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None:

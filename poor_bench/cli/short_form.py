@@ -56,7 +56,7 @@ def select(app: AppContext, /, keep: str, seed: int, dry_run: bool, as_json: boo
 
 def _gather(app: AppContext) -> FullScores:
     from poor_bench.statistics.outcomes import identify_model
-    from poor_bench.statistics.scores import score_table
+    from poor_bench.statistics.scores import build_score_table
     from poor_bench.statistics.short_form import FullScores
 
     tests = app.workspace.tests_by_id
@@ -64,7 +64,7 @@ def _gather(app: AppContext) -> FullScores:
         raise ConfigError("this workspace has no tests")
     results = [result for result in app.store.results() if result.test_id in tests]
     families = {result.llm_id: identify_model(result) for result in results}
-    return FullScores(score_table(results), tests, families)
+    return FullScores(build_score_table(results), tests, families)
 
 
 def _read_share(text: str, n_tests: int) -> float:

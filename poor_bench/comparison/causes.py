@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from poor_bench.comparison.compared_tests import list_scores
 from poor_bench.comparison.result_set import ResultSet, RunFacts, by_test
-from poor_bench.comparison.times import machine_problem, machine_text
+from poor_bench.comparison.times import find_machine_problem, machine_text
 from poor_bench.messages import cut_text
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -264,7 +264,7 @@ def _find_fixed(
     if all(servers) and servers[0] != servers[1]:
         found.append(f"server {_list(servers[0])} -> {_list(servers[1])}")
     machines = [[machine for f in side for machine in f.measured_on] for side in facts]
-    if all(machines) and machine_problem([machines[0][0], machines[1][0]]):
+    if all(machines) and find_machine_problem([machines[0][0], machines[1][0]]):
         found.append(f"machine {machine_text(machines[0][0])} -> {machine_text(machines[1][0])}")
     versions = [{f.program for f in side if f.program} for side in facts]
     if all(versions) and versions[0] != versions[1]:

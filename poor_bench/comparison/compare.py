@@ -15,7 +15,7 @@ from poor_bench.comparison.compared_tests import (
     ScoreChange,
     TestPairing,
 )
-from poor_bench.comparison.result_set import LLMPair, ResultSet, llm_pairs
+from poor_bench.comparison.result_set import LLMPair, ResultSet, pair_llms
 from poor_bench.comparison.times import TimeVerdict, compare_times
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
@@ -208,7 +208,7 @@ def compare_result_sets(
         allowed: Changes despite which tests are to be compared.
 
     Returns:
-        One comparison per pair of `llm_pairs`; p-values of all of them are adjusted together.
+        One comparison per pair of `pair_llms`; p-values of all of them are adjusted together.
 
     Raises:
         ValueError: If `pass_score` is out of range.
@@ -224,7 +224,7 @@ def compare_result_sets(
     if not 0 < pass_score <= 1:
         raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
     allowed = frozenset(allowed)
-    pairs = llm_pairs(before, after)
+    pairs = pair_llms(before, after)
     pairing = TestPairing(before, after, tests or {}, pass_score)
     compared = {pair: pairing.compare(pair) for pair in pairs}
     comparable = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import CHANGES, Mismatch
-from poor_bench.comparison.result_set import ResultSet, llms_apart
+from poor_bench.comparison.result_set import ResultSet, find_unpaired_llms
 from poor_bench.messages import write_count
 
 
@@ -115,11 +115,11 @@ def suggest_options(mismatches: Collection[Mismatch]) -> str:
     return allow
 
 
-def apart_lines(
+def list_unpaired_lines(
     before: ResultSet, after: ResultSet, name_of: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield one line about the new LLMs and one about those that only the earlier side has."""
-    only_before, only_after = llms_apart(before, after)
+    only_before, only_after = find_unpaired_llms(before, after)
     if only_after:
         names = names_text([name_of(llm_id) for llm_id in only_after])
         yield f"New, with no earlier results to compare: {names}"

@@ -67,7 +67,7 @@ LLMPair = tuple[str, str]
 """Id before and id after; the same for one LLM at two times."""
 
 
-def llm_pairs(before: ResultSet, after: ResultSet) -> list[LLMPair]:
+def pair_llms(before: ResultSet, after: ResultSet) -> list[LLMPair]:
     """Pair each LLM of both result sets with itself, or two LLMs that were named.
 
     Returns:
@@ -80,9 +80,9 @@ def llm_pairs(before: ResultSet, after: ResultSet) -> list[LLMPair]:
     return [(llm_id, llm_id) for llm_id in ids_after if llm_id in ids_before]
 
 
-def llms_apart(before: ResultSet, after: ResultSet) -> tuple[list[str], list[str]]:
+def find_unpaired_llms(before: ResultSet, after: ResultSet) -> tuple[list[str], list[str]]:
     """Find the LLMs of each result set that are compared with nothing."""
-    pairs = llm_pairs(before, after)
+    pairs = pair_llms(before, after)
     compared_before = {llm_id for llm_id, _ in pairs}
     compared_after = {llm_id for _, llm_id in pairs}
     return (

@@ -51,7 +51,7 @@ def compare_times(
         runs: Run id to what is known of the run, for both sides.
     """
     measured = {(result.run_id, result.machine): result for result in (*before, *after)}
-    problem = machine_problem(
+    problem = find_machine_problem(
         [
             runs.get(run_id, RunFacts()).find_machine(measured[run_id, machine])
             for run_id, machine in sorted(measured)
@@ -68,7 +68,7 @@ def compare_times(
     return TimeVerdict(times=_compare_pairs(pairs))
 
 
-def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
+def find_machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
     """Say why times of these machines are not comparable; empty if they are.
 
     Args:
@@ -76,9 +76,9 @@ def machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
 
     Example:
         >>> laptop = {"system": "Linux", "cpu": "A", "cores": 8}
-        >>> machine_problem([laptop, laptop])
+        >>> find_machine_problem([laptop, laptop])
         ''
-        >>> machine_problem([laptop, {**laptop, "cores": 4}])
+        >>> find_machine_problem([laptop, {**laptop, "cores": 4}])
         'measured on different machines (A, 8 cores; A, 4 cores)'
     """
     if not machines or not all(machine.get("cpu") for machine in machines):

@@ -133,7 +133,7 @@ _SPECIFIC: tuple[Detector, ...] = (*FAILED_RUNS, *RESPONSES, *FORM, *CODE, *ACRO
 DETECTORS: tuple[Detector, ...] = (*_SPECIFIC, *WRONG_ANSWERS)
 
 
-def detectors_with(own: Sequence[Detector]) -> tuple[Detector, ...]:
+def order_detectors(own: Sequence[Detector]) -> tuple[Detector, ...]:
     """Add a workspace's own detectors to the built-in ones.
 
     They come before the plain wrong answer, so that a loss they explain is charged to them. One

@@ -64,7 +64,7 @@ def form_fault(trial: Trial) -> FormFault | None:
     return _read_fault(trial, read) if read else None
 
 
-def form_costs_score(trial: Trial) -> bool:
+def does_form_cost_score(trial: Trial) -> bool:
     """True if the format of the answer caused the lost score.
 
     It is not where the evaluator found the answer in spite of its form and scored what it says:
@@ -193,7 +193,7 @@ _TEXTS = {
     ),
 }
 
-FORM = build_detectors(_TEXTS, _check_form, explains_loss=form_costs_score)
+FORM = build_detectors(_TEXTS, _check_form, explains_loss=does_form_cost_score)
 
 
 _FIXES = {

@@ -44,7 +44,7 @@ _FAULTS = {
 }
 
 
-def code_fault(trial: Trial) -> CodeFault | None:
+def find_code_fault(trial: Trial) -> CodeFault | None:
     """Find why code lost score; None if its result is merely wrong."""
     if trial.facts.wanted is not AnswerFormat.CODE:
         return None
@@ -80,7 +80,7 @@ def _quote_code(trial: Trial, fault: CodeFault) -> str:
 
 
 def _check_code(fault: CodeFault, trial: Trial) -> str | None:
-    return _quote_code(trial, fault) if trial.once(code_fault) is fault else None
+    return _quote_code(trial, fault) if trial.once(find_code_fault) is fault else None
 
 
 _CODE = {

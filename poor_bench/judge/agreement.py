@@ -14,7 +14,7 @@ from poor_bench.statistics.agreement import (
     measure_rater_agreement,
     run_annotator_test,
 )
-from poor_bench.statistics.correlations import rank_correlation, row_correlations
+from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
 from poor_bench.statistics.intervals import Estimate, t_quantile_95
 from poor_bench.statistics.partial_effect import estimate_partial_effect
 
@@ -239,10 +239,10 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
         with_people=with_people,
         among_people=raters.person if raters else None,
         annotator_test=annotator_test,
-        pearson=row_correlations([judge], [human])[0] if items else None,
-        spearman=rank_correlation(judge, human) if items else None,
+        pearson=correlate_rows([judge], [human])[0] if items else None,
+        spearman=correlate_ranks(judge, human) if items else None,
         bias=mean_difference(judge, human),
-        length_correlation=rank_correlation(judge, lengths) if items else None,
+        length_correlation=correlate_ranks(judge, lengths) if items else None,
         length_bias=_measure_length_bias(judge, lengths, people),
     )
 

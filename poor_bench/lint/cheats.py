@@ -293,7 +293,7 @@ def identify_tests(subjects: Iterable[LintSubject], facts: EvaluatorFacts) -> st
 
 
 def read_measuring_time(data_dir: Path) -> int | None:
-    """Return when cheats were last scored, in nanoseconds; None if they were not."""
+    """Read when cheats were last scored, in nanoseconds; None if they were not."""
     try:
         return CheatFile(data_dir).path.stat().st_mtime_ns
     except OSError:

@@ -125,7 +125,7 @@ class Unscored(str):
 
 
 def score_or_reason(subject: LintSubject, response: str, facts: EvaluatorFacts) -> float | str:
-    """Return a score, or in words why there is none."""
+    """Score a response, or say in words why there is none."""
     try:
         return facts.score(subject.spec, response)
     except SandboxError as error:
@@ -360,7 +360,7 @@ def _list_expected_labels(
 
 
 def _not_told(subject: LintSubject, pattern: str) -> str | None:
-    """Return for whom the prompt lacks `pattern`, in words; empty for all, None for nobody."""
+    """Say for whom the prompt lacks `pattern`, in words; empty for all, None for nobody."""
     expression = re.compile(pattern, re.IGNORECASE)
     lacking = [prompt for prompt in subject.prompts if not expression.search(prompt.text)]
     if not lacking:

@@ -16,7 +16,7 @@ _SHINGLE = 5
 """Characters in a row that are compared as one."""
 
 
-def similar_pairs(texts: Sequence[str], threshold: float) -> Iterator[tuple[int, int, float]]:
+def find_similar_pairs(texts: Sequence[str], threshold: float) -> Iterator[tuple[int, int, float]]:
     """Yield the pairs of texts that share at least `threshold` of their shingles.
 
     Every text is indexed only by its rarest shingles, just so many that two texts that are
@@ -104,7 +104,7 @@ def _near_duplicates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
             of_class[subject.test.class_id, numbers].append(subject)
     for members in of_class.values():
         texts = [_normalise(member.content) for member in members]
-        for first, second, similarity in similar_pairs(texts, _SIMILARITY):
+        for first, second, similarity in find_similar_pairs(texts, _SIMILARITY):
             if members[first].test.group is not None and (
                 members[first].test.group == members[second].test.group
             ):
@@ -142,7 +142,7 @@ def _key(subject: LintSubject) -> str:
 
 
 def _normalise(text: str) -> str:
-    """Return `text` without differences of case and of spaces that part no words."""
+    """Remove differences of case, and spaces that part no words."""
     return _SPACES_AT_SIGNS.sub("", re.sub(r"\s+", " ", text)).casefold()
 
 

@@ -32,7 +32,7 @@ from poor_bench.models.test import EvaluatorSpec, merge_specs
 def lint_workspace(
     workspace: Workspace, facts: EvaluatorFacts, cheats: Sequence[CheatScore] = ()
 ) -> list[Finding]:
-    """Return all that is wrong with the enabled tests of a workspace, in the order of its files.
+    """Find all that is wrong with the enabled tests of a workspace, in the order of its files.
 
     Args:
         workspace: What was loaded.
@@ -125,7 +125,7 @@ def find_fault(
 
 
 def build_spec(class_entry: Mapping[str, Any], test_entry: Mapping[str, Any]) -> EvaluatorSpec:
-    """Return the evaluator that will be in force for a new test; see `find_fault`."""
+    """Build the evaluator that will be in force for a new test; see `find_fault`."""
     of_class = class_entry["evaluation_module"]
     own = test_entry.get("evaluation_module", {})
     return merge_specs(

@@ -14,7 +14,7 @@ from poor_bench.models.problem import Severity
 
 
 def read_signature(arguments: ast.arguments) -> Signature:
-    """Return the signature that the parsed arguments of a function describe."""
+    """Build the signature that the parsed arguments of a function describe."""
     positional = [*arguments.posonlyargs, *arguments.args]
     n_required = len(positional) - len(arguments.defaults)
     parameters = [
@@ -117,7 +117,7 @@ def _read_input(case: Mapping[str, Any]) -> Any:
 
 
 def _reference_function(subject: LintSubject) -> ast.FunctionDef | None:
-    """Return the function of the reference response that the evaluator will call."""
+    """Find the function of the reference response that the evaluator will call."""
     reference = subject.test.reference_response
     if reference is None:
         return None
@@ -159,7 +159,7 @@ def _look_like_one_list(inputs: Sequence[Any]) -> bool:
 
 
 def _wrap_inputs(subject: LintSubject) -> Fix | None:
-    """Return the fix that passes every input as one list, where the test has them as JSON."""
+    """Build the fix that passes every input as one list, where the test has them as JSON."""
     own = subject.test.evaluator
     cases = own.parameters.get("test_cases", []) if own is not None else []
     if not cases or not all("input" in case for case in cases):

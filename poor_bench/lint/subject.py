@@ -55,22 +55,22 @@ class EvaluatorFacts(Protocol):
     """Answers questions about the evaluators of a workspace."""
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
-        """Return the format that the prompt should ask for; None where the evaluator is silent."""
+        """Format that the prompt should ask for; None where the evaluator is silent."""
 
     def reference(self, spec: EvaluatorSpec) -> str | None:
-        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+        """Response that scores 1.0; None where the evaluator cannot tell one."""
 
     def is_judged(self, spec: EvaluatorSpec) -> bool:
         """True if an LLM judges the responses, so that checking a score costs money."""
 
     def judge_faults(self, spec: EvaluatorSpec) -> Sequence[JudgeFault]:
-        """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
+        """Reasons why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
 
     def code_digest(self, spec: EvaluatorSpec) -> str:
-        """Return a hash of the evaluator's code; empty if it cannot be loaded."""
+        """Hash of the evaluator's code; empty if it cannot be loaded."""
 
     def score(self, spec: EvaluatorSpec, response: str) -> float:
-        """Return the score of a response.
+        """Score a response.
 
         Raises:
             RecordedError: If it could not be scored.
@@ -123,7 +123,7 @@ class LintSubject:
         severity: Severity = Severity.WARNING,
         fix: Fix | None = None,
     ) -> Finding:
-        """Return a finding about this test.
+        """Build a finding about this test.
 
         Args:
             code: Stable short name of the kind of fault.
@@ -144,7 +144,7 @@ class LintSubject:
         return Finding(problem=problem, find_fixes=lambda: () if fix is None else (fix,))
 
     def fix(self, place: Place, value: Any) -> Fix:
-        """Return the fix that puts `value` at `place` within the entry of this test."""
+        """Build the fix that puts `value` at `place` within the entry of this test."""
         return Fix(test_id=self.test.test_id, place=place, value=value)
 
 
@@ -166,7 +166,7 @@ def list_subjects(workspace: Workspace) -> Iterator[LintSubject]:
 
 
 def _prompts(workspace: Workspace, test: Test) -> tuple[RenderedPrompt, ...]:
-    """Return the different prompts of a test; without any LLM, the one of the default template."""
+    """Render the different prompts of a test; without any LLM, the one of the default template."""
     test_class = workspace.test_classes[test.class_id]
     llms = workspace.enabled_llms or workspace.llms or (_NOBODY,)
     llm_ids: dict[str, list[str]] = {}

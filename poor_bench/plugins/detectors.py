@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from poor_bench.errors import PluginError, describe_crash
-from poor_bench.issues.detect import detectors_with
+from poor_bench.issues.detect import order_detectors
 from poor_bench.issues.detector import (
     Affected,
     Detector,
@@ -102,7 +102,7 @@ def load_detectors(folder: Path) -> tuple[Detector, ...]:
     """
     own, errors = _load(folder)
     failed = [_build_failed_detector(own, list(map(str, errors.values())))] if own or errors else []
-    return detectors_with([*failed, *(detector.as_detector() for detector in own)])
+    return order_detectors([*failed, *(detector.as_detector() for detector in own)])
 
 
 def detector_problems(folder: Path) -> list[Problem]:

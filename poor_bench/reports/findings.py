@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.messages import (
-    apart_lines,
     difference_text,
+    list_unpaired_lines,
     mismatches_text,
     verdict,
 )
@@ -15,7 +15,7 @@ from poor_bench.messages import removed_tests_text, stale_text, write_count
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.reports.uncertainty import uncertainty_sentences
-from poor_bench.statistics.comparison import tie_letters
+from poor_bench.statistics.comparison import name_tie_groups
 
 Quote = Callable[[str], str]
 """Makes the name of an LLM, class or test safe for where the sentence will stand."""
@@ -47,7 +47,7 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
 
 def name_ties(data: ReportData) -> dict[str, str]:
     """Name the tie groups by LLM id: LLMs that share one are tied; empty for a single LLM."""
-    return tie_letters(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
+    return name_tie_groups(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 
 def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
@@ -131,7 +131,9 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.base.llms and not n_told:
         yield "No significant difference from the baseline."
     base = data.base
-    for line in apart_lines(base.before, base.after, lambda llm_id: quote(data.name(llm_id))):
+    for line in list_unpaired_lines(
+        base.before, base.after, lambda llm_id: quote(data.name(llm_id))
+    ):
         yield f"{line}."
 
 

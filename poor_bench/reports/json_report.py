@@ -12,7 +12,7 @@ from poor_bench import __version__
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import verdict
-from poor_bench.comparison.result_set import ResultSet, llms_apart
+from poor_bench.comparison.result_set import ResultSet, find_unpaired_llms
 from poor_bench.metrics import summary_values
 from poor_bench.models.result import result_to_record
 from poor_bench.reports.report_data import ReportData
@@ -113,7 +113,7 @@ def comparison_to_json(
     before: ResultSet, after: ResultSet, comparisons: Sequence[LLMComparison]
 ) -> dict[str, Any]:
     """Build the document that `compare --json` prints."""
-    only_before, only_after = llms_apart(before, after)
+    only_before, only_after = find_unpaired_llms(before, after)
     return {
         "before": before.name,
         "after": after.name,

@@ -25,8 +25,8 @@ from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
 from poor_bench.statistics.purchase import PurchaseBudget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
-from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import compute_stratified_scores, score_table
+from poor_bench.statistics.repeats import Reliability, find_usual_trials, reliability
+from poor_bench.statistics.scores import build_score_table, compute_stratified_scores
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import (
@@ -179,7 +179,7 @@ class ReportData:
         if not has_short_form(self.tests):
             return ranking
         models = {result.llm_id: identify_model(result) for result in self.results}
-        predicted = predict_short_forms(score_table(self._trials), self.tests, models)
+        predicted = predict_short_forms(build_score_table(self._trials), self.tests, models)
         return replace(ranking, predicted=predicted)
 
     @property
@@ -282,7 +282,7 @@ class ReportData:
     @cached_property
     def reliabilities(self) -> list[Reliability]:
         """Reliability of each LLM; empty if no test has several trials."""
-        k = usual_trials(self._trials)
+        k = find_usual_trials(self._trials)
         if not k:
             return []
         return reliability(self._trials, k=k, pass_score=self.pass_score, tests=self.tests)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from poor_bench.results.text_columns import read_text_columns
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.ranking import Ranking, rank_llms
-from poor_bench.statistics.repeats import Reliability, reliability, usual_trials
-from poor_bench.statistics.scores import score_table
+from poor_bench.statistics.repeats import Reliability, find_usual_trials, reliability
+from poor_bench.statistics.scores import build_score_table
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Group, GroupBy, StaleReason
@@ -97,7 +97,7 @@ def compute_reliability(
     if not len(rows) or table.columns["trial"][rows].max() < 2:
         return None
     trials = table.pick(rows)
-    k = usual_trials(trials)
+    k = find_usual_trials(trials)
     return reliability(trials, k=k, tests=tests)[0] if k else None
 
 
@@ -147,7 +147,7 @@ def rank_results(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:
     ranking = rank_llms(table)
     if not has_short_form(tests):
         return ranking
-    predicted = predict_short_forms(score_table(table), tests, _identify_models(table))
+    predicted = predict_short_forms(build_score_table(table), tests, _identify_models(table))
     return replace(ranking, predicted=predicted)
 
 

@@ -307,7 +307,7 @@ _DRAWN = 9_999
 _SAME = 1e-9
 
 
-def exchange_p_value(
+def compute_exchange_p_value(
     ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]], *, seed: int = 0
 ) -> float:
     """Compute the chance of the difference in means if all trials of a test are alike.

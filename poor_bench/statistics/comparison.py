@@ -12,7 +12,7 @@ from poor_bench.statistics.differences import estimate_difference
 from poor_bench.statistics.groups import number_groups, sum_array
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.ranking import rank_table
-from poor_bench.statistics.scores import ScoreTable, score_table
+from poor_bench.statistics.scores import ScoreTable, build_score_table
 from poor_bench.statistics.significance import (
     NeededEvidence,
     holm,
@@ -39,7 +39,9 @@ class RankRange:
     worst: int
 
 
-def rank_ranges(llm_ids: Sequence[str], better: Collection[tuple[str, str]]) -> list[RankRange]:
+def compute_rank_ranges(
+    llm_ids: Sequence[str], better: Collection[tuple[str, str]]
+) -> list[RankRange]:
     """Compute the ranks that the significant differences leave open.
 
     Args:
@@ -55,7 +57,7 @@ def rank_ranges(llm_ids: Sequence[str], better: Collection[tuple[str, str]]) -> 
         Economic Studies 91.
 
     Example:
-        >>> rank_ranges(["a", "b", "c"], [("a", "c")])[1]
+        >>> compute_rank_ranges(["a", "b", "c"], [("a", "c")])[1]
         RankRange(llm_id='b', best=1, worst=3)
     """
     return [
@@ -115,7 +117,7 @@ def _without_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
     return kept
 
 
-def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
+def name_tie_groups(groups: Sequence[Sequence[str]]) -> dict[str, str]:
     """Name the tie groups of each LLM: a, ..., z, aa, ab, ...
 
     Names are put together without a comma as long as each has one letter.
@@ -128,7 +130,7 @@ def tie_letters(groups: Sequence[Sequence[str]]) -> dict[str, str]:
         Journal of Computational and Graphical Statistics 13.
 
     Example:
-        >>> tie_letters([("x", "y"), ("y",)])
+        >>> name_tie_groups([("x", "y"), ("y",)])
         {'x': 'a', 'y': 'ab'}
     """
     names: dict[str, list[str]] = {}
@@ -228,7 +230,7 @@ def compare_llms(
         Pairs, ranks and groups; empty where nothing was scored.
 
     Source:
-        `sign_flip_p_values`, `holm`, `estimate_difference`, `rank_ranges`, `tie_groups`.
+        `sign_flip_p_values`, `holm`, `estimate_difference`, `compute_rank_ranges`, `tie_groups`.
 
     Example:
         >>> from poor_bench.models.result import Result
@@ -239,7 +241,7 @@ def compare_llms(
         >>> pair.llm_a, pair.difference.value, pair.p_value, pair.is_real()
         ('good', 1.0, 0.00390625, True)
     """
-    table = score_table(trials)
+    table = build_score_table(trials)
     order = rank_table(table).llm_ids
     columns = {llm_id: column for column, llm_id in enumerate(table.llm_ids)}
     pairs, apart = _list_pairs(table, [columns[llm_id] for llm_id in order], groups)
@@ -251,7 +253,7 @@ def compare_llms(
     return Comparison(
         pairs=tuple(pairs),
         apart=tuple(apart),
-        ranks=tuple(rank_ranges(order, better)),
+        ranks=tuple(compute_rank_ranges(order, better)),
         groups=tuple(tie_groups(order, better)),
     )
 

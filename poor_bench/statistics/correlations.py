@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LEAST = 4
 
 
-def row_correlations(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
+def correlate_rows(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
     """Compute Pearson's correlation of each row of `x` with the same row of `y`.
 
     With one side all 0 or 1 this is the point-biserial correlation.
@@ -35,7 +35,7 @@ def row_correlations(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
         Fisher 1921, "On the probable error of a coefficient of correlation", Metron 1 (interval).
 
     Example:
-        >>> [estimate] = row_correlations([[1, 2, 3, 4, 5]], [[1, 2, 3, 5, 4]])
+        >>> [estimate] = correlate_rows([[1, 2, 3, 4, 5]], [[1, 2, 3, 5, 4]])
         >>> round(estimate.value, 2), round(estimate.low, 2), round(estimate.high, 2)
         (0.9, 0.09, 0.99)
     """
@@ -45,7 +45,7 @@ def row_correlations(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
     ]
 
 
-def rank_correlation(x: ArrayLike, y: ArrayLike) -> Estimate | None:
+def correlate_ranks(x: ArrayLike, y: ArrayLike) -> Estimate | None:
     """Compute Spearman's rank correlation with its 95 % interval; ties share their mean rank.
 
     Args:
@@ -53,7 +53,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> Estimate | None:
         y: As many finite numbers.
 
     Returns:
-        As one row of `row_correlations`.
+        As one row of `correlate_rows`.
 
     Raises:
         ValueError: If the lengths differ.
@@ -63,7 +63,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> Estimate | None:
         and Spearman correlations", Psychometrika 65.
 
     Example:
-        >>> rank_correlation([1, 2, 3, 4, 5], [2, 4, 8, 16, 32]).value
+        >>> correlate_ranks([1, 2, 3, 4, 5], [2, 4, 8, 16, 32]).value
         1.0
     """
     from scipy import stats

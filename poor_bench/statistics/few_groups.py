@@ -33,7 +33,7 @@ def blend_few_groups(
     return low, high
 
 
-def few_groups_interval(
+def compute_few_groups_interval(
     sizes: Sequence[int], means: Sequence[float], squares: float, within: float
 ) -> tuple[float, float]:
     """Compute the mean scores that tests in a few groups leave open (95 %).
@@ -59,7 +59,7 @@ def few_groups_interval(
         many simulated cases. Weights by tests, and passes of a fractional score, are ours.
 
     Example:
-        >>> low, high = few_groups_interval([5] * 8, [1.0, 0.4] * 4, 8.4, 4.8)
+        >>> low, high = compute_few_groups_interval([5] * 8, [1.0, 0.4] * 4, 8.4, 4.8)
         >>> round(low, 1), round(high, 1)
         (0.5, 0.9)
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.models.test import Test
-from poor_bench.statistics.few_groups import FEW, blend_few_groups, few_groups_interval
+from poor_bench.statistics.few_groups import FEW, blend_few_groups, compute_few_groups_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -302,7 +302,7 @@ def _expect_squares(
 def weigh_few_groups(
     limits: tuple[float, float], sums: Sums, *, lowest: float = 0.0
 ) -> tuple[float, float]:
-    """Replace an interval by that of `few_groups_interval` as far as groups are few.
+    """Replace an interval by that of `compute_few_groups_interval` as far as groups are few.
 
     Args:
         limits: Lower and upper limit that rest on the spread seen.
@@ -316,7 +316,7 @@ def weigh_few_groups(
         return limits
     between = math.fsum(size * (mean - sums.mean) ** 2 for size, mean in sums.groups)
     scale = 1 - lowest
-    low, high = few_groups_interval(
+    low, high = compute_few_groups_interval(
         [size for size, _ in sums.groups],
         [min(1.0, max(0.0, (mean - lowest) / scale)) for _, mean in sums.groups],
         sums.squares / scale**2,

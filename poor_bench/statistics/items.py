@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.correlations import rank_correlation, row_correlations
+from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.item_faults import Fault, Suspicion, find_faults
 from poor_bench.statistics.item_response import ItemResponse, fit_item_response
@@ -177,7 +177,7 @@ def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
     counts = (~np.isnan(table.scores)).sum(axis=0)
     others = np.where(counts > 1, counts - 1, np.nan)
     elsewhere = (np.nansum(table.scores, axis=0) - table.scores) / others
-    correlations = row_correlations(table.scores, elsewhere)
+    correlations = correlate_rows(table.scores, elsewhere)
     return dict(zip(table.test_ids, correlations, strict=True))
 
 
@@ -297,7 +297,7 @@ class LevelOrder:
         return LevelVerdict.FOLLOWS if self.correlation.value > 0 else LevelVerdict.REVERSED
 
 
-def level_orders(items: Iterable[Item]) -> list[LevelOrder]:
+def compare_levels(items: Iterable[Item]) -> list[LevelOrder]:
     """Compare, class by class, measured difficulty with the declared levels.
 
     Args:
@@ -307,7 +307,7 @@ def level_orders(items: Iterable[Item]) -> list[LevelOrder]:
         One entry per class in order of first appearance.
 
     Source:
-        `rank_correlation`; p-values by permutation, since levels are few and full of ties: Pitman
+        `correlate_ranks`; p-values by permutation, since levels are few and full of ties: Pitman
         1937, "Significance tests which may be applied to samples from any populations, II",
         Supplement to the Journal of the Royal Statistical Society 4.
     """
@@ -324,7 +324,7 @@ def _build_level_order(class_id: str, items: list[Item]) -> LevelOrder:
         by_level[item.level].append(1 - item.mean_score)
     levels = [item.level for item in items]
     difficulty = [1 - item.mean_score for item in items]
-    correlation = rank_correlation(levels, difficulty)
+    correlation = correlate_ranks(levels, difficulty)
     return LevelOrder(
         class_id=class_id,
         difficulty={level: sum(hard) / len(hard) for level, hard in sorted(by_level.items())},
@@ -374,7 +374,7 @@ def analyse_tests(outcomes: Outcomes, tests: Mapping[str, Test]) -> ItemAnalysis
     items = analyse_outcomes(outcomes, tests)
     return ItemAnalysis(
         items=tuple(items),
-        orders=tuple(level_orders(items)),
+        orders=tuple(compare_levels(items)),
         response=fit_item_response(outcomes),
         n_models=len(outcomes.models),
     )

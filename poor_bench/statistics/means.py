@@ -45,7 +45,7 @@ def mean_score(
     it covers 93 % to 97 % in four of five simulated cases, and more in most others; the lowest of
     360, drawn anew, covers 90 %. An interval that knows the distribution of the mean does not reach
     93 % to 97 % everywhere either, because ten groups give few different means. Below 30 groups it
-    leans on `few_groups_interval`: ten groups often miss the bad ones.
+    leans on `compute_few_groups_interval`: ten groups often miss the bad ones.
 
     Args:
         test_scores: One score per test, each 0.0 to 1.0, at least one.

@@ -29,7 +29,7 @@ _ITERATIONS = 12
 _ROUNDING = 1e-9
 
 
-def anytime_margin(
+def compute_anytime_margins(
     variance: ArrayLike, *, scale: float, error: float = 0.05
 ) -> NDArray[np.float64]:
     """Compute the distance of one-sided limits from an estimate; valid at all looks together.
@@ -58,7 +58,7 @@ def anytime_margin(
         `benchmarks/statistics/gates.py`.
 
     Example:
-        >>> round(float(anytime_margin(0.01, scale=0.1)), 2)
+        >>> round(float(compute_anytime_margins(0.01, scale=0.1)), 2)
         0.33
     """
     import numpy as np
@@ -159,8 +159,8 @@ class Change:
             error: Chance that the true change is ever beyond one of the limits, between 0 and 0.5.
 
         Source:
-            `anytime_margin`. With looks after each of 20 trials of 60 tests, a change at the
-            tolerance passes in at most 7 % and fails in at most 5 %
+            `compute_anytime_margins`. With looks after each of 20 trials of 60 tests, a change at
+            the tolerance passes in at most 7 % and fails in at most 5 %
             (`benchmarks/statistics/gates.py`, error 5 %).
         """
         import numpy as np
@@ -168,7 +168,7 @@ class Change:
         margin = self.compute_margin(error)
         z = NormalDist().inv_cdf(1 - error)
         widened = np.where(self.variance > 0, (margin / z) ** 2, scale**2)
-        anytime = anytime_margin(widened, scale=scale, error=error)
+        anytime = compute_anytime_margins(widened, scale=scale, error=error)
         return np.where(self.variance > 0, anytime, margin)
 
 

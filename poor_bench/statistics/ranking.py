@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.scores import ScoreTable, score_table
+from poor_bench.statistics.scores import ScoreTable, build_score_table
 from poor_bench.statistics.summary import Summary
 from poor_bench.statistics.trials import Trials, collect_columns
 
@@ -121,7 +121,7 @@ class Ranking:
 def rank_llms(trials: Trials, dropped: Collection[str] = ()) -> Ranking:
     """Rank all LLMs that have a result, as `rank_table`; those without a score come last."""
     columns = collect_columns(trials)
-    return rank_table(score_table(columns), columns.find_values("llm_id"), dropped)
+    return rank_table(build_score_table(columns), columns.find_values("llm_id"), dropped)
 
 
 def rank_table(

@@ -165,7 +165,7 @@ def reliability(
     return rows
 
 
-def usual_trials(trials: Trials) -> int:
+def find_usual_trials(trials: Trials) -> int:
     """Find the usual number of trials of repeated tests; 0 if no test was repeated.
 
     Args:
@@ -176,7 +176,7 @@ def usual_trials(trials: Trials) -> int:
 
     Example:
         >>> from poor_bench.models.result import Result
-        >>> usual_trials(Result(llm_id="a", test_id="t", trial=n, score=1) for n in range(1, 4))
+        >>> find_usual_trials(Result(llm_id="a", test_id="t", trial=n, score=1) for n in (1, 2, 3))
         3
     """
     import numpy as np

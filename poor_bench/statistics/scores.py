@@ -50,7 +50,7 @@ class ScoreTable:
         )
 
 
-def score_table(trials: Trials) -> ScoreTable:
+def build_score_table(trials: Trials) -> ScoreTable:
     """Arrange mean scores in a table of tests by LLMs; failures leave their place empty.
 
     Args:
@@ -61,7 +61,7 @@ def score_table(trials: Trials) -> ScoreTable:
 
     Example:
         >>> from poor_bench.models.result import Result
-        >>> table = score_table([Result(llm_id="a", test_id="t", score=0.5)])
+        >>> table = build_score_table([Result(llm_id="a", test_id="t", score=0.5)])
         >>> table.llm_ids, table.scores.tolist()
         (('a',), [[0.5]])
     """
@@ -122,7 +122,7 @@ def compute_stratified_scores(
     """
     import numpy as np
 
-    table = score_table(trials)
+    table = build_score_table(trials)
     class_ids = [test.class_id if (test := tests.get(name)) else "" for name in table.test_ids]
     estimates = {}
     for llm_id, of_llm in zip(table.llm_ids, table.scores.T, strict=True):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.compared_tests import Mismatch, ScoreChange
-from poor_bench.comparison.result_set import ResultSet, llms_apart
+from poor_bench.comparison.result_set import ResultSet, find_unpaired_llms
 from poor_bench.models.result import Result
 from tests.comparison.builders import failed, make_tests, scored, side
 
@@ -146,7 +146,7 @@ def test_each_llm_is_compared_with_itself() -> None:
 def test_llms_of_one_side_only_are_named() -> None:
     before = side(scored(llm_id="a"), scored(llm_id="old"))
     after = side(scored(llm_id="new"), scored(llm_id="a"))
-    assert llms_apart(before, after) == (["old"], ["new"])
+    assert find_unpaired_llms(before, after) == (["old"], ["new"])
 
 
 def test_two_llms_are_compared_with_each_other() -> None:
@@ -164,7 +164,7 @@ def test_sides_without_a_common_llm_are_not_compared() -> None:
 def test_a_new_llm_is_compared_with_no_other_one(is_llm: bool) -> None:
     before, after = side(scored(llm_id="a")), side(scored(llm_id="b", score=0.0), is_llm=is_llm)
     assert compare_result_sets(before, after) == []
-    assert llms_apart(before, after) == (["a"], ["b"])
+    assert find_unpaired_llms(before, after) == (["a"], ["b"])
 
 
 def test_p_values_hold_for_all_llms_together() -> None:

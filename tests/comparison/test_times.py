@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.times import TimeVerdict, machine_problem, machine_text
+from poor_bench.comparison.times import TimeVerdict, find_machine_problem, machine_text
 from tests.comparison.builders import scored, side
 
 LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}
@@ -71,8 +71,8 @@ def test_times_of_a_cluster_of_unlike_machines_are_not_compared() -> None:
 
 def test_gpu_makes_another_machine_where_both_runs_recorded_it() -> None:
     without, with_gpu = {**LAPTOP, "gpu": ""}, {**LAPTOP, "gpu": "NVIDIA L4"}
-    assert not machine_problem([LAPTOP, with_gpu])
-    assert "NVIDIA L4" in machine_problem([without, with_gpu])
+    assert not find_machine_problem([LAPTOP, with_gpu])
+    assert "NVIDIA L4" in find_machine_problem([without, with_gpu])
 
 
 def test_python_version_does_not_make_another_machine() -> None:

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.lint.duplicates import similar_pairs
+from poor_bench.lint.duplicates import find_similar_pairs
 
 
 def shingles(text: str) -> set[str]:
@@ -28,15 +28,15 @@ def brute_force(texts: list[str], threshold: float) -> set[tuple[int, int]]:
 def test_the_pairs_are_those_that_comparing_all_would_find(
     texts: list[str], threshold: float
 ) -> None:
-    found = [(first, second) for first, second, _ in similar_pairs(texts, threshold)]
+    found = [(first, second) for first, second, _ in find_similar_pairs(texts, threshold)]
     assert set(found) == brute_force(texts, threshold)
     assert len(found) == len(set(found))
 
 
 def test_the_similarity_is_the_share_of_common_shingles() -> None:
-    (pair,) = similar_pairs(["abcdefgh", "abcdefgx"], 0.5)
+    (pair,) = find_similar_pairs(["abcdefgh", "abcdefgx"], 0.5)
     assert pair == (0, 1, 3 / 5)
 
 
 def test_texts_too_short_for_a_shingle_are_like_nothing() -> None:
-    assert list(similar_pairs(["abc", "abc", ""], 0.5)) == []
+    assert list(find_similar_pairs(["abc", "abc", ""], 0.5)) == []

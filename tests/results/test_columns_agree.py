@@ -16,8 +16,8 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results import index
 from poor_bench.statistics.ranking import rank_llms
-from poor_bench.statistics.repeats import reliability, usual_trials
-from poor_bench.statistics.scores import compute_stratified_scores, score_table
+from poor_bench.statistics.repeats import find_usual_trials, reliability
+from poor_bench.statistics.scores import build_score_table, compute_stratified_scores
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Group, GroupBy
 from tests.results.builders import open_test_store
@@ -97,12 +97,12 @@ def test_index_and_files_give_the_same_figures(
         assert found.keys() == expected.keys()
         for group, row in expected.items():
             assert found[group] == pytest.approx(row, rel=1e-12)
-    one, other = score_table(results), score_table(table)
+    one, other = build_score_table(results), build_score_table(table)
     assert {*one.llm_ids} == {*other.llm_ids}
     assert np.nansum(one.scores) == pytest.approx(np.nansum(other.scores))
     assert rank_llms(results).adjusted == pytest.approx(rank_llms(table).adjusted)
     assert rank_llms(results).coverage == rank_llms(table).coverage
-    assert usual_trials(results) == usual_trials(table)
+    assert find_usual_trials(results) == find_usual_trials(table)
     known = {row.llm_id: row for row in reliability(results, pass_score=pass_score)}
     assert {row.llm_id: row for row in reliability(table, pass_score=pass_score)} == known
     stratified = compute_stratified_scores(results, TESTS)

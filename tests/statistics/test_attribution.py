@@ -9,7 +9,7 @@ from poor_bench.statistics.attribution import (
     Effect,
     RerunObservation,
     Screening,
-    exchange_p_value,
+    compute_exchange_p_value,
     find_budget,
 )
 from poor_bench.statistics.significance import sign_flip_p_values
@@ -120,18 +120,18 @@ def test_budget_is_a_quarter_of_the_full_factorial() -> None:
 def test_single_trials_agree_with_sign_flips() -> None:
     before, after = [[1.0]] * 6 + [[0.0]], [[0.0]] * 6 + [[0.0]]
     [expected] = sign_flip_p_values([[-1.0]] * 6 + [[0.0]])
-    assert exchange_p_value(after, before) == pytest.approx(expected, abs=0.005)
+    assert compute_exchange_p_value(after, before) == pytest.approx(expected, abs=0.005)
 
 
 def test_a_fall_among_tests_that_agree_is_seen_better_than_by_sign_flips() -> None:
     before = [[1.0]] * 20
     after = [[0.0, 0.0, 0.0]] * 4 + [[1.0, 1.0, 1.0]] * 16
     [flips] = sign_flip_p_values([[-1.0]] * 4 + [[0.0]] * 16)
-    assert exchange_p_value(after, before) < 0.01 < flips
+    assert compute_exchange_p_value(after, before) < 0.01 < flips
 
 
 def test_equal_scores_are_no_change() -> None:
-    assert exchange_p_value([[1.0, 0.0]], [[0.0, 1.0]]) > 0.6
+    assert compute_exchange_p_value([[1.0, 0.0]], [[0.0, 1.0]]) > 0.6
 
 
 def test_unchanged_tests_are_called_changed_as_rarely_as_it_says() -> None:
@@ -140,5 +140,7 @@ def test_unchanged_tests_are_called_changed_as_rarely_as_it_says() -> None:
     found = 0
     for seed in range(60):
         drawn = (rng.random((30, 4)) < chance).astype(float)
-        found += exchange_p_value(drawn[:, :1].tolist(), drawn[:, 1:].tolist(), seed=seed) < 0.1
+        found += (
+            compute_exchange_p_value(drawn[:, :1].tolist(), drawn[:, 1:].tolist(), seed=seed) < 0.1
+        )
     assert found <= 12

@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.comparison import rank_ranges, tie_groups
+from poor_bench.statistics.comparison import compute_rank_ranges, tie_groups
 
 LLMS = ["a", "b", "c", "d", "e"]
 differences = st.sets(st.sampled_from(list(combinations(LLMS, 2))))
 
 
 def test_nothing_known_leaves_every_rank_open_and_one_group() -> None:
-    assert [(row.best, row.worst) for row in rank_ranges(LLMS, [])] == [(1, 5)] * 5
+    assert [(row.best, row.worst) for row in compute_rank_ranges(LLMS, [])] == [(1, 5)] * 5
     assert tie_groups(LLMS, []) == [tuple(LLMS)]
 
 
 def test_everything_known_gives_plain_ranks_and_no_ties() -> None:
     better = list(combinations(LLMS, 2))
-    assert [(row.best, row.worst) for row in rank_ranges(LLMS, better)] == [
+    assert [(row.best, row.worst) for row in compute_rank_ranges(LLMS, better)] == [
         (rank, rank) for rank in range(1, 6)
     ]
     assert tie_groups(LLMS, better) == [(llm_id,) for llm_id in LLMS]
@@ -32,7 +32,7 @@ def test_an_llm_between_two_others_stands_in_both_groups() -> None:
 
 
 def test_no_llms_give_no_groups() -> None:
-    assert rank_ranges([], []) == []
+    assert compute_rank_ranges([], []) == []
     assert tie_groups([], []) == []
 
 
@@ -47,5 +47,5 @@ def test_two_llms_share_a_group_exactly_if_they_cannot_be_told_apart(better: set
 @pytest.mark.parametrize("llm_id", LLMS)
 @given(better=differences)
 def test_rank_ranges_are_never_empty(llm_id: str, better: set) -> None:
-    ranges = {row.llm_id: row for row in rank_ranges(LLMS, better)}
+    ranges = {row.llm_id: row for row in compute_rank_ranges(LLMS, better)}
     assert 1 <= ranges[llm_id].best <= ranges[llm_id].worst <= len(LLMS)

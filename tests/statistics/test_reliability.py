@@ -2,7 +2,7 @@ import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.repeats import reliability, usual_trials
+from poor_bench.statistics.repeats import find_usual_trials, reliability
 
 
 def trials(llm_id: str, test_id: str, scores: list[float]) -> list[Result]:
@@ -39,6 +39,6 @@ def test_fewer_than_two_trials_are_no_repeat() -> None:
 
 def test_usual_number_of_trials_is_that_of_most_repeated_tests() -> None:
     results = trials("a", "t1", [1]) + trials("a", "t2", [1, 0]) + trials("a", "t3", [1, 0, 1])
-    assert usual_trials(results + trials("b", "t2", [0, 0])) == 2
-    assert usual_trials(results) == 3
-    assert usual_trials(trials("a", "t1", [1])) == 0
+    assert find_usual_trials(results + trials("b", "t2", [0, 0])) == 2
+    assert find_usual_trials(results) == 3
+    assert find_usual_trials(trials("a", "t1", [1])) == 0

@@ -2,12 +2,12 @@ import math
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.statistics.scores import score_table
+from poor_bench.statistics.scores import build_score_table
 
 
 def test_trials_are_averaged_and_failures_leave_a_gap() -> None:
     gone = Failure(kind=FailureKind.TIMEOUT, message="gone")
-    table = score_table(
+    table = build_score_table(
         [
             Result(llm_id="a", test_id="t1", score=1.0, trial=1),
             Result(llm_id="a", test_id="t1", score=0.0, trial=2),
@@ -23,4 +23,4 @@ def test_trials_are_averaged_and_failures_leave_a_gap() -> None:
 
 
 def test_no_scores_give_an_empty_table() -> None:
-    assert score_table([]).scores.shape == (0, 0)
+    assert build_score_table([]).scores.shape == (0, 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
-from poor_bench.comparison.result_set import llms_apart
+from poor_bench.comparison.result_set import find_unpaired_llms
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.resolver import BEFORE, ResultSetResolver
 from poor_bench.runs.history import EARLIER, LAST, UNDO
@@ -69,7 +69,7 @@ def _compare(config: WorkspaceFolder) -> LastRun | None:
     after = opener.open(LAST)
     before = opener.open(f"{BEFORE}{LAST}")
     comparisons = compare_result_sets(before, after, tests=config.workspace.tests_by_id)
-    _, new_llm_ids = llms_apart(before, after)
+    _, new_llm_ids = find_unpaired_llms(before, after)
     if not comparisons and not new_llm_ids:
         return None
     return LastRun(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench import __version__, metrics
-from poor_bench.comparison.times import machine_problem, machine_text
+from poor_bench.comparison.times import find_machine_problem, machine_text
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -131,7 +131,7 @@ def _content(data: ReportData) -> dict[str, Any]:
         "answers": answers(data),
         "failures": _failure_counts(data),
         "machines": sorted({machine_text(machine) for machine in data.machines}),
-        "time_note": machine_problem(data.machines) if len(data.machines) > 1 else "",
+        "time_note": find_machine_problem(data.machines) if len(data.machines) > 1 else "",
     }
 
 

@@ -32,7 +32,7 @@ from poor_bench.dashboard.services.compared import list_line_notes, read_compare
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.results.grid_lines import Show, of_interest, order_lines
-from poor_bench.statistics.comparison import tie_letters
+from poor_bench.statistics.comparison import name_tie_groups
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class CompareView:
         names = self._name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
-        letters = tie_letters(comparison.groups) if comparison else {}
+        letters = name_tie_groups(comparison.groups) if comparison else {}
         coverage = self._results.ranking().coverage
         changes = self._compare.changes(self.columns).value or {}
         return [

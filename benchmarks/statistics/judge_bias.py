@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from simulation import Figure, measure_share, print_figures, read_runs
 
-from poor_bench.judge.pairwise_results import PairComparison, Position, tally_comparisons
+from poor_bench.judge.pairwise_results import PairComparison, PairwiseTally, Position
 from poor_bench.statistics.partial_effect import estimate_partial_effect
 
 Numbers = NDArray[np.float64]
@@ -144,7 +144,7 @@ def position_figures(runs: int) -> Iterator[Figure]:
             preferred = beyond = either = 0
             for _ in range(runs):
                 pairs = draw_pairs(rng, n, n_again, decided=decided, first=first, mixed=mixed)
-                tally = tally_comparisons(pairs)
+                tally = PairwiseTally(pairs)
                 found = tally.order_significance
                 assert found is not None
                 preferred += found.prefers_position

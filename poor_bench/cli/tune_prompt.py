@@ -182,16 +182,14 @@ def _run(
 ) -> PromptReport:
     from poor_bench.pool.control import RunControl
     from poor_bench.tuning.prompt.cases import read_split
-    from poor_bench.tuning.prompt.session import resume_prompt, split_task, tune_prompt
+    from poor_bench.tuning.prompt.session import split_task, tune_prompt
     from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, resume, kind="prompt") if resume else None
     split = split_task(task) if search is None else read_split(search.header)
     control = RunControl()
     with open_view(task, split, quiet=quiet) as tell, stop_on_signal(control):
-        if search is None:
-            return tune_prompt(task, app.data_dir, manager, control, tell)
-        return resume_prompt(task, search, manager, control, tell)
+        return tune_prompt(task, app.data_dir, manager, control, tell, search)
 
 
 _SHOWN_LINE = 70

@@ -86,9 +86,9 @@ class Profiles:
 
     def _create(self, profile: str) -> AgentUnderTest:
         if profile == DEFAULT_PROFILE:
-            from poor_bench.evaluation.browser.agent import browser_agent
+            from poor_bench.evaluation.browser.agent import BrowserAgent
 
-            return browser_agent(self._services)
+            return BrowserAgent(self._services)
         if split_web_url(profile) is not None:
             return HttpAgent(profile, self._services)
         factory = import_factory(profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poor_bench.judge.agreement import CorrectedScore
 from poor_bench.judge.judged_run import JudgeRun
@@ -196,12 +196,6 @@ def _compute_chances(
 
 
 def _within_scale(estimate: Estimate) -> Estimate:
-    def clip(score: float) -> float:
-        return min(max(score, 0.0), LARGEST_SCORE)
-
-    return Estimate(
-        value=clip(estimate.value),
-        low=clip(estimate.low),
-        high=clip(estimate.high),
-        n=estimate.n,
-    )
+    limits = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (min(max(each, 0.0), LARGEST_SCORE) for each in limits)
+    return replace(estimate, value=value, low=low, high=high)

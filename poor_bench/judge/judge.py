@@ -47,7 +47,7 @@ from poor_bench.models.completion import (
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
 
-DEFAULT_TEMPERATURE = 0.3
+_DEFAULTS: Mapping[str, Any] = {"temperature": 0.3, "max_tokens": DEFAULT_MAX_TOKENS}
 _OTHER_JUDGE = "choose another judge: set `judge.model` in config.yaml, or ANTHROPIC_MODEL"
 
 
@@ -61,8 +61,6 @@ class Judge:
         rubric: Rubric = DEFAULT_RUBRIC,
         *,
         threshold: float = APPROVAL_THRESHOLD,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
         advice: tuple[str, ...] = ADVICE,
     ) -> None:
         """Prepare without sending requests.
@@ -72,8 +70,6 @@ class Judge:
             manager: Sends the requests.
             rubric: Its dimensions are scored.
             threshold: Lowest overall score, 0 to 10, that approves.
-            temperature: Overrides the model's own, which is 0.3 by default.
-            max_tokens: Overrides the model's own, which is 4000 by default.
             advice: Lists of texts wanted beside the scores; they cost time and money.
         """
         self.llm = llm
@@ -81,7 +77,7 @@ class Judge:
         self.threshold = threshold
         self.advice = advice
         self._manager = manager
-        self._parameters = _parameters(llm, temperature, max_tokens)
+        self._parameters = {**_DEFAULTS, **llm.parameters}
 
     def judge(
         self, evidence: JudgeEvidence, cancelled: Callable[[], bool] = lambda: False
@@ -324,16 +320,6 @@ def _explain(error: UnusableReplyError, completion: Completion) -> str:
     if completion.finish_reason is FinishReason.STOP:
         return str(error)
     return f"{error} (finish reason: {completion.finish_reason.value})"
-
-
-def _parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> dict[str, Any]:
-    given = {"temperature": temperature, "max_tokens": max_tokens}
-    return {
-        "temperature": DEFAULT_TEMPERATURE,
-        "max_tokens": DEFAULT_MAX_TOKENS,
-        **llm.parameters,
-        **{name: value for name, value in given.items() if value is not None},
-    }
 
 
 def _is_writer(llm: LLM, writer: str) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from poor_bench.errors import ConfigError
 from poor_bench.judge.agreement import ScoredItem
 from poor_bench.judge.corrected import NextAnswer
 from poor_bench.judge.judged_run import JudgeRun
@@ -23,11 +22,11 @@ from poor_bench.labels.label import (
     check_name,
     check_score,
     check_weight,
+    collect_labels,
     current_labels,
+    read_rows,
 )
-from poor_bench.messages import write_count
-from poor_bench.models.problem import Problem
-from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
+from poor_bench.reports.csv_table import csv_text
 
 
 def run_hash(run: JudgeRun) -> str:
@@ -236,29 +235,16 @@ def labels_from_csv(
     Raises:
         ConfigError: With every problem and its line; then nothing is to be taken from the sheet.
     """
-    reader = csv_reader(text)
-    missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
-    if missing:
-        raise ConfigError(f"{file}: the column {missing[0]} is missing")
-    labels, problems = [], []
-    for row in reader:
-        if not (row.get("score") or "").strip():
-            continue
-        try:
-            labels.append(_label(row, find_run, who, when))
-        except (ValueError, ConfigError) as error:
-            line = reader.line_num
-            problems.append(Problem(file=file, place="", message=str(error), line=line))
-    if problems:
-        raise ConfigError(
-            f"{write_count(len(problems), 'row')} of {file} not valid", problems=problems
-        )
-    return tuple(labels)
+
+    def read(row: Mapping[str, str]) -> Label | None:
+        return _label(row, find_run, who, when) if row.get("score", "").strip() else None
+
+    return collect_labels(read_rows(text, _NEEDED, file, read), file)
 
 
-def _label(row: Mapping[str, str | None], find_run: FindRun, who: str, when: str) -> Label:
+def _label(row: Mapping[str, str], find_run: FindRun, who: str, when: str) -> Label:
     def cell(name: str) -> str:
-        return cell_text(row.get(name) or "")
+        return row.get(name, "")
 
     return label_on(
         find_run(cell("run_id").strip()),

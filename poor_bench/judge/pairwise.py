@@ -12,7 +12,15 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, Position
-from poor_bench.judge.prompt import JudgedCase, nonce_for, quote_between_tags, repair_message
+from poor_bench.judge.prompt import (
+    JudgedCase,
+    make_object_schema,
+    nonce_for,
+    quote_between_tags,
+    quote_turns,
+    repair_message,
+    write_rubric,
+)
 from poor_bench.judge.reply import Object, ObjectSearch, is_signed
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.completion import Message, cost_usd
@@ -49,10 +57,7 @@ def pairwise_messages(
         rubric: By what.
         nonce: A code that occurs nowhere in the conversations.
     """
-    dimensions = [
-        f"- {item.name} ({item.weight:g} %): {item.description}" for item in rubric.dimensions
-    ]
-    parts = ["\n".join(["# Rubric", *filter(None, [rubric.text]), *dimensions])]
+    parts = [write_rubric(rubric)]
     if instructions:
         quotation = quote_between_tags("instructions", nonce, instructions)
         parts.append(f"# What the agents were to do\n{quotation}")
@@ -60,7 +65,8 @@ def pairwise_messages(
         parts.append(
             f"# Expected\n{quote_between_tags('expected', nonce, first.expected_behavior)}"
         )
-    parts += [_agent_text(number, case, nonce) for number, case in enumerate((first, second), 1)]
+    for number, case in enumerate((first, second), start=1):
+        parts.append("\n".join([f"# Agent {number}", *quote_turns(case, nonce)]))
     parts.append(_FORM.format(nonce=nonce))
     system = Message("system", _SYSTEM.format(nonce=nonce))
     return system, Message("user", "\n\n".join(parts))
@@ -69,33 +75,21 @@ def pairwise_messages(
 def winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
     """Build the JSON schema of the answer; `is_bounded` as in `verdict_schema`."""
     reason: dict[str, Any] = {"type": "string"} | ({"maxLength": 240} if is_bounded else {})
-    properties = {
-        "verdict_id": {"type": "string", "enum": [nonce]},
-        "reason": reason,
-        "winner": {"type": "string", "enum": [place.value for place in Position]},
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return make_object_schema(
+        {
+            "verdict_id": {"type": "string", "enum": [nonce]},
+            "reason": reason,
+            "winner": {"type": "string", "enum": [place.value for place in Position]},
+        }
+    )
 
 
 def list_shown_texts(instructions: str, cases: Sequence[JudgedCase]) -> tuple[str, ...]:
     """List all texts shown to the judge as evidence."""
-    said = [text for case in cases for text in (case.expected_behavior, *_spoken(case))]
+    said = [
+        text for case in cases for text in (case.expected_behavior, *(t.text for t in case.turns))
+    ]
     return (instructions, *said)
-
-
-def _spoken(case: JudgedCase) -> list[str]:
-    return [turn.text for turn in case.turns]
-
-
-def _agent_text(number: int, case: JudgedCase, nonce: str) -> str:
-    tags = {"user": "user", "agent": "response"}
-    turns = [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
-    return "\n".join([f"# Agent {number}", *turns])
 
 
 _PLACES = {place.value: place for place in Position}

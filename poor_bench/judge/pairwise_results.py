@@ -113,11 +113,11 @@ class PositionBias:
         return self.effect is not None and self.effect < _ALPHA
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PairwiseTally:
-    """All comparisons of two runs before one judge."""
+    """All comparisons of two runs before one judge; shares have Wilson intervals."""
 
-    comparisons: tuple[PairComparison, ...]
+    comparisons: Sequence[PairComparison]
 
     def count(self, outcome: PairOutcome) -> int:
         """Number of comparisons with this outcome."""
@@ -244,11 +244,6 @@ def _compute_order_p_value(comparisons: Iterable[PairComparison]) -> float:
     return float(chances[seen:].sum())
 
 
-def tally_comparisons(comparisons: Sequence[PairComparison]) -> PairwiseTally:
-    """Summarise comparisons, with Wilson intervals."""
-    return PairwiseTally(comparisons=tuple(comparisons))
-
-
 def _share(count: int, n: int) -> Estimate | None:
     if n == 0:
         return None
@@ -286,7 +281,7 @@ def combine_judges(comparisons: Iterable[PairComparison]) -> PanelPreferences:
         by_judge.setdefault(comparison.judge, []).append(comparison)
         by_case.setdefault(comparison.case_id, []).append(comparison.outcome)
     return PanelPreferences(
-        by_judge={judge: tally_comparisons(held) for judge, held in by_judge.items()},
+        by_judge={judge: PairwiseTally(held) for judge, held in by_judge.items()},
         by_case={case_id: _together(said) for case_id, said in by_case.items()},
         n_unanimous=sum(len(said) > 1 and len(set(said)) == 1 for said in by_case.values()),
     )

@@ -188,17 +188,18 @@ def verdict_schema(
         "score": _SCORE,
         "passed": {"type": "boolean"},
     }
-    return _object(
+    return make_object_schema(
         {
             "verdict_id": {"type": "string", "enum": [nonce]},
-            "test_case_evaluations": {"type": "array", "items": _object(case), **cases},
-            "scores": _object(dict.fromkeys(rubric.names, _SCORE)),
+            "test_case_evaluations": {"type": "array", "items": make_object_schema(case), **cases},
+            "scores": make_object_schema(dict.fromkeys(rubric.names, _SCORE)),
             **{name: {"type": "array", "items": text, **items} for name in advice},
         }
     )
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def make_object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Make the JSON schema of an object that has all these properties and no other."""
     return {
         "type": "object",
         "properties": properties,
@@ -252,7 +253,7 @@ def judge_messages(
         advice: Which lists of texts are wanted beside the scores.
     """
     parts = [
-        _rubric_text(rubric),
+        write_rubric(rubric),
         *_background(evidence, nonce),
         *(_case_text(number, case, nonce) for number, case in enumerate(evidence.cases, start=1)),
         _form_text(evidence.cases, rubric, nonce, advice),
@@ -266,7 +267,8 @@ def repair_message(problem: str, nonce: str) -> Message:
     return Message("user", _REPAIR.format(problem=problem, nonce=nonce))
 
 
-def _rubric_text(rubric: Rubric) -> str:
+def write_rubric(rubric: Rubric) -> str:
+    """Write a rubric as the judge reads it."""
     lines = [
         f"- {dimension.name} ({dimension.weight:g} %): {dimension.description}".rstrip(" :")
         for dimension in rubric.dimensions
@@ -285,10 +287,15 @@ def _background(evidence: JudgeEvidence, nonce: str) -> Iterator[str]:
         yield "\n".join(["# What the agent is meant to do", *given])
 
 
-def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
+def quote_turns(case: JudgedCase, nonce: str) -> list[str]:
+    """Quote the messages of a conversation."""
     tags = {"user": "user", "agent": "response"}
+    return [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
+
+
+def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
     pieces = [quote_between_tags("name", nonce, case.name)] if case.name else []
-    pieces += [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
+    pieces += quote_turns(case, nonce)
     if case.expected_behavior.strip():
         pieces.append(quote_between_tags("expected", nonce, case.expected_behavior))
     return "\n".join([f"# Case {number}", *pieces])

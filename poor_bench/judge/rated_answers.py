@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.judge.agreement import Agreement, ScoredItem, measure_agreement
+from poor_bench.judge.report_text import estimate_text
 from poor_bench.labels.label import LARGEST_SCORE
 from poor_bench.statistics.intervals import Estimate, mid_p_interval
 
@@ -156,10 +157,9 @@ def _measure(class_id: str, items: Collection[ScoredItem], pass_score: float) ->
 def _scale(estimate: Estimate | None) -> Estimate | None:
     if estimate is None:
         return None
-    value, low, high = (
-        each / LARGEST_SCORE for each in (estimate.value, estimate.low, estimate.high)
-    )
-    return Estimate(value=value, low=max(low, -1.0), high=min(high, 1.0), n=estimate.n)
+    limits = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (each / LARGEST_SCORE for each in limits)
+    return replace(estimate, value=value, low=max(low, -1.0), high=min(high, 1.0))
 
 
 def evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
@@ -170,16 +170,10 @@ def evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
         "Answers rated": f"{measured.n:,}",
         "People": f"{agreement.n_people:,}",
         "Same verdict": _percent(measured.same_verdict),
-        "Weighted kappa": _text(agreement.with_people),
-        "Evaluator minus people": _text(measured.difference),
+        "Weighted kappa": estimate_text(agreement.with_people),
+        "Evaluator minus people": estimate_text(measured.difference),
         "Disputed": f"{measured.n_disputed:,}",
     }
-
-
-def _text(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "n/a"
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
 def _percent(share: Estimate | None) -> str:

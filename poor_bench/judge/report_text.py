@@ -217,10 +217,10 @@ def corrected_figures(score: CorrectedScore) -> dict[str, str]:
 
 
 def write_replaced(agreement: Agreement) -> str:
-    """Write how many people the judge may replace; a dash where too few scored the same items."""
+    """Write how many people the judge may replace; n/a where too few scored the same items."""
     test = agreement.annotator_test
     if test is None:
-        return "-"
+        return "n/a"
     return f"{round(test.winning_rate * test.n_people)} of {test.n_people} people"
 
 
@@ -236,19 +236,19 @@ def list_biases(agreement: Agreement) -> Iterator[str]:
 
 
 def figure_text(figure: float | None) -> str:
-    """Format a figure with two decimals, or a dash."""
-    return "-" if figure is None else f"{figure:.2f}"
+    """Format a figure with two decimals, or n/a."""
+    return "n/a" if figure is None else f"{figure:.2f}"
 
 
 def estimate_text(estimate: Estimate | None) -> str:
-    """Format an estimate with its interval, or a dash.
+    """Format an estimate with its interval, or n/a.
 
     Example:
         >>> estimate_text(Estimate(value=0.5, low=0.1, high=0.8, n=9))
         '0.50 (0.10 to 0.80)'
     """
     if estimate is None:
-        return "-"
+        return "n/a"
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 

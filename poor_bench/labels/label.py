@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -11,7 +12,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from poor_bench.errors import ConfigError
+from poor_bench.messages import write_count
+from poor_bench.models.problem import Problem
 from poor_bench.models.result import ANSWER_ID_PREFIX
+from poor_bench.reports.csv_table import cell_text, csv_reader
 
 LARGEST_SCORE = 10.0
 OVERALL = "overall"
@@ -163,6 +168,68 @@ def check_when(when: str) -> str:
     if _parse_instant(when) is None:
         raise ValueError(f"when must be a time such as 2026-11-22T02:00:00Z, not {when!r:.40}")
     return when
+
+
+ReadLabels = Iterator[tuple[int, Label | Exception]]
+"""Line of a file, with its label or what is wrong with it."""
+
+
+def read_rows(
+    text: str, needed: Sequence[str], file: str, read: Callable[[Mapping[str, str]], Label | None]
+) -> ReadLabels:
+    """Read the labels of a sheet.
+
+    Args:
+        text: The sheet, as CSV.
+        needed: Columns that it must have.
+        file: What messages call it.
+        read: Reads a row, by column; None passes it over, and ValueError or ConfigError is a
+            problem of the row.
+
+    Raises:
+        ConfigError: If a column is missing.
+    """
+    reader = csv_reader(text)
+    try:
+        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        if missing:
+            raise ConfigError(
+                f"{file}, line 1: the column {missing[0]} is missing",
+                hint=f"A sheet has the columns {', '.join(needed)}; an export writes one.",
+            )
+        for row in reader:
+            cells = {name: cell_text(cell or "") for name, cell in row.items() if name}
+            try:
+                label = read(cells)
+            except (ValueError, ConfigError) as error:
+                yield reader.line_num, error
+                continue
+            if label is not None:
+                yield reader.line_num, label
+    except csv.Error as error:
+        yield reader.line_num, error
+
+
+def collect_labels(read: ReadLabels, file: str) -> tuple[Label, ...]:
+    """Collect the labels of a file.
+
+    Raises:
+        ConfigError: With every problem and its line; then no row is to be imported.
+    """
+    labels, problems = [], []
+    for line, label in read:
+        if isinstance(label, Label):
+            labels.append(label)
+        else:
+            problems.append(Problem(file=file, place="", message=str(label), line=line))
+    if problems:
+        n_bad = write_count(len(problems), "row")
+        raise ConfigError(
+            f"{n_bad} of {file} not valid; nothing is imported",
+            problems=problems,
+            hint="Correct these lines and import the file again.",
+        )
+    return tuple(labels)
 
 
 def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:

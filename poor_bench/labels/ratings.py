@@ -5,7 +5,6 @@ They are written as CSV, to read and fill in, and as JSON lines with their histo
 
 from __future__ import annotations
 
-import csv
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,22 +14,22 @@ from typing import Any
 
 import orjson
 
-from poor_bench.errors import ConfigError
 from poor_bench.issues.detector import PeopleScore
 from poor_bench.labels.label import (
     LARGEST_SCORE,
     Label,
+    ReadLabels,
     check_name,
     check_score,
     check_when,
+    collect_labels,
     current_labels,
     label_from_record,
     label_to_record,
+    read_rows,
 )
-from poor_bench.messages import write_count
-from poor_bench.models.problem import Problem
 from poor_bench.models.result import ANSWER_ID_PREFIX, Result
-from poor_bench.reports.csv_table import cell_text, csv_reader, csv_text
+from poor_bench.reports.csv_table import csv_text
 
 MOST_NOTE = 20_000
 MOST_TAGS = 20
@@ -259,29 +258,15 @@ def read_ratings(
         ConfigError: With every problem and its line; then no row is to be imported.
     """
     if text.lstrip("\ufeff \r\n\t").startswith("{"):
-        read = _read_lines(text)
-    else:
-        read = _read_rows(text, find_result, file, who, when)
-    labels, problems = [], []
-    for line, label in read:
-        if isinstance(label, Label):
-            labels.append(label)
-        else:
-            problems.append(Problem(file=file, place="", message=str(label), line=line))
-    if problems:
-        n_bad = write_count(len(problems), "row")
-        raise ConfigError(
-            f"{n_bad} of {file} not valid; nothing is imported",
-            problems=problems,
-            hint="Correct these lines and import the file again.",
-        )
-    return tuple(labels)
+        return collect_labels(_read_lines(text), file)
+
+    def read(cells: Mapping[str, str]) -> Label | None:
+        return _read_row(cells, find_result, who, when)
+
+    return collect_labels(read_rows(text, _NEEDED, file, read), file)
 
 
-_Read = Iterator[tuple[int, Label | Exception]]
-
-
-def _read_lines(text: str) -> _Read:
+def _read_lines(text: str) -> ReadLabels:
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
         if line.strip():
             try:
@@ -302,39 +287,22 @@ def _shorten(error: ValueError) -> str:
     return f"{place}: {first['msg']}" if place else "is not a rating"
 
 
-def _read_rows(text: str, find_result: FindResult, file: str, who: str, when: str) -> _Read:
-    reader = csv_reader(text)
-    try:
-        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
-        if missing:
-            raise ConfigError(
-                f"{file}, line 1: the column {missing[0]} is missing",
-                hint=f"A sheet has the columns {', '.join(_NEEDED)}; `ratings export` writes one.",
-            )
-        for row in reader:
-            cells = {name: cell_text(row.get(name) or "") for name in _FIELDS}
-            if any(cells[name].strip() for name in _SAID):
-                yield reader.line_num, _read_row(cells, find_result, who, when)
-    except csv.Error as error:
-        yield reader.line_num, error
-
-
 def _read_row(
-    cells: Mapping[str, str], find_result: FindResult, who: str, when: str
-) -> Label | Exception:
-    try:
-        result, about = _find_answer(cells, find_result), cells["about"].strip()
-        label = rate_answer(
-            result,
-            score=_read_score(cells["score"].strip()),
-            who=cells["who"].strip() or who,
-            when=check_when(cells["when"].strip() or when),
-            note=cells["note"],
-            tags=parse_tags(cells["tags"]),
-        )
-        return check_rating(label_with_id(label, about)) if about else label
-    except ValueError as error:
-        return error
+    written: Mapping[str, str], find_result: FindResult, who: str, when: str
+) -> Label | None:
+    cells = {name: written.get(name, "") for name in _FIELDS}
+    if not any(cells[name].strip() for name in _SAID):
+        return None
+    result, about = _find_answer(cells, find_result), cells["about"].strip()
+    label = rate_answer(
+        result,
+        score=_read_score(cells["score"].strip()),
+        who=cells["who"].strip() or who,
+        when=check_when(cells["when"].strip() or when),
+        note=cells["note"],
+        tags=parse_tags(cells["tags"]),
+    )
+    return check_rating(label_with_id(label, about)) if about else label
 
 
 def label_with_id(label: Label, about: str) -> Label:

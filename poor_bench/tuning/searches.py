@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
 from poor_bench.models.completion import sum_known
-from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
+from poor_bench.runs.history import RunHistory, RunKind, StoredRun, new_run_id, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 
 if TYPE_CHECKING:
@@ -179,28 +179,27 @@ class TuningFile:
         self._journal.close()
 
 
-def tuning_folder(data_dir: Path) -> Path:
-    """Folder of the searches of a workspace."""
-    return data_dir / SEARCHES.folders[0]
+def start_file(data_dir: Path, now_iso: str, facts: Mapping[str, Any]) -> TuningFile:
+    """Start the journal of a new search.
+
+    Args:
+        data_dir: Folder of the workspace.
+        now_iso: The present moment, ISO 8601.
+        facts: The header but for id and start.
+
+    Raises:
+        StoreError: If it cannot be written.
+    """
+    run_id = new_run_id(now_iso)
+    header = {"run_id": run_id, "started": now_iso, **facts}
+    return TuningFile(RunHistory(data_dir, SEARCHES).path(run_id), header)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptSearch:
-    """One stored search."""
+class KeptSearch(StoredRun):
+    """One stored search; its kind is `prompt` or `params`."""
 
-    path: Path
-    header: Mapping[str, Any]
     lines: tuple[TuningLine, ...]
-
-    @property
-    def run_id(self) -> str:
-        """Names the search."""
-        return self.path.stem
-
-    @property
-    def kind(self) -> str:
-        """`prompt` or `params`."""
-        return str(self.header.get("kind", ""))
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
         """Records of one kind, oldest first."""
@@ -250,4 +249,4 @@ def find_search(data_dir: Path, reference: str, kind: str = "") -> KeptSearch:
 def _read(run: StoredRun) -> KeptSearch:
     lines = (next(iter(record.items())) for record in run.records() if len(record) == 1)
     found = tuple(TuningLine(kind, content) for kind, content in lines if isinstance(content, dict))
-    return KeptSearch(path=run.path, header=run.header, lines=found)
+    return KeptSearch(run_id=run.run_id, path=run.path, header=run.header, lines=found)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from poor_bench.config.load import Workspace
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
@@ -190,23 +192,8 @@ def value_text(value: Any) -> str:
 
 def make_entry(llm: LLM) -> dict[str, Any]:
     """Convert a model to an entry of llms.json, without defaults."""
-    entry: dict[str, Any] = {"provider": llm.provider, "name": llm.name, "id": llm.id}
-    bare = LLM(id=llm.id, provider=llm.provider, name=llm.name)
-    for field in fields(LLM):
-        value = getattr(llm, field.name)
-        if field.name not in entry and value != getattr(bare, field.name):
-            entry[field.name] = _plain(value)
-    return entry
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: part for name, part in asdict(value).items() if part is not None}
-    return value
+    entry: dict[str, Any] = TypeAdapter(LLM).dump_python(llm, mode="json", exclude_defaults=True)
+    return {"provider": llm.provider, "name": llm.name, "id": llm.id, **entry}
 
 
 FIRST_RUNG = 6

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from poor_bench.messages import write_count
@@ -82,7 +82,7 @@ def find_best(scores: Scores) -> str | None:
     """Choose the variant with the highest mean score among those with most tests, or None."""
     ran = {variant_id: own for variant_id, own in scores.items() if own}
     most = max((len(own) for own in ran.values()), default=0)
-    full = {variant_id: mean(own) for variant_id, own in ran.items() if len(own) == most}
+    full = {variant_id: fmean(own.values()) for variant_id, own in ran.items() if len(own) == most}
     return max(full, key=lambda variant_id: full[variant_id], default=None)
 
 
@@ -94,11 +94,6 @@ def lead(
     differences = [one[test_id] - other[test_id] for test_id in common]
     groups = find_groups(common, tests)
     return estimate_paired_difference(differences, groups) if differences else None
-
-
-def mean(scores: Mapping[str, float]) -> float:
-    """Mean of at least one score."""
-    return math.fsum(scores.values()) / len(scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +228,7 @@ def _p_values(
 def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
     """Median time and negative mean score; lower is better."""
     time_ms = _median([item.execution_time_ms for item in own if item.failure is None])
-    return math.inf if time_ms is None else time_ms, -mean(scores)
+    return math.inf if time_ms is None else time_ms, -fmean(scores.values())
 
 
 def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.calls.budget import SpendingLimits
@@ -16,7 +17,6 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.events import RunEvent
-from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.searches import (
     KeptSearch,
     SearchStoppedError,
@@ -28,7 +28,7 @@ from poor_bench.tuning.searches import (
     open_budget,
     read_search,
     result_cost_usd,
-    tuning_folder,
+    start_file,
 )
 from poor_bench.tuning.sweep import (
     Sweep,
@@ -42,7 +42,6 @@ from poor_bench.tuning.sweep import (
 from poor_bench.tuning.sweep_ranking import (
     ParamsReport,
     find_best,
-    mean,
     rank_variants,
     read_sweep,
 )
@@ -110,7 +109,7 @@ def run_optuna(sweep: Sweep, axes: Sequence[SweepAxis], n_trials: int, seed: int
             sweep.add(variant)
             _run_alone(sweep, variant, trial)
         if sweep.is_whole(variant.id):
-            study.tell(trial, mean(sweep.scores(variant.id)))
+            study.tell(trial, fmean(sweep.scores(variant.id).values()))
         else:
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
@@ -130,7 +129,7 @@ def _run_alone(sweep: Sweep, variant: Variant, trial: optuna.Trial) -> None:
         if not sweep.advance([variant], rung):
             return
         n_run += len(rung)
-        trial.report(mean(sweep.scores(variant.id)), n_run)
+        trial.report(fmean(sweep.scores(variant.id).values()), n_run)
         if variant not in sweep.drop_losers([*rivals, variant]):
             return
 
@@ -227,11 +226,7 @@ def _open_file(
 ) -> TuningFile:
     if resumed is not None:
         return TuningFile(resumed.path)
-    started = manager.clock.now_iso()
-    run_id = new_run_id(started)
-    header = {
-        "run_id": run_id,
-        "started": started,
+    facts = {
         "kind": "params",
         "name": task.name,
         "llm": task.llm.id,
@@ -241,7 +236,7 @@ def _open_file(
         "limits": asdict(task.limits),
         "tests": [test.test_id for rung in rungs for test in rung],
     }
-    return TuningFile(tuning_folder(config.data_dir) / f"{run_id}.jsonl", header)
+    return start_file(config.data_dir, manager.clock.now_iso(), facts)
 
 
 def restore_task(search: KeptSearch, config: WorkspaceFolder, limits: SpendingLimits) -> ParamsTask:

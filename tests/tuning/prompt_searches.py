@@ -12,7 +12,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.report import PromptReport
 from poor_bench.tuning.prompt.search import SearchEffort
-from poor_bench.tuning.prompt.session import PromptTask, resume_prompt, tune_prompt
+from poor_bench.tuning.prompt.session import PromptTask, tune_prompt
 from poor_bench.tuning.prompt.subjects import ClassPromptSubject
 from poor_bench.tuning.searches import KeptSearch
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -45,7 +45,7 @@ class PromptTuner:
         return tune_prompt(task, self.folder, self.manager, self.control, self.tell)
 
     def resume(self, task: PromptTask, search: KeptSearch) -> PromptReport:
-        return resume_prompt(task, search, self.manager, self.control, self.tell)
+        return tune_prompt(task, self.folder, self.manager, self.control, self.tell, resumed=search)
 
 
 def open_search(

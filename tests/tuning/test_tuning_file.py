@@ -10,12 +10,11 @@ from poor_bench.tuning.searches import (
     find_search,
     list_searches,
     read_search,
-    tuning_folder,
 )
 
 
 def write(folder: Path, run_id: str, kind: str = "prompt") -> Path:
-    path = tuning_folder(folder) / f"{run_id}.jsonl"
+    path = folder / "tuning" / f"{run_id}.jsonl"
     file = TuningFile(path, {"run_id": run_id, "kind": kind})
     file.append("attempt", {"n": 1})
     file.close()
@@ -75,7 +74,7 @@ def test_searches_are_found_by_beginning_and_last(tmp_path: Path) -> None:
 
 
 def test_searches_of_older_versions_are_read_and_resumed(tmp_path: Path) -> None:
-    path = tuning_folder(tmp_path) / "20261122T000000-aaaaaa.jsonl"
+    path = tmp_path / "tuning" / "20261122T000000-aaaaaa.jsonl"
     path.parent.mkdir()
     path.write_text('{"tuning":{"run_id":"a","kind":"params"}}\n{"attempt":{"n":1}}\n{"atte')
     file = TuningFile(path)

@@ -14,40 +14,21 @@ from poor_bench.evaluation.agent import (
     AgentOutcome,
     AgentServices,
     AgentTask,
-    AgentUnderTest,
     TrialControl,
 )
 from poor_bench.evaluation.browser.llm_turns import act_with_llm
 from poor_bench.evaluation.browser.opening import open_session
 from poor_bench.evaluation.browser.playbook_file import load_playbook
 from poor_bench.evaluation.browser.playbook_run import follow
-from poor_bench.evaluation.browser.proxy import Network
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
-from poor_bench.evaluation.browser.watchdog import Patience
 from poor_bench.evaluation.checks import find_schema_fault, set_path
-
-_PATIENCE = Patience()
-
-
-def browser_agent(services: AgentServices, network: Network | None = None) -> AgentUnderTest:
-    """Make the agent of the profile `default`.
-
-    Args:
-        services: LLMs, environment and clock.
-        network: Network of the browser; the machine's own by default.
-    """
-    return BrowserAgent(services, network)
 
 
 class BrowserAgent:
     """Runs trials, each in a browser of its own."""
 
-    def __init__(
-        self, services: AgentServices, network: Network | None, patience: Patience = _PATIENCE
-    ) -> None:
+    def __init__(self, services: AgentServices) -> None:
         self._services = services
-        self._network = network
-        self._patience = patience
 
     def run(self, task: AgentTask, control: TrialControl) -> AgentOutcome:
         """Run one trial in the execution mode of its task.
@@ -79,14 +60,8 @@ class BrowserAgent:
         self, task: AgentTask, control: TrialControl
     ) -> AbstractContextManager[BrowserSession]:
         """Start a browser with the start page open; leaving ends all of it."""
-        return open_session(
-            task,
-            control,
-            environ=self._services.environ,
-            clock=self._services.clock,
-            network=self._network,
-            patience=self._patience,
-        )
+        environ, clock = self._services.environ, self._services.clock
+        return open_session(task, control, environ=environ, clock=clock)
 
     def follow_playbook(
         self, session: BrowserSession, task: AgentTask, control: TrialControl

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from poor_bench.errors import ConfigError, ProviderError, RunCancelledError
-from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
+from poor_bench.evaluation.agent import AgentOutcome, AgentTask, Step, TrialControl
 from poor_bench.evaluation.browser.actions import ActionContext, Done, PageAction, perform
 from poor_bench.evaluation.browser.llm_forms import BadReplyError, Decision, Form, choose_form
 from poor_bench.evaluation.browser.observation import (
@@ -70,7 +70,7 @@ def act_with_llm(
         failure = f"{handed_off.actions} actions and then failed: {handed_off.error}"
         form.history.append(f"A script did {failure}")
     asker = Asker(llms, task.llm, task, session, form)
-    turns = Turns(session, asker, form, StepLog(session, control, clock, "agent"), task)
+    turns = Turns(session, asker, form, StepLog(session, control, clock), task)
     try:
         outcome = turns.take_all()
     except OutOfTimeError:
@@ -269,13 +269,17 @@ class Turns:
         n_input, n_output = self._reported_tokens
         self._reported_tokens = self._asker.input_tokens, self._asker.output_tokens
         result = self._log.report(
-            plain,
-            text,
-            thought=thought,
-            result=result,
-            error=error,
-            input_tokens=self._asker.input_tokens - n_input,
-            output_tokens=self._asker.output_tokens - n_output,
+            Step(
+                number=0,
+                part="agent",
+                action=plain,
+                text=text,
+                thought=thought,
+                result=result,
+                error=error,
+                input_tokens=self._asker.input_tokens - n_input,
+                output_tokens=self._asker.output_tokens - n_output,
+            )
         )
         came_of_it = "; ".join(part for part in (error, result) if part)
         self._form.history.append(f"- {text}: {came_of_it}"[:_LONGEST_LINE])

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from poor_bench.evaluation.agent import Step, TrialControl
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession
@@ -174,56 +174,37 @@ def acts(kind: str) -> bool:
 class StepLog:
     """Reports the steps of one part of a trial."""
 
-    def __init__(
-        self,
-        session: BrowserSession,
-        control: TrialControl,
-        clock: Clock,
-        part: Literal["playbook", "agent"],
-    ) -> None:
+    def __init__(self, session: BrowserSession, control: TrialControl, clock: Clock) -> None:
         self._session = session
         self._control = control
         self._clock = clock
-        self._part = part
         self._started_s = clock.monotonic()
 
     def begin(self) -> None:
         """Start the time of the next step."""
         self._started_s = self._clock.monotonic()
 
-    def report(
-        self,
-        action: Mapping[str, Any],
-        text: str,
-        *,
-        thought: str = "",
-        result: str = "",
-        error: str = "",
-        input_tokens: int = 0,
-        output_tokens: int = 0,
-    ) -> str:
-        """Report a step, see `Step`; return its result with the events beside it."""
+    def report(self, step: Step) -> str:
+        """Fill in number, time and page of a step, and report it.
+
+        Returns:
+            The result of the step with the events beside it.
+        """
         duration_ms = (self._clock.monotonic() - self._started_s) * 1000
         self._session.n_steps += 1
         number = self._session.n_steps
         url, title, screenshot = self._look(number)
         notes = self._session.take_notes()
-        step = Step(
+        whole = replace(
+            step,
             number=number,
-            part=self._part,
-            action=action,
-            text=text,
             url=url,
             title=title,
-            thought=thought,
-            result="; ".join(part for part in (result, *notes) if part),
-            error=error,
+            result="; ".join(part for part in (step.result, *notes) if part),
             screenshot=screenshot,
             duration_ms=duration_ms,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
         )
-        clean = self._session.redactor.step(step)
+        clean = self._session.redactor.step(whole)
         self._control.note_step(clean)
         return clean.result
 

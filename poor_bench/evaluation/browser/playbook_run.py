@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poor_bench.config.file_models import FileModel
-from poor_bench.evaluation.agent import AgentOutcome, TrialControl
+from poor_bench.evaluation.agent import AgentOutcome, Step, TrialControl
 from poor_bench.evaluation.browser.actions import (
     click,
     go_back,
@@ -78,7 +78,7 @@ def follow(
         RunCancelledError: If the run was stopped.
     """
     run = PlaybookRun(session, playbook.params_with(given))
-    follower = _Follower(run, StepLog(session, control, clock, "playbook"), max_actions)
+    follower = _Follower(run, StepLog(session, control, clock), max_actions)
     error = ""
     try:
         follower.do_all(playbook.steps)
@@ -135,7 +135,10 @@ class _Follower:
         except ActionError as failed:
             error = str(failed)
         self.n_actions += acts(step.kind)
-        self._log.report(_plain(step.kind, content), text, result=result, error=error)
+        action = _plain(step.kind, content)
+        self._log.report(
+            Step(number=0, part="playbook", action=action, text=text, result=result, error=error)
+        )
         if error:
             raise ActionError(f"{where}: {error}")
         if isinstance(step.content, WhenStep) and result == "yes":

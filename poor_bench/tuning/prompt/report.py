@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from poor_bench.messages import write_count
@@ -99,8 +99,8 @@ def prove(
     named = [groups.get(case_id) for case_id in common] if groups else None
     gain = estimate_paired_difference(differences, named)
     return Proof(
-        mean_base=math.fsum(base[case_id] for case_id in common) / len(common),
-        mean_new=math.fsum(new[case_id] for case_id in common) / len(common),
+        mean_base=fmean(base[case_id] for case_id in common),
+        mean_new=fmean(new[case_id] for case_id in common),
         gain=gain,
         n_better=sum(difference > 0 for difference in differences),
         n_worse=sum(difference < 0 for difference in differences),

@@ -13,7 +13,6 @@ from poor_bench.errors import CallLimitError, ConfigError, CostLimitError, RunCa
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
-from poor_bench.runs.history import new_run_id
 from poor_bench.tuning.prompt.cases import (
     Attempts,
     CaseFailedError,
@@ -43,7 +42,7 @@ from poor_bench.tuning.searches import (
     TuningFile,
     open_budget,
     read_search,
-    tuning_folder,
+    start_file,
 )
 
 
@@ -112,60 +111,63 @@ def tune_prompt(
     manager: LLMManager,
     control: RunControl,
     tell: Tell = lambda _progress: None,
+    resumed: KeptSearch | None = None,
 ) -> PromptReport:
-    """Start a search; blocks until it ends. All that happens is in a file of the workspace.
+    """Run a search; blocks until it ends. All that happens is in a file of the workspace.
+
+    A resumed search reuses the stored answers.
+
+    Args:
+        task: What is tuned.
+        data_dir: Folder of the workspace.
+        manager: Asks the models.
+        control: Stops the search.
+        tell: Hears of the progress.
+        resumed: A stored search to go on with.
 
     Raises:
-        ConfigError: If there are too few tests or calls, or a limit cannot be kept.
+        ConfigError: If there are too few tests or calls, a limit cannot be kept, or the workspace
+            changed since the resumed search, so that scores would not compare.
         ProviderError: If the LLM cannot be loaded.
         StoreError: If the search cannot be kept.
         MissingExtraError: If GEPA is not installed.
     """
     require_gepa()
-    budget = open_budget(task.limits, manager, task.asked)
+    if resumed is not None:
+        _require_unchanged(task, resumed)
+    spent = count_spent(resumed)._asdict() if resumed else {}
+    budget = open_budget(task.limits, manager, task.asked, **spent)
     manager.preload(task.llm, control.cancelled)
-    split = split_task(task)
-    _require_calls(task, split)
-    started = manager.clock.now_iso()
-    run_id = new_run_id(started)
-    header = {"run_id": run_id, "started": started, **make_header(task, split)}
-    with closing(TuningFile(tuning_folder(data_dir) / f"{run_id}.jsonl", header)) as file:
+    split = read_split(resumed.header) if resumed else split_task(task)
+    with closing(_open_file(task, split, data_dir, manager, resumed)) as file:
         tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
-        PromptSession(task, split, tools, tell).run()
+        session = PromptSession(task, split, tools, tell)
+        if resumed is not None:
+            session.recall(resumed)
+        session.run()
     return read_report(read_search(file.path))
 
 
-def resume_prompt(
-    task: PromptTask,
-    search: KeptSearch,
-    manager: LLMManager,
-    control: RunControl,
-    tell: Tell = lambda _progress: None,
-) -> PromptReport:
-    """Continue a search; stored answers are reused.
-
-    Raises:
-        ConfigError: If the workspace changed since, so that scores would not compare.
-        ProviderError: If the LLM cannot be loaded.
-        StoreError: If the search cannot be kept.
-        MissingExtraError: If GEPA is not installed.
-    """
-    require_gepa()
+def _require_unchanged(task: PromptTask, search: KeptSearch) -> None:
     now = task.subject.base_text, task.subject.fingerprint
     if now != (search.header.get("base_text"), search.header.get("fingerprint")):
         raise ConfigError(
             f"cannot resume {search.run_id}: its prompt, tests, evaluators or model changed",
             hint="Start a new search without --resume.",
         )
-    spent = count_spent(search)
-    budget = open_budget(task.limits, manager, task.asked, **spent._asdict())
-    manager.preload(task.llm, control.cancelled)
-    with closing(TuningFile(search.path)) as file:
-        tools = SearchTools(manager=manager, budget=budget, file=file, control=control)
-        session = PromptSession(task, read_split(search.header), tools, tell)
-        session.recall(search)
-        session.run()
-    return read_report(read_search(search.path))
+
+
+def _open_file(
+    task: PromptTask,
+    split: Split,
+    data_dir: Path,
+    manager: LLMManager,
+    resumed: KeptSearch | None,
+) -> TuningFile:
+    if resumed is not None:
+        return TuningFile(resumed.path)
+    _require_calls(task, split)
+    return start_file(data_dir, manager.clock.now_iso(), make_header(task, split))
 
 
 class PromptSession:

@@ -7,8 +7,8 @@ import pytest
 from poor_bench.judge.pairwise_results import (
     PairComparison,
     PairOutcome,
+    PairwiseTally,
     Position,
-    tally_comparisons,
 )
 from poor_bench.judge.report_text import tally_text
 
@@ -43,7 +43,7 @@ def test_only_a_winner_in_both_orders_wins(
 
 
 def test_shares_leave_out_what_does_not_belong() -> None:
-    comparisons = tally_comparisons(
+    comparisons = PairwiseTally(
         [
             A,
             A,
@@ -64,13 +64,13 @@ def test_shares_leave_out_what_does_not_belong() -> None:
 
 
 def test_intervals_are_wilsons() -> None:
-    bias = tally_comparisons([SWAYED] * 8 + [A] * 2).position_bias
+    bias = PairwiseTally([SWAYED] * 8 + [A] * 2).position_bias
     assert bias is not None
     assert (bias.low, bias.high) == pytest.approx((0.490, 0.943), abs=0.001)
 
 
 def test_nothing_gives_no_figure() -> None:
-    comparisons = tally_comparisons([comparison(None, None)])
+    comparisons = PairwiseTally([comparison(None, None)])
     assert (comparisons.share_of_a, comparisons.position_bias, comparisons.first_preference) == (
         None,
         None,
@@ -79,17 +79,17 @@ def test_nothing_gives_no_figure() -> None:
 
 
 def test_few_duels_name_no_winner() -> None:
-    assert "no significant difference" in "\n".join(tally_text(tally_comparisons([A, A])))
-    assert "A is better" in "\n".join(tally_text(tally_comparisons([A] * 20)))
-    assert "B is better" in "\n".join(tally_text(tally_comparisons([B] * 20)))
+    assert "no significant difference" in "\n".join(tally_text(PairwiseTally([A, A])))
+    assert "A is better" in "\n".join(tally_text(PairwiseTally([A] * 20)))
+    assert "B is better" in "\n".join(tally_text(PairwiseTally([B] * 20)))
 
 
 def test_no_winner_is_named_where_many_pairs_were_not_judged() -> None:
     failed = comparison(None, None)
-    told = "\n".join(tally_text(tally_comparisons([A] * 20 + [failed] * 3)))
+    told = "\n".join(tally_text(PairwiseTally([A] * 20 + [failed] * 3)))
     assert "20 of 23 were judged, too few to name the better one" in told
     assert "A is better." not in told
-    assert "A is better." in "\n".join(tally_text(tally_comparisons([A] * 20 + [failed] * 2)))
+    assert "A is better." in "\n".join(tally_text(PairwiseTally([A] * 20 + [failed] * 2)))
 
 
 def asked_again(*places: Position | None) -> PairComparison:
@@ -108,7 +108,7 @@ def asked_again(*places: Position | None) -> PairComparison:
 def test_an_inconsistent_judge_has_no_position_bias() -> None:
     rng = random.Random(1)
     places = [rng.choice([FIRST, SECOND]) for _ in range(200)]
-    tally = tally_comparisons([asked_again(*places[n : n + 4]) for n in range(0, 200, 4)])
+    tally = PairwiseTally([asked_again(*places[n : n + 4]) for n in range(0, 200, 4)])
     assert tally.position_bias is not None
     assert tally.position_bias.low > 0.3
     assert tally.order_preference is not None
@@ -123,7 +123,7 @@ def test_an_inconsistent_judge_has_no_position_bias() -> None:
 
 
 def test_a_judge_that_likes_the_first_place_has_position_bias() -> None:
-    tally = tally_comparisons([asked_again(FIRST, FIRST, FIRST, FIRST)] * 20)
+    tally = PairwiseTally([asked_again(FIRST, FIRST, FIRST, FIRST)] * 20)
     assert tally.order_preference is not None
     assert tally.order_preference.low > 0.5
     assert tally.order_effect is not None
@@ -137,7 +137,7 @@ def test_a_judge_that_likes_the_first_place_has_position_bias() -> None:
 
 def test_a_bias_whose_side_depends_on_the_pair_is_found_by_repeats() -> None:
     pairs = [asked_again(FIRST, FIRST, FIRST, FIRST), asked_again(SECOND, SECOND, SECOND, SECOND)]
-    tally = tally_comparisons(pairs * 10)
+    tally = PairwiseTally(pairs * 10)
     assert tally.order_preference is not None
     assert tally.order_preference.value == 0.0
     assert tally.order_effect is not None
@@ -145,7 +145,7 @@ def test_a_bias_whose_side_depends_on_the_pair_is_found_by_repeats() -> None:
 
 
 def test_without_repeats_both_cannot_be_separated() -> None:
-    tally = tally_comparisons([SWAYED, A, asked_again(FIRST, FIRST, None, FIRST)])
+    tally = PairwiseTally([SWAYED, A, asked_again(FIRST, FIRST, None, FIRST)])
     assert (tally.inconsistency, tally.order_effect) == (None, None)
     assert "position bias or inconsistency: use --again" in "\n".join(tally_text(tally))
 
@@ -156,7 +156,7 @@ def test_two_tests_of_the_order_accuse_a_guessing_judge_seldom_enough() -> None:
     for _ in range(400):
         places = [rng.choice([FIRST, SECOND]) for _ in range(160)]
         pairs = [asked_again(*places[n : n + 4]) for n in range(0, 160, 4)]
-        found = tally_comparisons(pairs).order_significance
+        found = PairwiseTally(pairs).order_significance
         assert found is not None
         accused += found.prefers_position or found.depends_on_order
     assert accused <= 20
@@ -172,10 +172,10 @@ def test_answers_split_by_the_order_have_a_chance_of_a_third_each() -> None:
         ([first, second, by_chance], 7 / 27),
         ([first, second, [FIRST, SECOND, SECOND, SECOND]], 1 / 9),
     ):
-        found = tally_comparisons([asked_again(*places) for places in pairs]).order_significance
+        found = PairwiseTally([asked_again(*places) for places in pairs]).order_significance
         assert found is not None
         assert found.effect == pytest.approx(2 * chance)  # the smaller of two p-values
 
 
 def test_failed_pairs_have_no_order() -> None:
-    assert tally_comparisons([]).order_significance is None
+    assert PairwiseTally([]).order_significance is None

@@ -31,7 +31,7 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def create_app(services: Services, access: Access | Guard) -> BundledDash:
-    """Return the application over one workspace; nothing of it is global.
+    """Create the application over one workspace; nothing of it is global.
 
     Args:
         services: What pages may ask.
@@ -81,7 +81,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
 
 
 def _name_workspace(services: Services) -> str:
-    """Return a short name of the workspace that does not tell where it is."""
+    """Write a short name of the workspace that does not tell where it is."""
     folder = str(services.files.config().data_dir.resolve())
     return hashlib.sha256(folder.encode()).hexdigest()[:12]
 

@@ -45,7 +45,7 @@ class FieldProblems:
 
 
 def form_error(problems: Mapping[str, str]) -> ConfigError:
-    """Return the error of a form that cannot be read.
+    """Build the error of a form that cannot be read.
 
     Args:
         problems: Name of a field to what is wrong with it.
@@ -127,7 +127,7 @@ class FormAnswer:
 
 
 def report_saved(text: str) -> FormAnswer:
-    """Return the outcome of a form that was written."""
+    """Describe the outcome of a form that was written."""
     return FormAnswer(shown=note_saved(text), is_saved=True)
 
 
@@ -137,7 +137,7 @@ def note_saved(text: str) -> Component:
 
 
 def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str]) -> FormAnswer:
-    """Return the outcome of a form that was not: each problem beside its field, if it has one.
+    """Describe the outcome of a form that was not: each problem beside its field, if it has one.
 
     Args:
         error: Why it was not written.

@@ -227,7 +227,7 @@ def clock_ms(state: RunState) -> int:
 
 
 def notice(title: str, text: Any, *, is_error: bool = False) -> dict[str, Any]:
-    """Return a message for `NotificationContainer.sendNotifications`."""
+    """Build a message for `NotificationContainer.sendNotifications`."""
     return {
         "action": "show",
         "id": uuid4().hex,

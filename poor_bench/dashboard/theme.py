@@ -52,7 +52,7 @@ MANTINE_THEME: dict[str, Any] = {
 
 
 def series_style(index: int) -> tuple[str, str]:
-    """Return colour and hatching of the series number `index`, from 0.
+    """Colour and hatching of the series number `index`, from 0.
 
     Example:
         >>> series_style(0), series_style(6)
@@ -62,17 +62,17 @@ def series_style(index: int) -> tuple[str, str]:
 
 
 def series_marker(index: int) -> dict[str, Any]:
-    """Return the points of the series number `index`, from 0, as Plotly takes them."""
+    """Build the points of the series number `index`, from 0, as Plotly takes them."""
     return {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 8}
 
 
 def ink_on_series(index: int) -> str:
-    """Return the colour of text on the colour of the series number `index`, from 0."""
+    """Colour of text on the colour of the series number `index`, from 0."""
     return ON_SERIES[index % len(ON_SERIES)]
 
 
 def faint(color: str) -> str:
-    """Return a colour through which others are seen.
+    """Make a colour through which others are seen.
 
     Example:
         >>> faint("#0072B2")
@@ -87,7 +87,7 @@ INK = "#3f3f46"
 
 
 def apply_style(figure: go.Figure, *, height: int) -> go.Figure:
-    """Return `figure` in the common look; text and lines follow the colour scheme by CSS.
+    """Build `figure` in the common look; text and lines follow the colour scheme by CSS.
 
     Args:
         figure: The chart; it is changed.
@@ -109,7 +109,7 @@ def apply_style(figure: go.Figure, *, height: int) -> go.Figure:
 
 
 def graph_config() -> Any:
-    """Return the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture.
+    """Build the settings of `dcc.Graph`: zooming only; `image_buttons` save the picture.
 
     Nothing is uploaded: Plotly has a button for that unless it is taken away.
     """

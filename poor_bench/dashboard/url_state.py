@@ -301,7 +301,6 @@ def run_link(
     classes: Iterable[str] = (),
     levels: Iterable[int | str] = (),
     tests: Iterable[str] = (),
-    trials: int = 1,
     redo: Redo | bool = Redo.PENDING,
 ) -> str:
     """Write the address of page Run with a selection; empty filters choose everything.
@@ -313,7 +312,6 @@ def run_link(
         classes: Ids of test classes.
         levels: Numbers of levels.
         tests: Ids of tests, or globs.
-        trials: Trials of every test.
         redo: Which trials of the selection are asked; True stands for all.
 
     Example:
@@ -325,7 +323,6 @@ def run_link(
         classes=tuple(classes),
         levels=tuple(map(str, levels)),
         tests=tuple(tests),
-        trials=trials,
         redo=(Redo.ALL if redo else Redo.PENDING) if isinstance(redo, bool) else redo,
     )
     return f"/run{url.search}"

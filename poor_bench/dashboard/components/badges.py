@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def weak_sandbox_badge(level: str) -> Component | None:
-    """Return the sandbox level at which code of a response ran; None for an empty one."""
+    """Build the sandbox level at which code of a response ran; None for an empty one."""
     if not level:
         return None
     return html.Span(f"sandbox: {level}", className="warning-badge")
@@ -85,14 +85,14 @@ def latency_key() -> Component:
 
 
 def score_badge(score: float | None) -> Component:
-    """Return a score from 0.0 to 1.0 on its colour; None stands for a failure to run."""
+    """Build a score from 0.0 to 1.0 on its colour; None stands for a failure to run."""
     if score is None:
         return html.Span("failed to run", className="score-badge is-failed")
     return html.Span(f"{score:.2f}", className="score-badge", style={"--score": f"{score:.3f}"})
 
 
 def llm_mark(number: int) -> Component:
-    """Return the mark of the LLM at a place from 0; it repeats its number for who sees no colour.
+    """Build the mark of the LLM at a place from 0; it repeats its number for who sees no colour.
 
     Example:
         >>> llm_mark(0).children

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def aria(**attributes: str) -> dict[str, Any]:
-    """Return accessibility attributes for a component.
+    """Build accessibility attributes for a component.
 
     Example:
         >>> aria(label="Pages", hidden="true")
@@ -34,7 +34,7 @@ def aria(**attributes: str) -> dict[str, Any]:
 
 
 def data(**attributes: str) -> dict[str, Any]:
-    """Return data attributes for a component, which scripts and styles look for.
+    """Build data attributes for a component, which scripts and styles look for.
 
     Example:
         >>> data(seen_store="x")
@@ -44,7 +44,7 @@ def data(**attributes: str) -> dict[str, Any]:
 
 
 def icon(name: str) -> Component:
-    """Return an icon that screen readers pass over; `assets/icons.css` knows the names."""
+    """Build an icon that screen readers pass over; `assets/icons.css` knows the names."""
     return html.Span(className=f"icon icon-{name}", **aria(hidden="true"))
 
 
@@ -52,7 +52,7 @@ _TICKED = re.compile(r"`([^`\n]+)`")
 
 
 def set_code(text: str) -> list[str | Component]:
-    """Return a text with what stands between backticks set as code, without them."""
+    """Build a text with what stands between backticks set as code, without them."""
     pieces = _TICKED.split(text)
     return [
         html.Code(piece, className="ticked") if place % 2 else piece
@@ -64,7 +64,7 @@ def set_code(text: str) -> list[str | Component]:
 def card(
     title: str, *children: Any, tools: Any = None, note: Any = None, class_name: str = ""
 ) -> Component:
-    """Return a block with a heading.
+    """Build a block with a heading.
 
     Args:
         title: The heading.
@@ -95,7 +95,7 @@ def card(
 
 
 def page_head(title: str, note: Any = None, tools: Any = None) -> Component:
-    """Return the head of a page: its name, one line about its content, its main buttons."""
+    """Build the head of a page: its name, one line about its content, its main buttons."""
     return html.Div(
         [
             html.Div([html.H1(title), html.Div(note, className="page-note")]),
@@ -110,7 +110,7 @@ ABSENT = "card is-absent"
 
 
 def live_card(label: str, *, frame_id: str, head_id: str, body_id: str, tools: Any) -> Component:
-    """Return a block that is hidden until callbacks fill it.
+    """Build a block that is hidden until callbacks fill it.
 
     Args:
         label: What it is, for screen readers.
@@ -128,7 +128,7 @@ def live_card(label: str, *, frame_id: str, head_id: str, body_id: str, tools: A
 
 
 def live_head(title: str, note: str) -> list[Component]:
-    """Return the heading of a block, and the quiet line below it."""
+    """Build the heading of a block, and the quiet line below it."""
     return [html.H2(title), html.P(note, className="card-note")]
 
 
@@ -159,7 +159,7 @@ def colour_key(title: str, colours: Iterable[tuple[str, str]]) -> Component:
 
 
 def tiles(*children: Component) -> Component:
-    """Return figures in a row that wraps."""
+    """Build figures in a row that wraps."""
     return html.Dl(list(children), className="tiles")
 
 
@@ -182,7 +182,7 @@ def empty_state(
 
 
 def loading_state(n_lines: int = 4) -> Component:
-    """Return grey lines in the shape of what is about to come."""
+    """Build grey lines in the shape of what is about to come."""
     lines = [dmc.Skeleton(h=14, w=f"{95 - 12 * (line % 4)}%") for line in range(n_lines)]
     return html.Div(lines, className="loading-state", role="status", **aria(label="Loading"))
 

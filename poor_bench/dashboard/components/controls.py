@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def build_options(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Return the options of a select box.
+    """Build the options of a select box.
 
     Args:
         pairs: Value and what is shown of it.
@@ -45,7 +45,7 @@ def multi_choice(
     placeholder: str = "All",
     is_named: bool = True,
 ) -> Component:
-    """Return a box in which any number of values can be chosen.
+    """Build a box in which any number of values can be chosen.
 
     Args:
         choice_id: Its id.
@@ -70,7 +70,7 @@ def multi_choice(
 
 
 def count_choice(choice_id: str, label: str, *, most: int, value: int = 1) -> Component:
-    """Return a box that takes a number from 1 to `most`, once typing pauses.
+    """Build a box that takes a number from 1 to `most`, once typing pauses.
 
     Args:
         choice_id: Its id.
@@ -92,7 +92,7 @@ def count_choice(choice_id: str, label: str, *, most: int, value: int = 1) -> Co
 
 
 def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: Any) -> Component:
-    """Return a box in which one value is chosen.
+    """Build a box in which one value is chosen.
 
     Args:
         choice_id: Its id.
@@ -116,7 +116,7 @@ def single_choice(choice_id: str, label: str, *, chosen: str = "", **further: An
 def llm_options(
     llm_ids: Iterable[str], chosen: Iterable[str], name_of: Callable[[str], str]
 ) -> list[dict[str, str]]:
-    """Return LLMs that can be chosen.
+    """List LLMs that can be chosen.
 
     Args:
         llm_ids: Those that have results.
@@ -129,7 +129,7 @@ def llm_options(
 
 
 def image_buttons(what: str) -> list[Component]:
-    """Return the buttons that save the chart of the card around them.
+    """Build the buttons that save the chart of the card around them.
 
     Args:
         what: What the chart shows: for screen readers, and the name of the file.
@@ -149,7 +149,7 @@ def image_buttons(what: str) -> list[Component]:
 
 
 def choose_button(text: str, store_id: str, value: str, *, label: str) -> Component:
-    """Return a button that puts a value into a store, however often it is drawn anew.
+    """Build a button that puts a value into a store, however often it is drawn anew.
 
     Args:
         text: What stands on it.
@@ -167,7 +167,7 @@ def choose_button(text: str, store_id: str, value: str, *, label: str) -> Compon
 
 
 def saved_views() -> dict[str, Any]:
-    """Return the button that keeps the address of a page as a named view.
+    """Build the button that keeps the address of a page as a named view.
 
     `assets/saved_views.js` draws it; views stay in the browser.
     """
@@ -175,7 +175,7 @@ def saved_views() -> dict[str, Any]:
 
 
 def small_button(text: str, button_id: str, icon_name: str) -> Component:
-    """Return a button of a block's heading.
+    """Build a button of a block's heading.
 
     Args:
         text: What stands on it.
@@ -194,7 +194,7 @@ def small_button(text: str, button_id: str, icon_name: str) -> Component:
 
 
 def start_button(button_id: str) -> Component:
-    """Return the button that starts a run; it waits until a plan is there."""
+    """Build the button that starts a run; it waits until a plan is there."""
     button: Component = dmc.Button(
         "Start", id=button_id, leftSection=icon("play"), size="sm", disabled=True, n_clicks=0
     )
@@ -202,7 +202,7 @@ def start_button(button_id: str) -> Component:
 
 
 def file_buttons(csv_id: str, what: str) -> Component:
-    """Return the buttons that download a table as CSV and as Parquet.
+    """Build the buttons that download a table as CSV and as Parquet.
 
     Args:
         csv_id: Id of the one for CSV; `parquet_id` names the other.
@@ -247,7 +247,7 @@ class StayLinks:
     def link(
         self, children: Any, search: str, *, label: str = "", key: str = "", **further: Any
     ) -> Component:
-        """Return a link to another state of the same page.
+        """Build a link to another state of the same page.
 
         Args:
             children: What it shows.
@@ -266,14 +266,14 @@ class StayLinks:
     def key_link(
         self, name: str, search: str, *, label: str, key: str = "", **further: Any
     ) -> Component:
-        """Return a link with a picture; a key follows it, too, `name` unless `key` is given."""
+        """Build a link with a picture; a key follows it, too, `name` unless `key` is given."""
         named = {"label": label, "key": key or name, "title": label}
         return self.link(icon(name), search, **named, className="panel-button", **further)
 
     def chip(
         self, text: str, search: str, *, is_active: bool, count: int | None = None, title: str = ""
     ) -> Component:
-        """Return a small switch of a filter; screen readers hear whether it is on."""
+        """Build a small switch of a filter; screen readers hear whether it is on."""
         number = None if count is None else html.Span(f"{count:,}", className="chip-count")
         return self.link(
             [text, number],
@@ -285,7 +285,7 @@ class StayLinks:
 
 
 def chip_row(label: str, chips: Sequence[Component]) -> Component:
-    """Return a row of switches with what they are about."""
+    """Build a row of switches with what they are about."""
     return html.Div(
         [html.Span(label, className="chip-row-label"), *chips],
         className="chip-row",

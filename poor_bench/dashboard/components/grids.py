@@ -61,7 +61,7 @@ def small_table(
     view_id: str = "",
     **options: Any,
 ) -> Component:
-    """Return a table whose rows are all in the browser: for hundreds, as high as a page of them.
+    """Build a table whose rows are all in the browser: for hundreds, as high as a page of them.
 
     Args:
         table_id: Id of the grid.
@@ -90,11 +90,10 @@ def build_paged_table(
     label: str,
     columns: Sequence[Mapping[str, Any]],
     *,
-    height: str = "640px",
     view: GridUrl | None = None,
     view_id: str = "",
 ) -> Component:
-    """Return a table of any size: the browser asks for the rows of one page at a time.
+    """Build a table of any size: the browser asks for the rows of one page at a time.
 
     Its rows come from a callback from `getRowsRequest` to `getRowsResponse`; sorting happens
     there too.
@@ -110,7 +109,7 @@ def build_paged_table(
     grid = _grid(table_id, columns, view, view_id, options)
     grid.rowModelType, grid.getRowId = "infinite", "params.data.id"
     grid.rowClassRules = {"is-open": "params.context && params.context.open === params.node.id"}
-    grid.style = {"height": height, "width": "100%"}
+    grid.style = {"height": "100%", "width": "100%"}
     return _frame(grid, label, columns, view_id)
 
 
@@ -130,13 +129,13 @@ _EXACT = frozenset({"id", "rerun"})
 
 
 def view_store(store_id: str, url: GridUrl) -> Component:
-    """Return the store that keeps what the reader chose in a table, as the query of a `GridUrl`."""
+    """Build the store that keeps what the reader chose in a table, as the query of a `GridUrl`."""
     store: Component = dcc.Store(id=store_id, data=url.view.search)
     return store
 
 
 def column_chooser(table_id: str) -> dict[str, Any]:
-    """Return the button that opens the list of columns; `assets/grid_view.js` draws it."""
+    """Build the button that opens the list of columns; `assets/grid_view.js` draws it."""
     return {"namespace": "poor_bench", "type": "ColumnChooser", "props": {"grid": table_id}}
 
 

@@ -34,7 +34,7 @@ class Element(NamedTuple):
 
 
 def still(content: Any, *, search: str = "") -> Any:
-    """Return elements that look the same and cost as much as one component.
+    """Pack elements into one component that looks the same.
 
     Characters that cannot be seen, or that reorder a text, are named in it; see `harmless`.
 

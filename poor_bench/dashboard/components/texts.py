@@ -30,7 +30,7 @@ _SHOWN_PIECES = 4_000
 
 
 def plain_text(text: str, marked: tuple[int, int] | None = None, *, whole: str = "") -> Component:
-    """Return text in a box, with a part of it marked.
+    """Build text in a box, with a part of it marked.
 
     Args:
         text: Any text; beyond 40,000 characters only its beginning is shown.
@@ -97,7 +97,7 @@ def _more(n_characters: int) -> Component | None:
 
 
 def build_folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
-    """Return a block that opens and closes by its title."""
+    """Build a block that opens and closes by its title."""
     return html.Details(
         [html.Summary(title), *(child for child in children if child is not None)],
         open=is_open,

@@ -54,7 +54,7 @@ class Box(NamedTuple):
 def label_places(
     spots: Sequence[Spot], labels: Sequence[str], width: float, obstacles: Sequence[Box] = ()
 ) -> list[str]:
-    """Return where each label stands, as Plotly's `textposition`; empty where there is no room.
+    """Choose where each label stands, as Plotly's `textposition`; empty where there is no room.
 
     Earlier points choose first.
 
@@ -132,7 +132,7 @@ class FrontierPoint:
 
 
 def find_frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
-    """Return the points that no other beats in one thing without being worse in the other.
+    """Find the points that no other beats in one thing without being worse in the other.
 
     Returns:
         Cheapest first; each scores higher than all that spend as much or less.
@@ -147,7 +147,7 @@ def find_frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
 def frontier_figure(
     points: Sequence[FrontierPoint], x_title: str, *, is_spread: bool = False
 ) -> go.Figure:
-    """Return the scores over what is spent, on a logarithmic axis.
+    """Build the scores over what is spent, on a logarithmic axis.
 
     Args:
         points: One for each LLM, at least one.
@@ -186,7 +186,7 @@ def frontier_figure(
 
 
 def round_numbers(low: float, high: float) -> list[float]:
-    """Return the numbers 1, 2, 5 and their multiples by ten between two numbers above 0.
+    """List the numbers 1, 2, 5 and their multiples by ten between two numbers above 0.
 
     Example:
         >>> round_numbers(0.4, 30)
@@ -250,7 +250,7 @@ def _spread(points: Sequence[FrontierPoint], low: float, high: float) -> list[_D
 
 
 def _places(points: Sequence[_Drawn], n_frontier: int, low: float, high: float) -> list[str]:
-    """Return where the labels stand; the first `n_frontier` points are joined by a line."""
+    """Choose where the labels stand; the first `n_frontier` points are joined by a line."""
     across = [(math.log10(each.x) - low) / (high - low) * _WIDTH for each in points]
     scores = [each.point.score for each in points]
     spots = [Spot(x, _up(score.value)) for x, score in zip(across, scores, strict=True)]
@@ -270,7 +270,7 @@ def _up(score: float) -> float:
 
 
 def _label(point: FrontierPoint) -> str:
-    """Return a name without its provider, for a label beside a point."""
+    """Write a name without its provider, for a label beside a point."""
     return plot_text(point.name.partition(":")[2] or point.name, 26)
 
 

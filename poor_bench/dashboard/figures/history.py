@@ -149,7 +149,7 @@ def _when(report: EvalSuiteResult) -> str:
 
 
 def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
-    """Return overall score and dimensions over the runs of an agent.
+    """Build overall score and dimensions over the runs of an agent.
 
     Args:
         summaries: Oldest first; runs without a judgement leave a gap.
@@ -187,7 +187,7 @@ def judge_history(summaries: Sequence[RunSummary]) -> go.Figure:
 
 
 def judge_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> go.Figure:
-    """Return the dimensions that all series have, each 0 to 10.
+    """Build the dimensions that all series have, each 0 to 10.
 
     Args:
         series: Label, and dimension to score, of each run; at least one.

@@ -21,7 +21,7 @@ _STUB = 0.006
 
 
 def score_bars_figure(bars: Sequence[TestScore], class_ids: Sequence[str]) -> go.Figure:
-    """Return a bar for each test, in the order given.
+    """Build a bar for each test, in the order given.
 
     Args:
         bars: The tests.

@@ -64,7 +64,7 @@ class ClassScore:
 
 
 def class_scores(grid: TrialGrid, tests: Mapping[str, Test]) -> dict[str, tuple[ClassScore, ...]]:
-    """Return for each class one entry per LLM of the grid; unknown tests are class "" ."""
+    """Compute the scores by class of each LLM of a grid; unknown tests are class "" ."""
     import numpy as np
 
     lines_by_class: dict[str, list[int]] = {}
@@ -139,11 +139,11 @@ class CompareService:
         self._alike_tables: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
 
     def best_first(self) -> tuple[str, ...]:
-        """Return all LLMs with results, best first."""
+        """List all LLMs with results, best first."""
         return self._results.ranking().llm_ids
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
-        """Return the figures of some subjects; those without results are missing."""
+        """Compute the figures of some subjects; those without results are missing."""
         table = self.subjects.table(names)
         if table is self._results.table():
             found = self._results.summaries(GroupBy.LLM, names)
@@ -192,7 +192,7 @@ class CompareService:
         return self._comparisons.ask((is_alike, *topic), version, compare)
 
     def grid(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> TrialGrid:
-        """Return the trials of some subjects, the first one being the base.
+        """Collect the trials of some subjects, the first one being the base.
 
         Args:
             llm_ids: The subjects.
@@ -205,7 +205,7 @@ class CompareService:
         )
 
     def table(self, names: Sequence[str], *, is_alike: bool = False) -> ResultTable:
-        """Return the results of some subjects, see `grid`."""
+        """Collect the results of some subjects, see `grid`."""
         table = self.subjects.table(names)
         if not is_alike:
             return table
@@ -245,7 +245,7 @@ class CompareService:
         return Likeness(*counts)
 
     def class_scores(self, grid: TrialGrid) -> dict[str, tuple[ClassScore, ...]]:
-        """Return the scores by class of a grid."""
+        """Compute the scores by class of a grid."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids)
         return self._keep(
@@ -253,13 +253,13 @@ class CompareService:
         )
 
     def lines(self, grid: TrialGrid, text: str) -> NDArray[np.int64]:
-        """Return the lines of a grid that a search finds."""
+        """Find the lines of a grid that a search finds."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids, text)
         return self._keep(self._lines, key, lambda: find_lines(grid, workspace.tests_by_id, text))
 
     def facets(self, grid: TrialGrid) -> GridFacets:
-        """Return which lines of a grid have which class, level, cause, latency and difference."""
+        """Tell which lines of a grid have which class, level, cause, latency and difference."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids)
         return self._keep(self._facets, key, lambda: find_facets(grid, workspace.tests_by_id))
@@ -275,7 +275,7 @@ class CompareService:
         return value
 
     def details(self, result: Result) -> ResultDetails:
-        """Return a trial of a subject with what belongs to it, without its issues."""
+        """Describe a trial of a subject with what belongs to it, without its issues."""
         own = replace(result, llm_id=ComparedSubject.parse(result.llm_id).llm_id)
         return build_details(own, self._files.workspace())
 

@@ -64,7 +64,7 @@ class ComparedSubjects:
         self._joined: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
 
     def table(self, names: Sequence[str]) -> ResultTable:
-        """Return the results of some subjects; their names stand for the ids of models.
+        """Collect the results of some subjects; their names stand for the ids of models.
 
         Args:
             names: Subjects as `ComparedSubject.parse` reads them.

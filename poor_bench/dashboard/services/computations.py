@@ -49,7 +49,7 @@ class Computations(Generic[V]):
         self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
 
     def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Computed[V]:
-        """Return the value of a topic, and start to compute it where it is not known.
+        """Look up the value of a topic, and start to compute it where it is not known.
 
         Args:
             topic: What is asked.

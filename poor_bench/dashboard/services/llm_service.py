@@ -108,7 +108,7 @@ class LLMService:
         return len(self._results.read_stored().find_rows(llm_id))
 
     def checks(self, look: Hashable) -> Computed[Checks]:
-        """Return LLM id to whether it can be asked, as far as that is known by now.
+        """Check which LLMs can be asked, as far as that is known by now.
 
         Args:
             look: Another value asks the endpoints again.
@@ -118,7 +118,7 @@ class LLMService:
         return self._checks.ask("checks", version, lambda: self._check(workspace.llms))
 
     def discover(self, endpoint: str, look: Hashable) -> Computed[FoundLLMs]:
-        """Return the models of an Ollama server that are not listed yet, as entries.
+        """Find the models of an Ollama server that are not listed yet, as entries.
 
         Args:
             endpoint: Base URL; the default server where empty.

@@ -101,7 +101,7 @@ class ScoreTrends:
         self._computations: Computations[Trends] = Computations(patience_s=0.1)
 
     def ask(self) -> Computed[Trends]:
-        """Return the scores as far as they are known by now.
+        """Scores as far as they are known by now.
 
         Raises:
             ConfigError: If the workspace is not valid.

@@ -205,7 +205,7 @@ _LOOKED_AT = 20
 def preview_cost(
     items: Sequence[WorkItem], means: Means, costs_of: CostsOf, is_local: Callable[[LLM], bool]
 ) -> float | None:
-    """Return US dollars of some trials; None where a price is not known.
+    """Estimate US dollars of some trials; None where a price is not known.
 
     Args:
         items: Trials of one LLM and one class, at least one.

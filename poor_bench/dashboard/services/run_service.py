@@ -130,7 +130,7 @@ class RunService:
         return other or own
 
     def wait(self, timeout_s: float | None = None) -> None:
-        """Return as soon as no run of ours is under way."""
+        """Wait until no run of ours is under way."""
         self._own_run.wait(timeout_s)
 
     def _prepare(self, selection: Selection) -> Work:

@@ -56,7 +56,7 @@ class OwnRun:
                 )
 
     def wait(self, timeout_s: float | None = None) -> None:
-        """Return as soon as the run is over."""
+        """Wait until the run is over."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout_s)

@@ -196,7 +196,7 @@ class PromptVariant:
 
 
 def prompt_variants(workspace: Workspace, test: Test) -> list[PromptVariant]:
-    """Return the wordings of a test, the most common first."""
+    """List the wordings of a test, the most common first."""
     test_class = workspace.test_classes[test.class_id]
     by_wording: dict[tuple[str, str], list[str]] = {}
     for llm in workspace.llms:

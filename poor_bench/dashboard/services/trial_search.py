@@ -67,7 +67,7 @@ def build_details(
     issues: Sequence[Issue] = (),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ResultDetails:
-    """Return a trial with what belongs to it.
+    """Describe a trial with what belongs to it.
 
     Args:
         result: The whole result.

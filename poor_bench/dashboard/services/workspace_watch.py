@@ -33,7 +33,7 @@ class WorkspaceWatch:
         self._fingerprint = self.fingerprint()
 
     def config(self) -> WorkspaceFolder:
-        """Return the workspace's manager; another object once a file changed."""
+        """Open the workspace; another object once a file changed."""
         with self._lock:
             fingerprint = self.fingerprint()
             if fingerprint != self._fingerprint:
@@ -47,7 +47,7 @@ class WorkspaceWatch:
             self._open_anew()
 
     def workspace(self) -> Workspace:
-        """Return the validated workspace.
+        """Read the validated workspace.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -57,7 +57,7 @@ class WorkspaceWatch:
             return self._valid_workspace()
 
     def get_known_workspace(self) -> Workspace:
-        """Return the workspace as it was when last asked for, without a look at the files.
+        """Read the workspace as it was when last asked for, without a look at the files.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -66,7 +66,7 @@ class WorkspaceWatch:
             return self._valid_workspace()
 
     def store(self) -> ResultStore:
-        """Return the results of the workspace.
+        """Read the results of the workspace.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -89,7 +89,7 @@ class WorkspaceWatch:
         self._error = None
 
     def _valid_workspace(self) -> Workspace:
-        """Return the workspace; faults are looked for once, as every part of a page asks."""
+        """Validate the workspace; faults are looked for once, as every part of a page asks."""
         if self._error is not None:
             raise self._error.with_traceback(None)
         try:

@@ -54,14 +54,17 @@ def safe_markdown(text: str) -> str:
     return _join(pieces)
 
 
-def one_line_markdown(text: str, limit: int = 300) -> str:
-    """Return the same for a table cell: on one line, cut to `limit` characters.
+_MOST_IN_CELL = 300
+
+
+def one_line_markdown(text: str) -> str:
+    """Write the same for a table cell: on one line, and cut.
 
     Line breaks become a sign, so that what stood on different lines stays apart.
     """
-    lines = (" ".join(line.split()) for line in text[: 4 * limit].splitlines())
+    lines = (" ".join(line.split()) for line in text[: 4 * _MOST_IN_CELL].splitlines())
     line = _LINE_BREAK.join(filter(None, lines))
-    return safe_markdown(line if len(line) <= limit else f"{line[: limit - 1]}…")
+    return safe_markdown(line if len(line) <= _MOST_IN_CELL else f"{line[: _MOST_IN_CELL - 1]}…")
 
 
 def _code(match: re.Match[str]) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
-    """Return a line about the comparison, the LLMs, and whether all is computed."""
+    """Build a line about the comparison, the LLMs, and whether all is computed."""
     view = open_view(services, search)
     if not view.columns:
         return "", nothing_yet(), True
@@ -57,7 +57,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
 
 
 def show_subjects(services: Services, search: str | None) -> Any:
-    """Return the chosen subjects and quick picks."""
+    """Build the chosen subjects and quick picks."""
     view = open_view(services, search)
     return view.subjects() if view.columns else None
 
@@ -66,7 +66,7 @@ _OFFERED_RUNS = 5
 
 
 def subject_options(services: Services) -> list[dict[str, str]]:
-    """Return the models with results and then their newest runs, to be added."""
+    """List the models with results and then their newest runs, to be added."""
     llm_ids, name_of = services.compare.best_first(), services.llms.name
     runs = (
         ComparedSubject(llm_id=llm_id, kind=SubjectKind.RUN, version=run.run_id)
@@ -78,13 +78,13 @@ def subject_options(services: Services) -> list[dict[str, str]]:
 
 
 def show_classes(services: Services, search: str | None) -> tuple[Any, str]:
-    """Return the scores by class, and the state of the page that their links change."""
+    """Build the scores by class, and the state of the page that their links change."""
     view = open_view(services, search)
     return (view.classes(), view.of_classes().search) if view.columns else (None, "")
 
 
 def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
-    """Return the charts, the switches, and a page of the tests."""
+    """Build the charts, the switches, and a page of the tests."""
     view = open_view(services, search)
     if not view.columns:
         return None, None, None
@@ -95,7 +95,7 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
 
 
 def show_panel(services: Services, search: str | None) -> tuple[Any, list[Any] | None]:
-    """Return the test that is open, and its answer to be rated; None where there is none."""
+    """Build the panel of the open test, and find its answer to be rated; None without one."""
     view = open_view(services, search)
     try:
         return view.panel() if view.columns and view.url.test else (None, None)
@@ -193,7 +193,7 @@ def _register_files(app: Dash, services: Services) -> None:
 
 
 def sketch(services: Services, url: CompareUrl) -> Component | None:
-    """Return head and overall comparison of the page; None without results."""
+    """Build head and overall comparison of the page; None without results."""
     note, table, _ = show_strip(services, url.search)
     if not note:
         return None
@@ -213,7 +213,7 @@ _CLASS_COLUMNS = (
 
 
 def strip_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return the comparison of the LLMs as a file."""
+    """Write the comparison of the LLMs as a file."""
     view = open_view(services, search)
     if not view.columns:
         return None
@@ -222,7 +222,7 @@ def strip_csv(services: Services, search: str | None) -> TableFile | None:
 
 
 def classes_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return the scores by class as a file."""
+    """Write the scores by class as a file."""
     view = open_view(services, search)
     if not view.columns:
         return None
@@ -230,7 +230,7 @@ def classes_csv(services: Services, search: str | None) -> TableFile | None:
 
 
 def tests_csv(services: Services, search: str | None) -> TableFile | None:
-    """Return all tests that the filters find, with scores and answers, as a file."""
+    """Write all tests that the filters find, with scores and answers, as a file."""
     view = open_view(services, search)
     if not view.columns:
         return None

@@ -140,7 +140,7 @@ class CompareUrl(ListUrl):
         return self.change(llm_ids=others, base="" if self.base == name else self.base)
 
     def columns(self, best_first: Sequence[str]) -> tuple[str, ...]:
-        """Return the subjects to compare, the base first.
+        """List the subjects to compare, the base first.
 
         Args:
             best_first: All LLMs that have results.
@@ -183,7 +183,7 @@ OVERALL_NOTE = (
 
 
 def layout(url: CompareUrl) -> Component:
-    """Return the page without data, its controls set as the address says."""
+    """Build the page without data, its controls set as the address says."""
     return html.Div(
         [
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
@@ -252,7 +252,7 @@ def _tests_card(url: CompareUrl) -> Component:
 
 
 def filter_chips(counts: Mapping[Show, int], url: CompareUrl) -> list[Component]:
-    """Return the switches above the tests.
+    """Build the switches above the tests.
 
     Args:
         counts: How many tests each kind shows under the other filters.

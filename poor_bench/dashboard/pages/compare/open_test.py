@@ -50,7 +50,7 @@ def panel(
     url: CompareUrl,
     neighbours: tuple[str, str],
 ) -> list[Component]:
-    """Return the panel of one test.
+    """Build the panel of one test.
 
     Args:
         row: The test with its lines.
@@ -146,7 +146,7 @@ def _difference(
 
 
 def _most_unlike(llm_id: str, answered: Mapping[str, DistinctAnswer]) -> str:
-    """Return the LLM whose answer is worth comparing with that of another."""
+    """Choose the LLM whose answer is worth comparing with that of another."""
     own = answered[llm_id]
     others = [other for other in answered if other != llm_id]
     return min(
@@ -232,7 +232,7 @@ def _rate_switch(line: LLMLine, url: CompareUrl) -> Component | None:
 
 
 def find_rated(line: LLMLine) -> list[Any] | None:
-    """Return the most frequent answer of a model as `RatingIds.TARGET`; None if it has none."""
+    """Find the most frequent answer of a model as `RatingIds.TARGET`; None if it has none."""
     if ComparedSubject.parse(line.llm_id).kind is not SubjectKind.MODEL or not _has_answer(line):
         return None
     result = line.answers[0].results[0]

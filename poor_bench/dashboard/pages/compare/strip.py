@@ -347,7 +347,7 @@ def _status(line: StripLine) -> Component | None:
 
 
 def _build_span(kind: str, low: float, high: float, value: float) -> Component:
-    """Return a line from `low` to `high` with a point at `value`, all 0.0 to 1.0."""
+    """Build a line from `low` to `high` with a point at `value`, all 0.0 to 1.0."""
     style = {"--low": f"{low:.1%}", "--width": f"{high - low:.1%}", "--value": f"{value:.1%}"}
     return html.Span(
         [html.Span(className="span-line"), html.Span(className="span-point")],
@@ -358,7 +358,7 @@ def _build_span(kind: str, low: float, high: float, value: float) -> Component:
 
 
 def _scale(differences: Sequence[Estimate]) -> float:
-    """Return the end of the common axis of all differences."""
+    """Find the end of the common axis of all differences."""
     widest = max((max(-seen.low, seen.high) for seen in differences), default=0.0)
     return next((end for end in (0.05, 0.1, 0.2, 0.5) if widest <= end), 1.0)
 

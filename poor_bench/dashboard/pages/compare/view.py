@@ -72,7 +72,7 @@ class CompareView:
         return subject.label(self._llm_name(subject.llm_id))
 
     def subjects(self) -> list[Component]:
-        """Return the chosen subjects and what can be added to them."""
+        """Build the chosen subjects and what can be added to them."""
         llm_ids = dict.fromkeys(ComparedSubject.parse(name).llm_id for name in self.columns)
         picks = [self._find_picks(llm_id) for llm_id in llm_ids]
         return build_subjects(self.columns, picks, self._name, self.url)
@@ -116,7 +116,7 @@ class CompareView:
         return self._compare.comparison(self.columns, is_alike=self.url.alike)
 
     def classes(self) -> Component:
-        """Return the scores by class; their links leave page and open test."""
+        """Build the scores by class; their links leave page and open test."""
         names = [self._name(llm_id) for llm_id in self.columns]
         scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
@@ -128,7 +128,7 @@ class CompareView:
         return class_map(scores, names, self.of_classes(), summaries)
 
     def of_classes(self) -> CompareUrl:
-        """Return the part of the state that the scores by class depend on."""
+        """Keep the part of the state that the scores by class depend on."""
         url = self.url
         return CompareUrl(
             llm_ids=self.columns,
@@ -140,7 +140,7 @@ class CompareView:
         )
 
     def chips(self) -> list[Component]:
-        """Return the switches above the tests."""
+        """Build the switches above the tests."""
         grid, lines = self._grid(), self._kept()
         counts = {show: len(of_interest(grid, lines, show)) for show in Show}
         alike = alike_chips(self._compare.likeness(self.columns), self.url)
@@ -148,19 +148,19 @@ class CompareView:
         return [*([alike] if alike else []), *rows, sort_chips(self.columns, self._name, self.url)]
 
     def charts(self) -> Component:
-        """Return the charts that filter the tests."""
+        """Build the charts that filter the tests."""
         grid = self._grid()
         lines = of_interest(grid, self._compare.lines(grid, self.url.text), self.url.show)
         return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
 
     def _kept(self) -> NDArray[np.int64]:
-        """Return the lines that search and charts let through, whatever the page shows of them."""
+        """Find the lines that search and charts let through, whatever the page shows of them."""
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.text)
         return self._compare.facets(grid).keep(lines, self.url.chosen)
 
     def tests(self) -> Component:
-        """Return one page of the tests."""
+        """Build one page of the tests."""
         lines = self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
         rows = self._read(lines[start : start + PAGE_SIZE])
@@ -173,7 +173,7 @@ class CompareView:
         return build_test_list(rows, self._name, self.url, len(lines), list_notes, table)
 
     def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
-        """Return the test that is open, and its answer to be rated; None where there is none."""
+        """Build the test that is open, and its answer to be rated; None where there is none."""
         grid, test_id = self._grid(), self.url.test
         if test_id not in grid.test_ids:
             return None, None
@@ -200,7 +200,7 @@ class CompareView:
             yield self._read(lines[start : start + _READ_AT_ONCE])
 
     def class_rows(self) -> list[dict[str, Any]]:
-        """Return one row for each class and LLM."""
+        """Build one row for each class and LLM."""
         rows = []
         for class_id, scores in self._compare.class_scores(self._grid()).items():
             for llm_id, of_class in zip(self.columns, scores, strict=True):
@@ -214,7 +214,7 @@ class CompareView:
         return rows
 
     def lines(self) -> NDArray[np.int64]:
-        """Return the lines of the grid that are listed, in their order."""
+        """Find the lines of the grid that are listed, in their order."""
         grid = self._grid()
         shown = of_interest(grid, self._kept(), self.url.show)
         return order_lines(grid, shown, self._tests, self.url.order, self.url.order_of)
@@ -233,7 +233,7 @@ class CompareView:
 
 
 def open_view(services: Services, search: str | None) -> CompareView:
-    """Return the state of the page that an address describes."""
+    """Open the state of the page that an address describes."""
     return CompareView(services, CompareUrl.read(search))
 
 

@@ -67,7 +67,7 @@ def find_best(services: Services) -> str:
 
 
 def filter_options(services: Services, llm_id: str) -> tuple[Options, Options, Options, Options]:
-    """Return the classes, levels, causes and think parameters that can be chosen."""
+    """List the classes, levels, causes and think parameters that can be chosen."""
     workspace, table = services.files.workspace(), services.results.read_stored()
     thinks = sorted({think_to_text(value) for value in table.values["think"]})
     causes = services.trials.causes(llm_id)
@@ -143,7 +143,7 @@ BAR_PX = 13
 
 
 def note(services: Services, llm_id: str) -> str:
-    """Return one line about the model."""
+    """Write one line about the model."""
     llm = services.llms.get(llm_id)
     if llm is None:
         return llm_id
@@ -153,7 +153,7 @@ def note(services: Services, llm_id: str) -> str:
 
 
 def tiles(services: Services, search: str) -> Component | None:
-    """Return the figures of the results that the filters find; None without any."""
+    """Build the figures of the results that the filters find; None without any."""
     query = ModelUrl.read(search).query
     llm_id = query.llm_id
     repeated = None if query.is_filtered else services.results.reliability(llm_id)
@@ -230,7 +230,7 @@ def issues(services: Services, search: str) -> tuple[Component, bool]:
 
 
 def issue_chip(detector_id: str) -> Component | None:
-    """Return the mark of the issue that the results are limited to."""
+    """Build the mark of the issue that the results are limited to."""
     if not detector_id:
         return None
     return html.Span(f"issue: {detector_id.replace('_', ' ')}", className="issue-mark")
@@ -296,7 +296,7 @@ def _register_parts(app: Dash, services: Services) -> None:
 
 
 def sketch(services: Services, url: ModelUrl) -> Component | None:
-    """Return head and figures of the page; None without results, or for an unknown model."""
+    """Build head and figures of the page; None without results, or for an unknown model."""
     shown = tiles(services, url.filters.search) if url.llm_id and not url.unknown else None
     if shown is None:
         return None

@@ -278,7 +278,7 @@ ones are hidden."""
 
 
 def layout(url: ModelUrl) -> Component:
-    """Return the page without data, its filters set as the address says."""
+    """Build the page without data, its filters set as the address says."""
     return html.Div(
         [
             html.Div(
@@ -307,7 +307,7 @@ def layout(url: ModelUrl) -> Component:
 
 
 def parts() -> list[Component]:
-    """Return one of each component that callbacks put into the page."""
+    """Build one of each component that callbacks put into the page."""
     return [dcc.Graph(id=ModelIds.CHART_GRAPH)]
 
 
@@ -352,7 +352,7 @@ def _llm_select(url: ModelUrl) -> Any:
 
 
 def _strip() -> list[Component]:
-    """Return the places of figures and issues, which follow the filters."""
+    """Build the places of figures and issues, which follow the filters."""
     return [
         html.Div(loading_state(1), id=ModelIds.TILES, className="tiles-frame"),
         html.Div(id=ModelIds.ISSUES, className="issues-frame"),
@@ -361,7 +361,7 @@ def _strip() -> list[Component]:
 
 def _results(url: ModelUrl) -> Component:
     table = build_paged_table(
-        ModelIds.RESULTS, "Results", COLUMNS, height="100%", view=url.view, view_id=ModelIds.VIEW
+        ModelIds.RESULTS, "Results", COLUMNS, view=url.view, view_id=ModelIds.VIEW
     )
     files = file_buttons(ModelIds.RESULTS_CSV, "these results")
     return card(

@@ -130,7 +130,7 @@ def _details(kind: str | None, details: str | None, failure: str | None) -> str:
 
 
 def page_of_rows(services: Services, search: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the rows that AG Grid asks for.
+    """Build the rows that AG Grid asks for.
 
     Args:
         services: Where they are found.
@@ -167,7 +167,7 @@ def count_note(services: Services, search: str) -> str:
 def results_csv(
     services: Services, search: str | None, sort: list[dict[str, Any]] | None, view: str | None = ""
 ) -> TableFile:
-    """Return all results that the filters find as a file: the shown columns, and the answers."""
+    """Write all results that the filters find as a file: the shown columns, and the answers."""
     query = ModelUrl.read(search).query
     found, rated = (
         services.trials.find(sort_query(query, sort)),
@@ -234,7 +234,7 @@ class Shown(NamedTuple):
 
 
 def find_chosen_trial(services: Services, llm_id: str, selected: object) -> TrialKey | None:
-    """Return the trial that a store names, or its failure where it has no score; None for none."""
+    """Find the trial that a store names, or its failure where it has no score; None for none."""
     key = read_selected_key(selected)
     if key is None:
         return None
@@ -246,7 +246,7 @@ def find_chosen_trial(services: Services, llm_id: str, selected: object) -> Tria
 def neighbour(
     services: Services, search: str, sort: SortModel, selected: object, step: int
 ) -> TrialKey | None:
-    """Return the trial `step` rows further in the table; None where there is none."""
+    """Find the trial `step` rows further in the table; None where there is none."""
     query = ModelUrl.read(search).query
     key = find_chosen_trial(services, query.llm_id, selected)
     found = services.trials.find(sort_query(query, sort))
@@ -275,7 +275,7 @@ def build_shown_details(
 
 
 def bar_to_selected(services: Services, search: str, click: dict[str, Any]) -> list[Any] | None:
-    """Return the first trial of the test whose bar was chosen."""
+    """Find the first trial of the test whose bar was chosen."""
     [test_id, *_] = click["points"][0]["customdata"]
     found = services.trials.find(ModelUrl.read(search).query)
     keys = (found.key_at(place) for place in range(len(found)))

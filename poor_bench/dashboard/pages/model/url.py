@@ -109,7 +109,7 @@ _SORT_KEYS = {
 
 
 def sort_query(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) -> ResultQuery:
-    """Return a query in the order that the user chose in the table."""
+    """Sort a query in the order that the user chose in the table."""
     for column in sort_model or ():
         key = _SORT_KEYS.get(str(column.get("colId")))
         if key is not None:
@@ -118,12 +118,12 @@ def sort_query(query: ResultQuery, sort_model: Sequence[dict[str, Any]] | None) 
 
 
 def row_id(key: TrialKey) -> str:
-    """Return the id of a row of the table."""
+    """Id of a row of the table."""
     return f"{key.trial}{'f' if key.is_failure else 's'}{key.test_id}"
 
 
 def read_selected_key(selected: object) -> TrialKey | None:
-    """Return the trial that a store holds; None where it holds none."""
+    """Read the trial that a store holds; None where it holds none."""
     if not isinstance(selected, list) or len(selected) != 3:
         return None
     test_id, trial, is_failure = selected

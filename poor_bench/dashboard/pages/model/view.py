@@ -130,7 +130,7 @@ _FURTHER = (
 def model_tiles(
     summary: Summary, llm: LLM | None, repeated: Reliability | None = None, *, scope: str = ""
 ) -> Component:
-    """Return the figures of the results that the filters find; the less common ones are folded.
+    """Build the figures of the results that the filters find; the less common ones are folded.
 
     Args:
         summary: Of these trials.
@@ -175,7 +175,7 @@ def model_tiles(
 
 
 def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
-    """Return a small button for each issue, the most costly first.
+    """Build a small button for each issue, the most costly first.
 
     Args:
         groups: The issues of the results that the filters find.

@@ -62,7 +62,7 @@ def _count_tests(tests: Sequence[Test]) -> str:
 
 
 def note(services: Services) -> str:
-    """Return one line about what there is."""
+    """Write one line about what there is."""
     table, workspace = services.results.table(), services.files.workspace()
     n_trials = len(table) - int(find_newer_failures(table).sum())
     parts = [
@@ -84,7 +84,7 @@ def note(services: Services) -> str:
 
 
 def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Component:
-    """Return the model comparison table, with the view that the address keeps."""
+    """Build the model comparison table, with the view that the address keeps."""
     url = OverviewUrl.read(search)
     rows = leaderboard_rows(services, url)
     floor = build_floor_rows(services.tests.floor())
@@ -93,7 +93,7 @@ def leaderboard(services: Services, search: str | None = "", view: str | None = 
 
 
 def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:
-    """Return the rows of the models that the search finds: best score first, group by group."""
+    """Build the rows of the models that the search finds: best score first, group by group."""
     models = choose_models(services, (url or OverviewUrl()).change(top="all"))
     rows = build_rows(
         services.results.summaries(GroupBy.LLM, models.llm_ids),
@@ -116,7 +116,7 @@ def choose_models(services: Services, url: OverviewUrl) -> ShownModels:
 
 
 def scores_by_class(services: Services, search: str | None) -> Component:
-    """Return the heat map, and the links to further columns where they are many."""
+    """Build the heat map, and the links to further columns where they are many."""
     url = OverviewUrl.read(search)
     models = choose_models(services, url)
     llm_ids = [*models.llm_ids, *models.others]
@@ -137,12 +137,12 @@ def _detail(url: OverviewUrl) -> GroupBy:
 
 
 def class_options(services: Services) -> list[dict[str, str]]:
-    """Return the test classes that the heat map can be limited to."""
+    """List the test classes that the heat map can be limited to."""
     return test_options(services.files.workspace())[0]
 
 
 def charts(services: Services, search: str | None = "") -> list[Component]:
-    """Return score against size and time; models that are not comparable are left out."""
+    """Build score against size and time; models that are not comparable are left out."""
     models = choose_models(services, OverviewUrl.read(search))
     coverage = services.results.ranking().coverage
     llm_ids = [*models.llm_ids, *models.others]
@@ -181,7 +181,7 @@ def changes(services: Services) -> Component | None:
 def leaderboard_csv(
     services: Services, search: str | None = "", view: str | None = ""
 ) -> TableFile:
-    """Return the model comparison as a file: the shown columns, and the intervals of the scores."""
+    """Write the model comparison as a file: the shown columns, and the intervals of the scores."""
     url = OverviewUrl.read(search)
     rows, chosen = leaderboard_rows(services, url), GridUrl.read(view)
     defined = columns_for(rows, is_grouped=bool(url.grouping))
@@ -193,7 +193,7 @@ def leaderboard_csv(
 
 
 def heat_map_csv(services: Services, search: str | None = "") -> TableFile:
-    """Return the scores by class of all models and classes that the filters find as a file."""
+    """Write the scores by class of all models and classes that the filters find as a file."""
     url = OverviewUrl.read(search)
     models = choose_models(services, url.change(top="all"))
     rows = [
@@ -307,7 +307,7 @@ _MOST_ROWS = 30
 
 
 def sketch(services: Services, url: OverviewUrl) -> Component | None:
-    """Return head and model comparison of the page; None without results."""
+    """Build head and model comparison of the page; None without results."""
     rows = leaderboard_rows(services, url)
     if not rows:
         return None

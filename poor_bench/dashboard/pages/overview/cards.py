@@ -36,7 +36,7 @@ _SHOWN_TESTS = 6
 
 
 def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
-    """Return which tests the last run fixed or broke, for each LLM.
+    """Build which tests the last run fixed or broke, for each LLM.
 
     What was asked in another way than before stands apart: there the change itself is measured.
     """
@@ -136,7 +136,7 @@ Column = tuple[str, int | None]
 
 
 def build_columns(summaries: Sequence[Summary]) -> list[Column]:
-    """Return the columns that the summaries fill, in the order of classes, then levels."""
+    """Find the columns that the summaries fill, in the order of classes, then levels."""
     classes = list(dict.fromkeys(summary.group.class_id or "" for summary in summaries))
     columns = {(summary.group.class_id or "", summary.group.level) for summary in summaries}
     return sorted(columns, key=lambda column: (classes.index(column[0]), column[1] or 0))

@@ -103,7 +103,7 @@ class OverviewUrl(GridUrl):
 
 
 def layout(url: OverviewUrl) -> Component:
-    """Return the page without data, its controls set as the address says."""
+    """Build the page without data, its controls set as the address says."""
     return html.Div(
         [
             page_head("Overview", html.Span(id=OverviewIds.NOTE), saved_views()),
@@ -216,7 +216,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
 
 
 def _early_table() -> Component:
-    """Return a hidden table, so that the browser loads its script while the figures are made."""
+    """Build a hidden table, so that the browser loads its script while the figures are made."""
     return html.Div(small_table(OverviewIds.LEADERBOARD, LEADERBOARD_TITLE, COLUMNS), hidden=True)
 
 
@@ -238,7 +238,7 @@ def leaderboard(
     floor: Sequence[Mapping[str, Any]] = (),
     view: GridUrl | None = None,
 ) -> Component:
-    """Return the model comparison table.
+    """Build the model comparison table.
 
     Args:
         columns: AG Grid column definitions.
@@ -269,7 +269,7 @@ def charts(
     by_time: Sequence[FrontierPoint],
     n_apart: int = 0,
 ) -> list[Component]:
-    """Return score against size and against time.
+    """Build score against size and against time.
 
     Args:
         by_size: Models with a size.
@@ -300,7 +300,7 @@ def charts(
 def trend(
     trends: Mapping[str, Sequence[RunScore]], n_more: int, name_of: Callable[[str], str]
 ) -> Component | None:
-    """Return the scores of models over their runs; None where no model has two runs.
+    """Build the scores of models over their runs; None where no model has two runs.
 
     Args:
         trends: Model to its scores, oldest run first.

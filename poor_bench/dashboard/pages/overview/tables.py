@@ -238,7 +238,7 @@ def build_rows(
     name_of: Callable[[str], str],
     ranking: Ranking,
 ) -> list[dict[str, Any]]:
-    """Return a row for each LLM in order; figures that are not known are None."""
+    """Build a row for each LLM in order; figures that are not known are None."""
     return [
         _row(summary, llms.get(summary.group.llm_id), name_of)
         | _trust(summary, ranking.coverage[summary.group.llm_id])
@@ -248,7 +248,7 @@ def build_rows(
 
 
 def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
-    """Return a row for each answer that needs no model and scores, with nothing but its score."""
+    """Build a row for each answer that needs no model and scores, with nothing but its score."""
     return [
         {
             "id": f"floor {row.name}",
@@ -268,7 +268,7 @@ def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
 def columns_for(
     rows: Sequence[Mapping[str, Any]], *, is_grouped: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the columns that some row has anything to say in; names are shown whole.
+    """Find the columns that some row has anything to say in; names are shown whole.
 
     Where they do not fit side by side, the names stay in sight.
     """

@@ -123,6 +123,7 @@ class ReportGenerator:
             StoreError: If results cannot be read.
         """
         from poor_bench.reports.report_data import ReportData
+        from poor_bench.results.kept_figures import TableFigures
 
         read = self._read_table() if self._is_read_as_columns() else self._read()
         results = read.results
@@ -144,6 +145,7 @@ class ReportGenerator:
             base=self._compare(results) if self._base else None,
             columns=read.columns,
             stored=None if read.columns is None else self._open_texts(read.columns),
+            figures=None if read.columns is None else TableFigures(read.columns, self._tests),
             n_removed=read.n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
@@ -229,23 +231,25 @@ class ReportGenerator:
 
     def _read_table(self) -> _Read:
         """Read the same from the index."""
-        from poor_bench.results.figures import count_stale
+        from poor_bench.results.figures import count_stale, without_removed
         from poor_bench.results.table import StoredRows
 
         known = self._config.workspace.tests_by_id
         table = self._config.store.table()
         is_chosen = table.find_entries("llm_id", self._is_chosen)
         is_removed = table.find_entries("test_id", lambda test_id: test_id not in known)
-        table_of_tests = table.select(
-            is_chosen & table.find_entries("test_id", self._tests.__contains__)
-        )
-        known_rows, reasons = StaleCheck(self._config).find_rows(table_of_tests)
+        counted = without_removed(table, self._tests, generation=1)
+        if not is_chosen.all():
+            counted = replace(
+                counted.select(counted.find_entries("llm_id", self._is_chosen)), basis=counted.basis
+            )
+        known_rows, reasons = StaleCheck(self._config).find_rows(counted)
         return _Read(
-            results=StoredRows(table_of_tests),
-            columns=table_of_tests,
+            results=StoredRows(counted),
+            columns=counted,
             n_removed=int((is_chosen & is_removed).sum()),
-            run_ids={*table_of_tests.find_values("run_id")},
-            stale_counts=count_stale(table_of_tests, known_rows, reasons, self._tests),
+            run_ids={*counted.find_values("run_id")},
+            stale_counts=count_stale(counted, known_rows, reasons, self._tests),
             stale_entries=known_rows[reasons > 0],
         )
 

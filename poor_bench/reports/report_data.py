@@ -76,6 +76,16 @@ class StoredTexts(Protocol):
         """Find tests that may be at fault, with the reasons."""
 
 
+class StoredFigures(Protocol):
+    """Figures of stored results, without those that are known computed again."""
+
+    def summarise(self, by: GroupBy, pass_score: float) -> list[Summary]:
+        """Summarise each group."""
+
+    def compare(self) -> Comparison:
+        """Compare all models in pairs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReportData:
     """The results of a report and what is needed to understand them."""
@@ -105,6 +115,8 @@ class ReportData:
     """The same results, where they were read as columns: `results` are read when first needed."""
     stored: StoredTexts | None = None
     """What was worked out from their texts before, where they were read as columns."""
+    figures: StoredFigures | None = None
+    """Their figures, where they were read as columns."""
     stale: Mapping[tuple[str, str, int], StaleReason] | None = None
     """Key of each trial with a stale score to what changed since; None if not known."""
     known_stale_counts: StaleCounts | None = None
@@ -135,9 +147,14 @@ class ReportData:
 
     def summaries_by_appearance(self, by: GroupBy = GroupBy.LLM) -> list[Summary]:
         """Summarise each group, in the order in which the groups first appear."""
-        rows = summarise(self._trials, tests=self.tests, by=by, pass_score=self.pass_score)
+        rows = self._summarise(by)
         rows = add_coverage(self.order.adjust(rows), self._test_counts, self.llms)
         return rows if self._stale_counts is None else add_stale_counts(rows, self._stale_counts)
+
+    def _summarise(self, by: GroupBy) -> list[Summary]:
+        if self.figures is not None:
+            return self.figures.summarise(by, self.pass_score)
+        return summarise(self._trials, tests=self.tests, by=by, pass_score=self.pass_score)
 
     @cached_property
     def _test_counts(self) -> TestCounts:
@@ -205,6 +222,8 @@ class ReportData:
     @cached_property
     def standing(self) -> Comparison:
         """Which differences between LLMs are real, ranks as ranges, tie groups."""
+        if self.figures is not None:
+            return self.figures.compare()
         return compare_llms(self._trials, groups=self._groups)
 
     @cached_property

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
+import orjson
+
 from poor_bench.config.load import Workspace
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
@@ -72,6 +74,15 @@ class WorkspaceFingerprints:
                 encoded = messages[wording] = encode_messages(request)
             digests.append(join_request(start, encoded))
         return digests
+
+    def identify_requests(self) -> str:
+        """Digest of tests, classes and models; empty where JSON cannot hold them."""
+        known = self._workspace
+        try:
+            content = orjson.dumps([known.tests, known.test_classes, known.llms], default=dict)
+        except TypeError:  # such as half a surrogate pair, or a number beyond 64 bits
+            return ""
+        return blake2b(content).hexdigest()
 
     def _begin(
         self, begun: dict[str, tuple[blake2b, int]], llm: LLM, test_class: TestClass

@@ -87,6 +87,9 @@ class Fingerprints(Protocol):
     def digest_requests(self, llms: Sequence[LLM], test: Test) -> Sequence[bytes]:
         """The same for several LLMs, 8 bytes each."""
 
+    def identify_requests(self) -> str:
+        """Name all that requests depend on; empty where that cannot be told."""
+
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,11 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.models.llm import LLM
+from poor_bench.models.test import Test
+from poor_bench.results import index, settled
 from poor_bench.results import store as result_store
+from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.selection import Selection
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -71,10 +76,62 @@ def test_many_results_are_shown_as_few_are(
 ) -> None:
     code = main([*words, "--data", str(folder)])
     few = capsys.readouterr().out
-    monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
-    assert main([*words, "--data", str(folder)]) == code
-    assert capsys.readouterr().out == few
+    keep_all(monkeypatch)
+    for _ in ("indexed", "computed and kept", "read"):
+        assert main([*words, "--data", str(folder)]) == code
+        assert capsys.readouterr().out == few
     assert few
+
+
+def keep_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat few results as very many: what is computed of them is kept."""
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
+    monkeypatch.setattr(index, "_PART_ROWS", 1)
+    monkeypatch.setattr(settled, "FEWEST_NEW_ROWS", 1)
+
+
+def test_a_changed_model_makes_kept_scores_stale(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_status() -> str:
+        assert main(["status", "--data", str(folder)]) in {0, 1}
+        return capsys.readouterr().out
+
+    keep_all(monkeypatch)
+    before = {read_status() for _ in range(3)}
+    assert len(before) == 1
+    assert [*folder.rglob("figures.requests.json")]
+    llms = json.loads((folder / "llms.json").read_text())
+    for llm in llms["llms"]:
+        llm["parameters"]["temperature"] = 0.875
+    (folder / "llms.json").write_text(json.dumps(llms))
+    after = {read_status() for _ in range(3)}
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 20_000)
+    assert after == {read_status()} != before
+
+
+def test_requests_of_kept_scores_are_not_hashed_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_all(monkeypatch)
+    for _ in range(3):
+        asked = note_hashed(monkeypatch)
+        main(["status", "--data", str(folder)])
+        main(["report", "--data", str(folder)])
+    assert not asked
+
+
+def note_hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """List the tests whose requests are hashed from now on."""
+    asked: list[str] = []
+    digest = WorkspaceFingerprints.digest_requests
+
+    def note(self: WorkspaceFingerprints, llms: Sequence[LLM], test: Test) -> list[bytes]:
+        asked.append(test.test_id)
+        return digest(self, llms, test)
+
+    monkeypatch.setattr(WorkspaceFingerprints, "digest_requests", note)
+    return asked
 
 
 def test_many_results_are_the_same_rows_of_csv_as_few(

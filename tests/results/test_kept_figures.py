@@ -16,10 +16,11 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results import index, kept_figures, settled
 from poor_bench.results.figures import without_removed
-from poor_bench.results.kept_figures import Figures, summarise_models
+from poor_bench.results.kept_figures import Figures, compare_models, summarise_models
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import ResultStore
 from poor_bench.results.table import ResultTable
+from poor_bench.statistics.comparison import compare_llms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy
 
@@ -165,6 +166,22 @@ def test_nothing_is_kept_of_a_selection_of_rows(tmp_path: Path) -> None:
     found = summarise_models(some, ["one"], tests=TESTS, by=GroupBy.LLM)
     assert found["one"][0].n_tests == 2
     assert not [*tmp_path.rglob("figures.*")]
+
+
+def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path)
+    table = open_table(tmp_path)
+    first = compare_models(table, TESTS)
+    assert first == compare_llms(table)
+    assert len(first.pairs) == 3
+    with monkeypatch.context() as patched:
+        patched.delattr(kept_figures, "compare_llms")
+        assert compare_models(open_table(tmp_path), TESTS) == first
+    grouped = {name: replace(test, group="one") for name, test in TESTS.items()}
+    groups = {name: test.group for name, test in grouped.items()}
+    assert compare_models(open_table(tmp_path), grouped) == compare_llms(table, groups=groups)
+    add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], "20260102T000000-b")
+    assert compare_models(open_table(tmp_path), TESTS) == compare_llms(open_table(tmp_path))
 
 
 _ROWS = st.lists(

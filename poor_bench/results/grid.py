@@ -210,10 +210,13 @@ def _n_failed(
     """Count the trials that have a failure and no score; see `TrialCounts`."""
     import numpy as np
 
+    if is_scored.all():
+        return np.zeros(size, dtype=np.int64)
     _, numbers = np.unique(trials, return_inverse=True)
     keys = places * (len(trials) + 1) + numbers
-    has_failed_only = ~is_scored & ~np.isin(keys, keys[is_scored])
-    return np.bincount(places[has_failed_only], minlength=size)
+    failed = np.flatnonzero(~is_scored)
+    has_failed_only = ~np.isin(keys[failed], keys[is_scored])
+    return np.bincount(places[failed[has_failed_only]], minlength=size)
 
 
 class Facet(StrEnum):

@@ -162,6 +162,8 @@ class CompareService:
         workspace = self._files.workspace()
 
         def find() -> dict[str, tuple[str, ...]]:
+            if not alike:  # reading all texts of the base takes long
+                return {}
             before = self._read_alike(base, llm_id)
             return {
                 name: list_changed_facts(

@@ -1,4 +1,4 @@
-"""Forms: those that write an entry of a file, and those that start a run."""
+"""Forms that write an entry of a file: problems stand beside the fields they belong to."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dash import Input, Output, State, html
+from dash import html
 
 from poor_bench.config.report import parse_place
 from poor_bench.dashboard.components.blocks import data, error_banner
-from poor_bench.dashboard.page import on_click, on_data
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
-    from dash import Dash
     from dash.development.base_component import Component
 
 
@@ -152,80 +150,3 @@ def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str])
         else error_banner(problems.elsewhere)
     )
     return FormAnswer(shown=shown, is_saved=False, errors=problems.by_field)
-
-
-RunParts = tuple[Any, str, Any, bool]
-"""Body, class and head of a run, and whether its clock rests."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StartForm:
-    """The ids of a form and of its run."""
-
-    fields: tuple[str, ...]
-    """Of the choices, in the order in which they are handed on."""
-    preview: str
-    start: str
-    cancel: str
-    frame: str
-    head: str
-    body: str
-    clock: str
-
-    def run_outputs(self, **more: Any) -> list[Output]:
-        """List what `RunParts` go to."""
-        return [
-            Output(self.body, "children", **more),
-            Output(self.frame, "className", **more),
-            Output(self.head, "children", **more),
-            Output(self.clock, "disabled", **more),
-        ]
-
-
-def bind_start_form(
-    app: Dash,
-    form: StartForm,
-    *,
-    preview: Callable[..., tuple[Any, bool]],
-    show: Callable[[], RunParts],
-    start: Callable[..., RunParts],
-    cancel: Callable[[], object],
-) -> None:
-    """Bind a form and its run.
-
-    Args:
-        app: The dashboard.
-        form: Ids of both.
-        preview: Takes the values of the fields; what they would run, and whether Start is off.
-        show: The run as it is.
-        start: Takes the values of the fields, and starts the run.
-        cancel: Asks the run to end.
-    """
-
-    @on_data(
-        app,
-        Output(form.preview, "children"),
-        Output(form.start, "disabled"),
-        Input(form.clock, "disabled"),
-        *(Input(field, "value") for field in form.fields),
-    )
-    def _preview(_is_still: bool, *values: Any) -> Any:
-        return preview(*values)
-
-    @on_data(app, *form.run_outputs(), Input(form.clock, "n_intervals"))
-    def _run(_ticks: int | None) -> Any:
-        return show()
-
-    @on_click(
-        app,
-        form.start,
-        *form.run_outputs(allow_duplicate=True),
-        *(State(field, "value") for field in form.fields),
-    )
-    def _start(*values: Any) -> Any:
-        return start(*values)
-
-    @on_click(app, form.cancel, *form.run_outputs(allow_duplicate=True))
-    def _cancel() -> Any:
-        cancel()
-        return show()

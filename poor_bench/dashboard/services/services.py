@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.compare_service import CompareService
+from poor_bench.dashboard.services.console_runs import ConsoleRun
 from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
@@ -51,6 +52,8 @@ class Services:
         trends: Scores of each model over its runs.
         suites: Runs of suites of cases for agents.
         suite_starts: Starts and stops runs of suites.
+        pairwise_run: Starts and stops pairwise comparisons of judged runs.
+        search_run: Starts and stops searches for better prompts and parameters.
         judged: Agents before their judges, and what people think of them.
         judge_runs: Starts, stops and shows runs of agents before their judges.
     """
@@ -84,6 +87,8 @@ class Services:
         self.trends = ScoreTrends(self.files)
         self.suites = SuiteRuns(lambda: self.files.config().data_dir)
         self.suite_starts = SuiteStarts(lambda: self.files.config().data_dir)
+        self.pairwise_run = ConsoleRun(lambda: self.files.config().data_dir)
+        self.search_run = ConsoleRun(lambda: self.files.config().data_dir)
         self.judged = JudgedRuns(lambda: self.files.config().data_dir, self.results.table)
         self.running = RunningRuns(lambda: self.files.config().data_dir)
         self.judge_runs = JudgeService(

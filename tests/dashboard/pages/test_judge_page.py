@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.pages.judge import callbacks
-from poor_bench.dashboard.pages.judge.layout import THIS_CASE, parse_order
+from poor_bench.dashboard.pages.judge import callbacks, layout, pairwise
+from poor_bench.dashboard.pages.judge.layout import LINKS, THIS_CASE, JudgeUrl, parse_order
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
+from poor_bench.dashboard.start_form import plan_or_tell
 from poor_bench.dashboard.table_files import TableFile
-from poor_bench.judge.storage import JudgementStore
+from poor_bench.errors import ConfigError
+from poor_bench.judge.pairwise_results import PairComparison, Position
+from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.labels.storage import read_labels
 from poor_bench.models.failure import Failure, FailureKind
 from tests.conftest import WorkspaceFiles
@@ -199,8 +203,9 @@ def with_agent(services: Services) -> Services:
 
 
 def previewed(services: Services, *fields: Any) -> tuple[str, bool]:
-    shown, is_disabled = callbacks.preview(services, *fields)
-    return text_of(shown), is_disabled
+    plan = partial(callbacks.plan_run, services)
+    planned = plan_or_tell(layout.FORM, plan, lambda: False, *fields)
+    return text_of(planned.shown), planned.is_off
 
 
 def test_form_offers_agents_and_llms(services: Services) -> None:
@@ -219,6 +224,11 @@ def test_form_tells_what_will_be_done_before_it_can_be_started(services: Service
     assert not is_disabled
     assert "by scripted:judge" in shown
     assert "2 dimensions; threshold 8" in shown
+    assert not callbacks.plan_run(services, *FORM).needs_consent
+
+
+def test_a_long_run_asks_first(services: Services) -> None:
+    assert callbacks.plan_run(with_agent(services), *FORM[:2], 100, *FORM[3:]).needs_consent
 
 
 @pytest.mark.parametrize(
@@ -247,8 +257,8 @@ def test_run_is_followed_from_start_to_end(services: Services) -> None:
     services.judge_runs.wait(20.0)
     body, class_name, head, is_over = callbacks.run_parts(services)
     assert is_over
-    assert class_name == "card judge-run"
-    assert text_of(head).startswith("Judged")
+    assert class_name == "card started-run"
+    assert text_of(head).startswith("Finished")
     assert "3 of 3 conversations and judgements" in text_of(body)
     assert "7.00" in seen(services)
 
@@ -281,3 +291,33 @@ def test_all_tables_are_files(services: Services) -> None:
     assert [each["Run ID"] for each in lines(callbacks.runs_csv(services, ""))] == ["21", "20"]
     [trust] = lines(callbacks.trust_csv(services, ""))
     assert trust["Labelled"] == "1"
+
+
+def test_a_comparison_of_two_runs_is_a_command_of_the_console() -> None:
+    command = pairwise.write_command("--resume=last", "b", ["x:1", "x:2"], 0.5)
+    assert command[:2] == ["judge", "pairwise"]
+    assert {"--judge=x:1", "--panel=x:2", "--max-cost=0.5", "--json"} <= set(command)
+    assert command[-3:] == ["--", "--resume=last", "b"]
+
+
+@pytest.mark.parametrize("b", [None, "", "a"])
+def test_a_comparison_needs_two_runs(b: str | None) -> None:
+    with pytest.raises(ConfigError, match="two different runs"):
+        pairwise.write_command("a", b, [], "")
+
+
+def test_stored_comparisons_tell_who_was_better(services: Services) -> None:
+    first, second = Position.FIRST, Position.SECOND
+    made = [
+        PairComparison(case_id=str(n), judge="x:1", a_first=a_first, b_first=b_first)
+        for n, (a_first, b_first) in enumerate([(first, second), (first, second), (first, first)])
+    ]
+    header = {"a": "first", "b": "second", "judges": ["x:1"], "n_duels": 3}
+    with PairwiseStore(folder(services)).writing("20261123T000000-aa", header) as keep:
+        for each in made:
+            keep(each)
+    [line] = pairwise.read_lines(services)
+    shown = text_of(pairwise.PAIRWISE.draw([line], LINKS, JudgeUrl()))
+    assert "2 of 3" in shown
+    assert "0 of 3" in shown
+    assert "first" in shown

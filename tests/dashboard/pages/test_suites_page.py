@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
-from poor_bench.dashboard.pages.suites.layout import SuiteUrl
+from poor_bench.dashboard.pages.suites.layout import FORM, SuiteUrl
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.start_form import StartPlan, plan_or_tell
 from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.web.access import Access
 from poor_bench.errors import ConfigError
@@ -247,13 +249,22 @@ def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
 
 
 def test_the_form_says_what_a_suite_would_run(services: Services) -> None:
-    shown, is_off = callbacks.preview(services, "example", "", None, "")
-    assert "11 cases, 12 trials, with scripted:cancel" in text_of(shown)
-    assert not is_off
-    shown, is_off = callbacks.preview(services, "example", 2, "scripted:none", "")
-    assert "scripted:none" in text_of(shown)
-    assert is_off
-    assert callbacks.preview(services, None, "", None, "")[1]
+    planned = previewed(services, "example", "", None, "")
+    assert "11 cases, 12 trials, with scripted:cancel" in text_of(planned.shown)
+    assert not planned.is_off
+    planned = previewed(services, "example", 2, "scripted:none", "")
+    assert "scripted:none" in text_of(planned.shown)
+    assert planned.is_off
+    assert previewed(services, None, "", None, "").is_off
+
+
+def previewed(services: Services, *values: Any) -> StartPlan:
+    return plan_or_tell(FORM, partial(callbacks.plan_run, services), lambda: False, *values)
+
+
+def test_a_long_suite_run_asks_first(services: Services) -> None:
+    assert not previewed(services, "example", "", None, "").needs_consent
+    assert previewed(services, "example", 20, None, "").needs_consent
 
 
 @pytest.mark.parametrize(("trials", "most"), [(0, ""), (1.5, ""), (True, ""), (1, -1), (1, "x")])

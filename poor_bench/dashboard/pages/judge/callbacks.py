@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
 
-from poor_bench.dashboard.components.blocks import chart, error_banner
+from poor_bench.dashboard.components.blocks import ABSENT, chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
-from poor_bench.dashboard.forms import RunParts, StartForm, bind_start_form, report_saved
+from poor_bench.dashboard.forms import report_saved
 from poor_bench.dashboard.page import (
     ShellIds,
     bind_address,
     bind_view,
     on_click,
     on_data,
-    show_error,
 )
 from poor_bench.dashboard.pages.judge.layout import (
+    FORM,
+    LINKS,
     THIS_CASE,
     JudgeIds,
     JudgeUrl,
@@ -31,11 +33,10 @@ from poor_bench.dashboard.pages.judge.layout import (
     no_runs,
     parse_order,
     preview_tiles,
-    run_body,
-    run_class,
-    run_head,
     run_with_id,
+    show_progress,
 )
+from poor_bench.dashboard.pages.judge.pairwise import register_pairwise
 from poor_bench.dashboard.pages.judge.sheets import (
     agent_chips,
     case_card,
@@ -58,9 +59,18 @@ from poor_bench.dashboard.pages.judge.tables import (
     define_runs,
     list_dimensions,
 )
+from poor_bench.dashboard.services.console_runs import must_ask
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.start_form import (
+    RunParts,
+    StartPlan,
+    bind_start_form,
+    show_message,
+    show_run,
+)
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.dashboard.text.formatting import error_text
-from poor_bench.errors import PoorBenchError, RunRefusedError
+from poor_bench.dashboard.text.formatting import dollars_text, duration_text
+from poor_bench.errors import PoorBenchError
 from poor_bench.judge.judged_run import RunSummary
 from poor_bench.labels.label import OVERALL
 
@@ -70,7 +80,6 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
     from plotly.graph_objects import Figure
 
-    from poor_bench.dashboard.services.judge_service import JudgeOrder
     from poor_bench.dashboard.services.services import Services
 
 
@@ -190,6 +199,7 @@ def register(app: Dash, services: Services) -> None:
     )
     _register_label_form(app, services)
     _register_start(app, services)
+    register_pairwise(app, services, LINKS, JudgeUrl)
     parts = (JudgeIds.HISTORY, JudgeIds.TRUST, JudgeIds.CORRECTED)
     bind_view(app, JudgeIds.SEARCH, parts, draw_context)
     bind_address(app, JudgeIds.SEARCH)
@@ -270,47 +280,29 @@ def options(services: Services) -> tuple[Options, Options]:
     return agents, judges
 
 
-def preview(services: Services, *values: Any) -> tuple[Any, bool]:
-    """Build the preview of a choice; disable Start if not valid."""
-    if services.judge_runs.state().is_active:
-        text = "Wait until the current run has finished."
-        return html.P(text, className="quiet"), True
-    if not values[0]:
-        return html.P("Choose an agent to see the plan and its cost.", className="quiet"), True
-    try:
-        planned = services.judge_runs.preview(parse_order(*values).request)
-    except PoorBenchError as error:
-        return error_banner(error), True
-    return [preview_tiles(planned), html.P(cases_note(planned), className="quiet")], False
+def plan_run(services: Services, *values: Any) -> StartPlan:
+    """Describe what a choice would run."""
+    planned = services.judge_runs.preview(parse_order(*values).request)
+    shown = [preview_tiles(planned), html.P(cases_note(planned), className="quiet")]
+    plan = planned.plan
+    llms = (plan.llms[plan.agent.llm_id], *plan.judges)
+    return StartPlan(shown, needs_consent=must_ask(plan.n_steps, llms, planned.most_usd))
 
 
 def run_parts(services: Services) -> RunParts:
-    """Build body, class and head of the active run."""
+    """Build body, class and head of our active or last run."""
     state = services.judge_runs.state()
-    return run_body(state), run_class(state), run_head(state), not state.is_active
-
-
-def start_run(services: Services, order: JudgeOrder) -> RunParts:
-    """Start a run, or show the one that was started first."""
-    try:
-        services.judge_runs.start(order)
-    except RunRefusedError as error:
-        show_error(error_text(error))
-    return run_parts(services)
-
-
-_FORM = StartForm(
-    fields=(
-        StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
-    ),
-    preview=StartIds.PREVIEW,
-    start=StartIds.START,
-    cancel=StartIds.CANCEL,
-    frame=StartIds.FRAME,
-    head=StartIds.HEAD,
-    body=StartIds.BODY,
-    clock=StartIds.CLOCK,
-)  # fmt: skip
+    if state.phase is RunPhase.IDLE:
+        return None, ABSENT, None, True
+    cost = dollars_text(state.cost_usd) if state.cost_usd is not None else ""
+    told = filter(None, (state.agent_name, duration_text(state.elapsed_s), cost))
+    events = html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
+    body = (
+        show_message(state.message),
+        show_progress(state) if state.n_steps else None,
+        events if state.events else None,
+    )
+    return show_run(state.phase, " · ".join(told), body)
 
 
 def _register_start(app: Dash, services: Services) -> None:
@@ -322,10 +314,11 @@ def _register_start(app: Dash, services: Services) -> None:
 
     bind_start_form(
         app,
-        _FORM,
-        preview=lambda *values: preview(services, *values),
-        show=lambda: run_parts(services),
-        start=lambda *values: start_run(services, parse_order(*values)),
+        FORM,
+        plan=partial(plan_run, services),
+        is_active=lambda: services.judge_runs.state().is_active,
+        show=partial(run_parts, services),
+        start=lambda *values: services.judge_runs.start(parse_order(*values)),
         cancel=services.judge_runs.cancel,
     )
 

@@ -12,15 +12,11 @@ from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import (
-    ABSENT,
     aria,
     card,
     empty_state,
-    live_card,
-    live_head,
     loading_state,
     page_head,
-    set_code,
     tile,
     tiles,
 )
@@ -28,13 +24,13 @@ from poor_bench.dashboard.components.controls import (
     StayLinks,
     count_choice,
     file_buttons,
-    small_button,
-    start_button,
 )
 from poor_bench.dashboard.forms import guard_form
+from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
 from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.text.formatting import dollars_text, duration_text
+from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
+from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.panel import PanelDecision
@@ -82,20 +78,13 @@ class LabelIds(StrEnum):
 
 
 class StartIds(StrEnum):
-    """Elements of the start form and the active run."""
+    """Choices of the form that starts a run."""
 
     AGENT = "judge-agent-select"
     JUDGES = "judge-judges-select"
     REPEAT = "judge-repeat-input"
     DECISION = "judge-decision-select"
     MAX_COST = "judge-cost-input"
-    PREVIEW = "judge-preview-body"
-    START = "judge-start-button"
-    CANCEL = "judge-cancel-button"
-    FRAME = "judge-run-frame"
-    HEAD = "judge-run-head"
-    BODY = "judge-run-body"
-    CLOCK = "judge-clock-interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,29 +121,24 @@ def chosen_case(summary: RunSummary, url: JudgeUrl) -> CaseSummary | None:
 
 
 MOST_REPEATS = 100
-
-
-def start_form() -> Component:
-    """Build the form without its choices."""
-    return card(
-        "Judge an agent",
-        html.Div(_fields(), className="judge-start", role="form", **aria(label="Judge an agent")),
-        html.Div(loading_state(2), id=StartIds.PREVIEW),
-        note="The run continues if you close the browser.",
-        tools=[start_button(StartIds.START)],
-    )
+FORM = StartForm(
+    prefix="judge",
+    title="Judge an agent",
+    fields=(
+        StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
+    ),
+    first="Choose an agent to see the plan and its cost.",
+)  # fmt: skip
 
 
 def parse_order(
-    agent_id: str | None, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
+    agent_id: str, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
 ) -> JudgeOrder:
     """Parse the values of the form.
 
     Raises:
-        ConfigError: If no agent is chosen, or a number cannot be used.
+        ConfigError: If a number cannot be used.
     """
-    if not agent_id:
-        raise ConfigError("choose an agent", hint="Agents are defined in agents/*.yaml.")
     if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
         raise ConfigError(f"judgements per judge must be 1 to {MOST_REPEATS}")
     request = JudgeRequest(
@@ -163,7 +147,8 @@ def parse_order(
         repeat=repeat,
         decision=PanelDecision(decision),
     )
-    return JudgeOrder(request=request, max_cost_usd=_dollars(max_cost))
+    most = read_limit(max_cost)
+    return JudgeOrder(request=request, max_cost_usd=math.inf if most is None else most)
 
 
 def preview_tiles(preview: JudgePreview) -> Component:
@@ -182,14 +167,6 @@ def cases_note(preview: JudgePreview) -> str:
     """Describe the rubric of an agent."""
     dimensions = write_count(len(preview.plan.rubric.dimensions), "dimension")
     return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
-
-
-def _dollars(value: Any) -> float:
-    if value in (None, ""):
-        return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise ConfigError("the cost limit must be a number of US dollars, 0 or more")
-    return float(value)
 
 
 def _fields() -> list[Component]:
@@ -219,68 +196,12 @@ def _fields() -> list[Component]:
             value=PanelDecision.MEAN.value,
             allowDeselect=False,
         ),
-        dmc.NumberInput(
-            id=StartIds.MAX_COST, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
-        ),
+        cost_field(StartIds.MAX_COST),
     ]
 
 
-_TITLES = {
-    RunPhase.IDLE: "",
-    RunPhase.STARTING: "Starting",
-    RunPhase.RUNNING: "Judging",
-    RunPhase.STOPPING: "Stopping: cancelling open requests",
-    RunPhase.FINISHED: "Judged",
-    RunPhase.CANCELLED: "Cancelled; results so far are stored",
-    RunPhase.BROKEN: "The run failed",
-}
-
-
-def run_frame() -> Component:
-    """Build the frame of the run, with its button."""
-    return live_card(
-        "Judged run in progress",
-        frame_id=StartIds.FRAME,
-        head_id=StartIds.HEAD,
-        body_id=StartIds.BODY,
-        tools=[small_button("Cancel", StartIds.CANCEL, "stop")],
-    )
-
-
-def run_class(state: JudgeState) -> str:
-    """CSS class of the frame: visible, cancellable."""
-    if state.phase is RunPhase.IDLE:
-        return ABSENT
-    marks = {
-        "is-active": state.is_active,
-        "can-cancel": state.is_active and state.phase is not RunPhase.STOPPING,
-    }
-    return " ".join(["card judge-run", *(mark for mark, is_true in marks.items() if is_true)])
-
-
-def run_head(state: JudgeState) -> list[Component]:
-    """Build the heading: agent, elapsed time, progress."""
-    parts = [
-        state.agent_name,
-        duration_text(state.elapsed_s),
-        dollars_text(state.cost_usd) if state.cost_usd is not None else "",
-    ]
-    return live_head(_TITLES[state.phase], " · ".join(part for part in parts if part))
-
-
-def run_body(state: JudgeState) -> list[Component]:
-    """Build progress bar and latest events."""
-    parts = (
-        html.P(set_code(state.message), className="failure-box") if state.message else None,
-        _progress(state) if state.n_steps else None,
-        html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
-        if state.events
-        else None,
-    )
-    return [part for part in parts if part is not None]
-
-
-def _progress(state: JudgeState) -> Component:
+def show_progress(state: JudgeState) -> Component:
+    """Build the bar of a run."""
     bar = dmc.Progress(
         value=100 * state.n_done / state.n_steps,
         size="lg",
@@ -294,7 +215,6 @@ def _progress(state: JudgeState) -> Component:
     )
 
 
-CLOCK_MS = 1000
 LINKS = StayLinks(JudgeIds.SEARCH)
 THIS_CASE = "this conversation"
 """Default subject of the form."""
@@ -305,8 +225,7 @@ def layout(url: JudgeUrl) -> Component:
     return html.Div(
         [
             page_head("Judge", html.Span(id=JudgeIds.NOTE)),
-            start_form(),
-            run_frame(),
+            *FORM.build(_fields()),
             html.Div(loading_state(3), id=JudgeIds.HEAD),
             card(
                 "Scores by dimension",
@@ -331,6 +250,7 @@ def layout(url: JudgeUrl) -> Component:
                 tools=file_buttons(JudgeIds.RUNS_CSV, "the runs"),
                 class_name="if-filled",
             ),
+            *build_pairwise(),
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
@@ -346,7 +266,6 @@ def layout(url: JudgeUrl) -> Component:
                 tools=file_buttons(JudgeIds.CORRECTED_CSV, "the corrected scores"),
                 class_name="if-filled",
             ),
-            dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
             dcc.Store(id=JudgeIds.SEARCH, data=url.search),
             dcc.Download(id=JudgeIds.DOWNLOAD),
         ],

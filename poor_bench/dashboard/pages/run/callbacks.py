@@ -19,6 +19,7 @@ from poor_bench.dashboard.page import (
     show_error,
 )
 from poor_bench.dashboard.pages.run.layout import (
+    LINKS,
     RunIds,
     chosen,
     controls,
@@ -38,12 +39,13 @@ from poor_bench.dashboard.pages.run.plan import (
 )
 from poor_bench.dashboard.pages.run.progress import (
     others_head,
-    others_table,
     run_body,
     run_class,
     run_head,
 )
+from poor_bench.dashboard.pages.run.tuning import register_tuning
 from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.start_form import list_running
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import Redo, RunUrl
@@ -128,6 +130,7 @@ def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
     _register_run(app, services)
+    register_tuning(app, services, LINKS, RunUrl)
     bind_files(app, services, RunIds.DOWNLOAD, {RunIds.FAILURES_CSV: failures_csv})
     bind_files(
         app,
@@ -219,7 +222,7 @@ def others(services: Services) -> tuple[Component | None, str, list[Component]]:
     runs = services.running.runs()
     if not runs:
         return None, ABSENT, []
-    return others_table(runs), "card", others_head(runs)
+    return list_running(runs), "card", others_head(runs)
 
 
 def start(services: Services, selection: Selection) -> tuple[list[Component], str, Any, bool, int]:

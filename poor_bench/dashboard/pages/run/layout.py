@@ -18,6 +18,8 @@ from poor_bench.dashboard.components.controls import (
     small_button,
     start_button,
 )
+from poor_bench.dashboard.pages.run.tuning import build as build_tuning
+from poor_bench.dashboard.start_form import consent_dialog
 from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
@@ -188,7 +190,8 @@ def layout(url: RunUrl) -> Component:
                 tools=[file_buttons(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
             ),
             _failures_frame(),
-            _consent_dialog(),
+            *build_tuning(),
+            consent_dialog("run"),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
             dcc.Store(id=RunIds.ORDER),
             dcc.Download(id=RunIds.DOWNLOAD),
@@ -242,27 +245,6 @@ def _select(
         hidePickedOptions=True,
         className=class_name,
     )
-
-
-def _consent_dialog() -> Component:
-    """Build the question before a run that is long or may cost money."""
-    dialog: Component = dmc.Modal(
-        [
-            html.Div(id=RunIds.CONSENT_PLAN),
-            html.Div(
-                [
-                    dmc.Button("Back", id=RunIds.CONSENT_BACK, variant="default", n_clicks=0),
-                    dmc.Button("Start run", id=RunIds.CONSENT_START, n_clicks=0),
-                ],
-                className="dialog-buttons",
-            ),
-        ],
-        id=RunIds.CONSENT,
-        title="Start this run?",
-        size="lg",
-        closeButtonProps=aria(label="Close"),
-    )
-    return dialog
 
 
 def _run_frame() -> Component:

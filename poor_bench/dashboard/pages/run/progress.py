@@ -10,8 +10,9 @@ from dash import dcc, html
 from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, set_code
-from poor_bench.dashboard.components.tables import number, row, sheet
+from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
+from poor_bench.dashboard.start_form import PHASE_TITLES
 from poor_bench.dashboard.text.formatting import duration_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.running import RunningRun
     from poor_bench.runner.rescore import Move
 
-_TITLES = {
-    RunPhase.IDLE: "",
-    RunPhase.STARTING: "Starting",
-    RunPhase.RUNNING: "Running",
-    RunPhase.PAUSED: "Paused: open requests still finish",
-    RunPhase.STOPPING: "Stopping: cancelling open requests",
-    RunPhase.FINISHED: "Finished",
-    RunPhase.CANCELLED: "Cancelled; results so far are stored",
-    RunPhase.BROKEN: "The run failed",
-    RunPhase.INTERRUPTED: "Stopped early; results so far are stored",
-}
 _STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 
 
@@ -74,18 +64,6 @@ def others_head(runs: Sequence[RunningRun]) -> list[Component]:
     return live_head("Other runs in progress", write_count(len(runs), "run"))
 
 
-def others_table(runs: Sequence[RunningRun]) -> Component:
-    """Build the table of the runs of other kinds."""
-    rows = [row(run.kind, run.what, run.run_id, number(_share_text(run))) for run in runs]
-    return sheet(("Kind", "What", "Run", "Completed"), rows)
-
-
-def _share_text(run: RunningRun) -> str:
-    planned = run.progress.n_planned
-    done = f"{run.progress.n_done:,}"
-    return done if planned is None else f"{done} of {planned:,}"
-
-
 def _title(state: RunState) -> str:
     if state.is_foreign:
         return "Run of another process"
@@ -95,7 +73,7 @@ def _title(state: RunState) -> str:
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
         n_kept = write_count(state.n_not_rescored, "stored response")
         return f"Finished, but {n_kept} could not be rescored"
-    return _TITLES[state.phase]
+    return PHASE_TITLES[state.phase]
 
 
 def _note(state: RunState) -> str:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Output, State, html
 
-from poor_bench.dashboard.components.blocks import (
-    ABSENT,
-    error_banner,
-    live_head,
-    set_code,
-)
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.forms import RunParts, StartForm, bind_start_form
-from poor_bench.dashboard.page import bind_address, bind_view, on_data, show_error
-from poor_bench.dashboard.pages.run.progress import others_table
+from poor_bench.dashboard.page import bind_address, bind_view, on_data
 from poor_bench.dashboard.pages.suites.layout import (
+    FORM,
     MOST_TRIALS,
     StartIds,
     SuitesIds,
@@ -39,20 +33,29 @@ from poor_bench.dashboard.pages.suites.tables import (
     tag_table,
     trend_card,
 )
-from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.console_runs import must_ask
 from poor_bench.dashboard.services.suite_runs import SuiteOrder
+from poor_bench.dashboard.start_form import (
+    RunParts,
+    StartPlan,
+    bind_start_form,
+    read_limit,
+    show_console_run,
+)
 from poor_bench.dashboard.table_files import TableFile, bind_files
-from poor_bench.dashboard.text.formatting import error_text
-from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.errors import ConfigError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dash import Dash
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
     from poor_bench.evaluation.models import EvalSuiteResult
+    from poor_bench.evaluation.trial_run import SuiteTrialPlan
 
 
 def cases_csv(services: Services, search: str | None) -> TableFile:
@@ -162,93 +165,38 @@ def register(app: Dash, services: Services) -> None:
     bind_files(app, services, SuitesIds.DOWNLOAD, files, shown)
 
 
-_TITLES = {
-    RunPhase.IDLE: "Suite run of another process",
-    RunPhase.RUNNING: "Running",
-    RunPhase.STOPPING: "Stopping: finishing open trials",
-    RunPhase.FINISHED: "Finished",
-    RunPhase.CANCELLED: "Cancelled; finished trials are stored",
-    RunPhase.BROKEN: "The run failed",
-}
-
-
-def parse_order(name: str | None, trials: Any, llm_id: str | None, max_cost: Any) -> SuiteOrder:
+def parse_order(name: str, trials: Any, llm_id: str | None, max_cost: Any) -> SuiteOrder:
     """Parse the values of the form.
 
     Raises:
-        ConfigError: If no suite is chosen, or a number cannot be used.
+        ConfigError: If a number cannot be used.
     """
-    if not name:
-        raise ConfigError("choose a suite", hint="Suites are files in suites/ of the workspace.")
-    most = _read_number(max_cost, "the cost limit must be a number of US dollars, 0 or more")
-    number = _read_number(trials, f"trials must be 1 to {MOST_TRIALS}")
-    if number is not None and (number != int(number) or not 1 <= number <= MOST_TRIALS):
+    number = read_limit(trials, "trials", 1)
+    if number is not None and (number != int(number) or number > MOST_TRIALS):
         raise ConfigError(f"trials must be 1 to {MOST_TRIALS}")
     n_trials = None if number is None else int(number)
+    most = read_limit(max_cost)
     return SuiteOrder(name=name, trials=n_trials, llm_id=llm_id or "", max_cost_usd=most)
 
 
-def _read_number(value: Any, problem: str) -> float | None:
-    if value in (None, ""):
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise ConfigError(problem)
-    return float(value)
+def plan_run(services: Services, *values: Any) -> StartPlan:
+    """Describe what a choice would run."""
+    planned = services.suite_starts.plan(parse_order(*values))
+    llms = {plan.llm.id: plan.llm for plan in planned if plan.llm}
+    models = f", with {', '.join(sorted(llms))}" if llms else "; no model is needed"
+    counts = f"{count_cases(planned)}, {write_count(len(planned), 'trial')}{models}"
+    shown = html.P(f"{counts}. The cost depends on what the agents do.", className="quiet")
+    return StartPlan(shown, needs_consent=must_ask(len(planned), llms.values()))
 
 
-def preview(services: Services, *values: Any) -> tuple[Any, bool]:
-    """Describe what a choice would run; the button is off where it cannot start."""
-    if services.suite_starts.state().is_active:
-        text = "Wait until the current run has finished."
-        return html.P(text, className="quiet"), True
-    if not values[0]:
-        return html.P("Choose a suite to see the plan.", className="quiet"), True
-    try:
-        planned = services.suite_starts.plan(parse_order(*values))
-    except PoorBenchError as error:
-        return error_banner(error), True
-    n_cases = len({plan.case.id for plan in planned})
-    llms = sorted({plan.llm.id for plan in planned if plan.llm})
-    models = f", with {', '.join(llms)}" if llms else "; no model is needed"
-    text = f"{write_count(n_cases, 'case')}, {write_count(len(planned), 'trial')}{models}."
-    return html.P(f"{text} The cost depends on what the agents do.", className="quiet"), False
+def count_cases(planned: Sequence[SuiteTrialPlan]) -> str:
+    """Count the cases of a plan."""
+    return write_count(len({plan.case.id for plan in planned}), "case")
 
 
 def run_parts(services: Services) -> RunParts:
     """Build body, class and head of the runs of suites, and whether the clock rests."""
-    state = services.suite_starts.state()
-    running = [run for run in services.running.runs() if run.kind == SUITE_RUNS.name]
-    if state.phase is RunPhase.IDLE and not running:
-        return None, ABSENT, None, True
-    body = [
-        html.P(set_code(state.message), className="failure-box") if state.message else None,
-        others_table(running) if running else None,
-    ]
-    marks = {"is-active": state.is_active, "can-cancel": state.phase is RunPhase.RUNNING}
-    shown = " ".join(["card judge-run", *(mark for mark, is_true in marks.items() if is_true)])
-    is_still = not state.is_active and not running
-    return body, shown, live_head(_TITLES[state.phase], state.name), is_still
-
-
-def start_run(services: Services, order: SuiteOrder) -> RunParts:
-    """Start a run; where that is refused, say why and show the one that is running."""
-    try:
-        services.suite_starts.start(order)
-    except PoorBenchError as error:
-        show_error(error_text(error))
-    return run_parts(services)
-
-
-_FORM = StartForm(
-    fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
-    preview=StartIds.PREVIEW,
-    start=StartIds.START,
-    cancel=StartIds.CANCEL,
-    frame=StartIds.FRAME,
-    head=StartIds.HEAD,
-    body=StartIds.BODY,
-    clock=StartIds.CLOCK,
-)
+    return show_console_run(services.suite_starts.run, services.running, SUITE_RUNS.name)
 
 
 def register_start(app: Dash, services: Services) -> None:
@@ -260,9 +208,10 @@ def register_start(app: Dash, services: Services) -> None:
 
     bind_start_form(
         app,
-        _FORM,
-        preview=lambda *values: preview(services, *values),
-        show=lambda: run_parts(services),
-        start=lambda *values: start_run(services, parse_order(*values)),
-        cancel=services.suite_starts.cancel,
+        FORM,
+        plan=partial(plan_run, services),
+        is_active=lambda: services.suite_starts.run.state().is_active,
+        show=partial(run_parts, services),
+        start=lambda *values: services.suite_starts.start(parse_order(*values)),
+        cancel=services.suite_starts.run.cancel,
     )

@@ -11,10 +11,8 @@ from dash import dcc, html
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import (
-    aria,
     card,
     empty_state,
-    live_card,
     loading_state,
     page_head,
 )
@@ -22,9 +20,8 @@ from poor_bench.dashboard.components.controls import (
     StayLinks,
     chip_row,
     file_buttons,
-    small_button,
-    start_button,
 )
+from poor_bench.dashboard.start_form import StartForm, cost_field
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.evaluation.models import (
     CaseStatus,
@@ -106,8 +103,7 @@ def layout(url: SuiteUrl) -> Component:
     return html.Div(
         [
             page_head("Suites", html.Span(id=SuitesIds.NOTE)),
-            start_form(),
-            run_frame(),
+            *FORM.build(_fields()),
             html.Div(html.Div(id=SuitesIds.CHIPS), className="filter-bar"),
             html.Div(loading_state(2), id=SuitesIds.TILES, className="tiles-frame"),
             card(
@@ -159,53 +155,22 @@ def no_runs() -> Component:
 
 
 class StartIds(StrEnum):
-    """Ids of the form and of the run."""
+    """Choices of the form that starts a run."""
 
     SUITE = "suite-name-select"
     TRIALS = "suite-trials-input"
     LLM = "suite-llm-select"
     MAX_COST = "suite-cost-input"
-    PREVIEW = "suite-preview-body"
-    START = "suite-start-button"
-    CANCEL = "suite-cancel-button"
-    FRAME = "suite-run-frame"
-    HEAD = "suite-run-head"
-    BODY = "suite-run-body"
-    CLOCK = "suite-clock-interval"
-
-
-CLOCK_MS = 1000
 
 
 MOST_TRIALS = 1000
-
-
-def start_form() -> Component:
-    """Build the form without its choices."""
-    return card(
-        "Run a suite",
-        html.Div(_fields(), className="judge-start", role="form", **aria(label="Run a suite")),
-        html.Div(loading_state(1), id=StartIds.PREVIEW),
-        note="Runs in a process of its own, one trial at a time, and continues if you close the "
-        "browser. The suite's agents and profiles are code of the workspace.",
-        tools=[start_button(StartIds.START)],
-    )
-
-
-def run_frame() -> Component:
-    """Build the frame of the run, with its button and its clock."""
-    return html.Div(
-        [
-            live_card(
-                "Suite run in progress",
-                frame_id=StartIds.FRAME,
-                head_id=StartIds.HEAD,
-                body_id=StartIds.BODY,
-                tools=[small_button("Cancel", StartIds.CANCEL, "stop")],
-            ),
-            dcc.Interval(id=StartIds.CLOCK, interval=CLOCK_MS, disabled=True),
-        ]
-    )
+FORM = StartForm(
+    prefix="suite",
+    title="Run a suite",
+    fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
+    first="Choose a suite to see the plan.",
+    note="Continues if you close the browser. Agents and profiles of a suite are code.",
+)
 
 
 def _fields() -> list[Component]:
@@ -231,7 +196,5 @@ def _fields() -> list[Component]:
             debounce=400,
             value="",
         ),
-        dmc.NumberInput(
-            id=StartIds.MAX_COST, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
-        ),
+        cost_field(StartIds.MAX_COST),
     ]

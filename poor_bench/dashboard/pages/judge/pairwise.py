@@ -1,0 +1,201 @@
+"""Pairwise comparisons of judged runs: the form that starts one, and the stored ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dash_mantine_components as dmc
+from dash import Input, Output, html
+
+from poor_bench.config.load import load_llms
+from poor_bench.dashboard.components.blocks import card
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.tables import number, still
+from poor_bench.dashboard.page import on_data
+from poor_bench.dashboard.services.console_runs import must_ask, write_options
+from poor_bench.dashboard.start_form import (
+    StartForm,
+    StartPlan,
+    bind_start_form,
+    cost_field,
+    read_limit,
+    show_console_run,
+    write_cost,
+)
+from poor_bench.dashboard.text.formatting import dollars_text
+from poor_bench.errors import ConfigError
+from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
+from poor_bench.judge.storage import PAIRWISE_RUNS, PairwiseStore, StoredPairwise
+from poor_bench.messages import write_count
+
+if TYPE_CHECKING:
+    from dash import Dash
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.components.controls import StayLinks
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.dashboard.url_state import TablesUrl
+
+
+class PairIds(StrEnum):
+    """Choices of the form, and the place of the stored comparisons."""
+
+    A = "pairwise-a-select"
+    B = "pairwise-b-select"
+    JUDGES = "pairwise-judges-select"
+    MAX_COST = "pairwise-cost-input"
+    STORED = "pairwise-stored-body"
+
+
+FORM = StartForm(
+    prefix="pairwise",
+    title="Compare two runs",
+    fields=(PairIds.A, PairIds.B, PairIds.JUDGES, PairIds.MAX_COST),
+    first="Choose two runs to see the plan and its cost.",
+)
+
+
+def build() -> list[Component]:
+    """Build the form and the place of the stored comparisons."""
+    runs = [
+        dmc.Select(id=name, label=label, placeholder="Choose a run", data=[], searchable=True)
+        for name, label in ((PairIds.A, "Run A"), (PairIds.B, "Run B"))
+    ]
+    judges = dmc.MultiSelect(
+        id=PairIds.JUDGES, label="Judges", placeholder="Judge of config.yaml", data=[], value=[],
+        searchable=True, clearable=True, hidePickedOptions=True,
+    )  # fmt: skip
+    return [
+        *FORM.build([*runs, judges, cost_field(PairIds.MAX_COST)]),
+        card("Pairwise comparisons", html.Div(id=PairIds.STORED), class_name="if-filled"),
+    ]
+
+
+def write_command(a: str, b: str | None, judges: Sequence[str] | None, max_cost: Any) -> list[str]:
+    """Write the command that a choice stands for.
+
+    Raises:
+        ConfigError: If the choice is incomplete.
+    """
+    if not b or a == b:
+        raise ConfigError("choose two different runs")
+    first, *panel = judges or [""]
+    options = write_options(judge=first, max_cost=read_limit(max_cost))
+    return ["judge", "pairwise", *options, *(f"--panel={name}" for name in panel), "--", a, b]
+
+
+def plan_run(services: Services, *values: Any) -> StartPlan:
+    """Describe what a choice would run."""
+    planned = services.pairwise_run.plan(write_command(*values))
+    n_left, cost_usd = planned["plan"]["n_planned"], planned["most_usd"]
+    shown = (
+        f"{write_count(n_left, 'pair')}, each in both orders, judged by "
+        f"{', '.join(planned['judges'])}{write_cost(cost_usd)}"
+    )
+    known = load_llms(services.files.config().data_dir).items
+    llms = [llm for llm in known if llm.id in planned["judges"]]
+    return StartPlan(
+        html.P(shown, className="quiet"), needs_consent=must_ask(2 * n_left, llms, cost_usd)
+    )
+
+
+class PairwiseLine(NamedTuple):
+    """One stored comparison."""
+
+    stored: StoredPairwise
+    counts: Mapping[PairOutcome, int]
+    judges: tuple[str, ...]
+
+    @property
+    def n_cases(self) -> int:
+        """Cases that were judged."""
+        return sum(self.counts.values())
+
+
+def read_lines(services: Services) -> list[PairwiseLine]:
+    """Read the stored comparisons, newest first."""
+    lines = []
+    for stored in PairwiseStore(services.files.config().data_dir).runs()[::-1]:
+        decided = combine_judges(stored.comparisons)
+        said = list(decided.by_case.values())
+        counts = {outcome: said.count(outcome) for outcome in PairOutcome}
+        lines.append(PairwiseLine(stored, counts, tuple(decided.by_judge) or stored.judges))
+    return lines
+
+
+def _count(field: str, heading: str, outcome: PairOutcome) -> SheetColumn[PairwiseLine]:
+    return SheetColumn(
+        field=field, heading=heading, value=lambda line: line.counts[outcome],
+        cell=lambda line: number(f"{line.counts[outcome]} of {line.n_cases}"),
+    )  # fmt: skip
+
+
+PAIRWISE: SheetTable[PairwiseLine] = SheetTable(
+    name="pairwise",
+    label="Pairwise comparisons",
+    columns=[
+        SheetColumn(field="run", heading="Comparison", value=lambda line: line.stored.run_id),
+        SheetColumn(field="a", heading="A", value=lambda line: line.stored.a_run_id),
+        SheetColumn(field="b", heading="B", value=lambda line: line.stored.b_run_id),
+        SheetColumn(field="judges", heading="Judges", value=lambda line: ", ".join(line.judges)),
+        _count("wins-a", "A better", PairOutcome.A),
+        _count("wins-b", "B better", PairOutcome.B),
+        SheetColumn(field="cost", heading="Cost", value=lambda line: line.stored.cost_usd,
+                    cell=lambda line: number(dollars_text(line.stored.cost_usd))),
+    ],
+)  # fmt: skip
+
+
+def list_run_options(services: Services) -> list[dict[str, str]]:
+    """List the judged runs that can be compared, newest first."""
+    headers = [summary.run.header for summary in services.judged.summaries()[::-1]]
+    return [
+        {
+            "value": header.run_id,
+            "label": f"{header.agent_name}, {header.started[:16].replace('T', ' ')}",
+        }
+        for header in headers
+    ]
+
+
+def register_pairwise(
+    app: Dash, services: Services, links: StayLinks, url: type[TablesUrl]
+) -> None:
+    """Bind the form and the table.
+
+    Args:
+        app: The dashboard.
+        services: Start and list them.
+        links: Of the page.
+        url: State of the page.
+    """
+
+    @on_data(
+        app,
+        Output(PairIds.A, "data"),
+        Output(PairIds.B, "data"),
+        Output(PairIds.JUDGES, "data"),
+    )
+    def _options() -> Any:
+        runs = list_run_options(services)
+        return runs, runs, services.suite_starts.list_llms()
+
+    @on_data(app, Output(PairIds.STORED, "children"), Input(links.store_id, "data"))
+    def _stored(search: str) -> Any:
+        lines = read_lines(services)
+        table = PAIRWISE.draw(lines, links, url.read(search)) if lines else None
+        return still(table, search=search)
+
+    run = services.pairwise_run
+    bind_start_form(
+        app,
+        FORM,
+        plan=partial(plan_run, services),
+        is_active=lambda: run.state().is_active,
+        show=lambda: show_console_run(run, services.running, PAIRWISE_RUNS.name),
+        start=lambda a, b, *more: run.start(f"{a}, {b}", write_command(a, b, *more)),
+        cancel=run.cancel,
+    )

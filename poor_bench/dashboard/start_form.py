@@ -1,0 +1,287 @@
+"""A form that starts a run: choices, plan, a question before money, and the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dash_mantine_components as dmc
+from dash import Input, Output, State, dcc, html, no_update
+
+from poor_bench.dashboard.components.blocks import (
+    ABSENT,
+    aria,
+    card,
+    error_banner,
+    live_card,
+    live_head,
+    loading_state,
+    set_code,
+)
+from poor_bench.dashboard.components.controls import small_button, start_button
+from poor_bench.dashboard.components.tables import number, row, sheet
+from poor_bench.dashboard.page import leave_unchanged, on_click, on_data, show_error
+from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.text.formatting import dollars_text, error_text
+from poor_bench.errors import ConfigError, PoorBenchError
+
+if TYPE_CHECKING:
+    from dash import Dash
+    from dash.development.base_component import Component
+
+    from poor_bench.dashboard.services.console_runs import ConsoleRun
+    from poor_bench.dashboard.services.running import RunningRun, RunningRuns
+
+RunParts = tuple[Any, str, Any, bool]
+"""Body, class and head of a run, and whether its clock rests."""
+CLOCK_MS = 1000
+PHASE_TITLES = {
+    RunPhase.IDLE: "Run of another process",
+    RunPhase.STARTING: "Starting",
+    RunPhase.RUNNING: "Running",
+    RunPhase.PAUSED: "Paused: open requests still finish",
+    RunPhase.STOPPING: "Stopping",
+    RunPhase.FINISHED: "Finished",
+    RunPhase.CANCELLED: "Cancelled; results so far are stored",
+    RunPhase.BROKEN: "The run failed",
+    RunPhase.INTERRUPTED: "Stopped early; results so far are stored",
+}
+
+
+class StartPlan(NamedTuple):
+    """What a choice would run."""
+
+    shown: Any
+    is_off: bool = False
+    """True if it cannot start."""
+    needs_consent: bool = False
+    """True if it is long or may cost money."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartForm:
+    """A form, its question and its run; their ids begin with `prefix`."""
+
+    prefix: str
+    title: str
+    fields: tuple[str, ...]
+    """Ids of the choices, in the order in which they are handed on."""
+    first: str
+    """What to do as long as the first choice is empty."""
+    note: str = ""
+
+    def part(self, name: str) -> str:
+        """Name an element."""
+        return f"{self.prefix}-{name}"
+
+    def build(self, fields: Sequence[Component]) -> list[Component]:
+        """Build the form, the place of its run, its question and its clock."""
+        return [
+            card(
+                self.title,
+                html.Div(list(fields), className="start-fields", role="form",
+                         **aria(label=self.title)),
+                html.Div(loading_state(1), id=self.part("preview-body")),
+                note=self.note or None,
+                tools=[start_button(self.part("start-button"))],
+            ),
+            live_card(
+                f"{self.title}: in progress",
+                frame_id=self.part("run-frame"),
+                head_id=self.part("run-head"),
+                body_id=self.part("run-body"),
+                tools=[small_button("Cancel", self.part("cancel-button"), "stop")],
+            ),
+            consent_dialog(self.prefix),
+            dcc.Interval(id=self.part("clock-interval"), interval=CLOCK_MS, disabled=True),
+        ]  # fmt: skip
+
+    def run_outputs(self, **more: Any) -> list[Output]:
+        """List what `RunParts` go to."""
+        return [
+            Output(self.part("run-body"), "children", **more),
+            Output(self.part("run-frame"), "className", **more),
+            Output(self.part("run-head"), "children", **more),
+            Output(self.part("clock-interval"), "disabled", **more),
+        ]
+
+
+def consent_dialog(prefix: str) -> Component:
+    """Build the question before a run that is long or may cost money."""
+    dialog: Component = dmc.Modal(
+        [
+            html.Div(id=f"{prefix}-consent-body"),
+            html.Div(
+                [
+                    dmc.Button(
+                        "Back", id=f"{prefix}-consent-back-button", variant="default", n_clicks=0
+                    ),
+                    dmc.Button("Start run", id=f"{prefix}-consent-start-button", n_clicks=0),
+                ],
+                className="dialog-buttons",
+            ),
+        ],
+        id=f"{prefix}-consent-modal",
+        title="Start this run?",
+        size="lg",
+        closeButtonProps=aria(label="Close"),
+    )
+    return dialog
+
+
+def cost_field(field_id: str) -> Component:
+    """Build the box for the limit of the cost."""
+    box: Component = dmc.NumberInput(
+        id=field_id, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
+    )
+    return box
+
+
+def read_limit(value: Any, what: str = "the cost limit", least: float = 0) -> float | None:
+    """Read a number of a form; None where it is empty.
+
+    Raises:
+        ConfigError: If it is not a number, or below `least`.
+    """
+    if value in (None, ""):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+        raise ConfigError(f"{what} must be a number, {least:g} or more")
+    return float(value)
+
+
+def write_cost(cost_usd: float | None) -> str:
+    """Write the estimated cost at the end of a plan."""
+    if cost_usd is None:
+        return "; cost unknown"
+    return f"; up to {dollars_text(cost_usd)}" if cost_usd else ""
+
+
+def bind_start_form(
+    app: Dash,
+    form: StartForm,
+    *,
+    plan: Callable[..., StartPlan],
+    is_active: Callable[[], bool],
+    show: Callable[[], RunParts],
+    start: Callable[..., object],
+    cancel: Callable[[], object],
+) -> None:
+    """Bind a form and its run.
+
+    Args:
+        app: The dashboard.
+        form: Both.
+        plan: Takes the values of the fields; may raise PoorBenchError.
+        is_active: True while our own run is in progress.
+        show: The run as it is.
+        start: Takes the values of the fields, and starts the run; may raise PoorBenchError.
+        cancel: Asks the run to end.
+    """
+    states = [State(field, "value") for field in form.fields]
+    opened = Output(form.part("consent-modal"), "opened", allow_duplicate=True)
+    run_outputs = form.run_outputs(allow_duplicate=True)
+
+    @on_data(
+        app,
+        Output(form.part("preview-body"), "children"),
+        Output(form.part("start-button"), "disabled"),
+        Input(form.part("clock-interval"), "disabled"),
+        *(Input(field, "value") for field in form.fields),
+    )
+    def _preview(_is_still: bool, *values: Any) -> Any:
+        return plan_or_tell(form, plan, is_active, *values)[:2]
+
+    @on_data(app, *form.run_outputs(), Input(form.part("clock-interval"), "n_intervals"))
+    def _run(_ticks: int | None) -> Any:
+        return show()
+
+    def start_now(*values: Any) -> RunParts:
+        try:
+            start(*values)
+        except PoorBenchError as error:
+            show_error(error_text(error))
+        return show()
+
+    @on_click(
+        app,
+        form.part("start-button"),
+        *run_outputs,
+        opened,
+        Output(form.part("consent-body"), "children"),
+        *states,
+    )
+    def _start(*values: Any) -> Any:
+        planned = plan_or_tell(form, plan, is_active, *values)
+        if planned.needs_consent:
+            return *leave_unchanged(run_outputs), True, planned.shown
+        return *start_now(*values), False, no_update
+
+    @on_click(app, form.part("consent-start-button"), *run_outputs, opened, *states)
+    def _start_with_consent(*values: Any) -> Any:
+        return *start_now(*values), False
+
+    @on_click(app, form.part("consent-back-button"), opened)
+    def _go_back() -> bool:
+        return False
+
+    @on_click(app, form.part("cancel-button"), *run_outputs)
+    def _cancel() -> Any:
+        cancel()
+        return show()
+
+
+def plan_or_tell(
+    form: StartForm, plan: Callable[..., StartPlan], is_active: Callable[[], bool], *values: Any
+) -> StartPlan:
+    """Plan a choice, or say why it cannot start."""
+    if is_active():
+        return StartPlan(_say("Wait until the current run has finished."), is_off=True)
+    if not values[0]:
+        return StartPlan(_say(form.first), is_off=True)
+    try:
+        return plan(*values)
+    except PoorBenchError as error:
+        return StartPlan(error_banner(error), is_off=True)
+
+
+def _say(text: str) -> Component:
+    return html.P(text, className="quiet")
+
+
+def show_run(phase: RunPhase, note: str, body: Sequence[Any]) -> RunParts:
+    """Build the parts of a run; a part of the body that is None is left out."""
+    is_active = phase in {RunPhase.STARTING, RunPhase.RUNNING, RunPhase.STOPPING}
+    marks = {"is-active": is_active, "can-cancel": is_active and phase is not RunPhase.STOPPING}
+    shown = " ".join(["card started-run", *(mark for mark, is_true in marks.items() if is_true)])
+    parts = [part for part in body if part is not None]
+    return parts, shown, live_head(PHASE_TITLES[phase], note), not is_active
+
+
+def show_message(message: str) -> Component | None:
+    """Show why a run could not go on, or what is missing of it."""
+    return html.P(set_code(message), className="failure-box") if message else None
+
+
+def show_console_run(run: ConsoleRun, running: RunningRuns, kind: str) -> RunParts:
+    """Build the parts of the runs of one kind, whichever process runs them."""
+    state = run.state()
+    others = [each for each in running.runs() if each.kind == kind]
+    if state.phase is RunPhase.IDLE and not others:
+        return None, ABSENT, None, True
+    table = list_running(others) if others else None
+    *parts, is_still = show_run(state.phase, state.name, [show_message(state.message), table])
+    return *parts, is_still and not others
+
+
+def list_running(runs: Sequence[RunningRun]) -> Component:
+    """Build the table of runs in progress."""
+    rows = [row(run.kind, run.what, run.run_id, number(_write_share(run))) for run in runs]
+    return sheet(("Kind", "What", "Run", "Completed"), rows)
+
+
+def _write_share(run: RunningRun) -> str:
+    planned = run.progress.n_planned
+    done = f"{run.progress.n_done:,}"
+    return done if planned is None else f"{done} of {planned:,}"

@@ -71,10 +71,8 @@ def test_trials_stay_in_their_range(given: str | int, trials: int) -> None:
 
 
 def test_a_link_opens_the_selection_that_it_was_made_of() -> None:
-    link = run_link(
-        llm_ids=["a:b"], classes=["c"], levels=[2], tests=["t*"], trials=3, redo=Redo.ALL
-    )
-    page = layout(RunUrl.read(link.removeprefix("/run")))
+    link = run_link(llm_ids=["a:b"], classes=["c"], levels=[2], tests=["t*"], redo=Redo.ALL)
+    page = layout(RunUrl.read(f"{link.removeprefix('/run')}&trials=3"))
     assert [of_type(page, "MultiSelect")[at].value for at in range(3)] == [["a:b"], ["c"], ["2"]]
     assert of_type(page, "TextInput")[0].value == "t*"
     assert of_type(page, "NumberInput")[0].value == 3

@@ -31,6 +31,15 @@ _EPILOG = examples(
 )
 
 
+_SHOW_EXAMPLES = examples(
+    """
+  {program} tune list
+  {program} tune show last
+  {program} tune show 20261122T0250 --json
+"""
+)
+
+
 @click.group(epilog=_EPILOG)
 def command() -> None:
     """Find a better prompt or better parameters, and test whether the gain is significant.
@@ -39,7 +48,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", epilog=_SHOW_EXAMPLES)
 @json_option
 @pass_app
 def list_searches(app: AppContext, /, as_json: bool) -> int:
@@ -53,11 +62,11 @@ def list_searches(app: AppContext, /, as_json: bool) -> int:
         click.echo(f"No searches yet. Next: {next_command('tune prompt CLASS --llm ID')}")
     else:
         fields = {"Search": "run_id", "Kind": "kind", "What": "what", "Model": "llm"}
-        print_columns(rows, fields | {"Ended": "ended", "Accepted": "accepted"})
+        print_columns(rows, fields | {"State": "state", "Accepted": "accepted"})
     return 0
 
 
-@command.command()
+@command.command(epilog=_SHOW_EXAMPLES)
 @click.argument("run", metavar="RUN")
 @json_option
 @pass_app
@@ -105,6 +114,7 @@ def _build_row(search: KeptSearch) -> dict[str, Any]:
         "what": search.header.get("name"),
         "llm": search.header.get("llm"),
         "ended": end["reason"] if end else None,
+        "state": "running" if search.is_running else end["reason"] if end else "interrupted",
         "accepted": accepted["key"] if accepted else None,
     }
 

@@ -249,11 +249,15 @@ def open_view(
 
 def print_sweep_report(report: ParamsReport) -> None:
     """Print the variants by score, and the next step."""
+    from poor_bench.tuning.searches import StopReason
+
     print_table(_build_row(row, report) for row in report.standings)
-    if report.message:
+    if report.reason is StopReason.RUNNING:
+        click.echo("The search is still running.")
+    elif report.message:
         click.echo(f"Stopped early: {harmless(report.message)}")
     say(report.verdict)
-    spent = write_count(report.n_calls, "call")
+    spent = "n/a" if report.n_calls is None else write_count(report.n_calls, "call")
     click.echo(f"Spent: {spent}. All results are stored: {next_command('report')}")
     resume = next_command(f"tune params --resume {report.run_id}")
     if report.reason.can_go_on:

@@ -358,6 +358,7 @@ def _describe_end(report: PromptReport) -> str:
         StopReason.COST: "Stopped: the next step would exceed --max-cost.",
         StopReason.LLM_FAILED: "Stopped: a model could not be reached.",
         StopReason.CANCELLED: "Stopped; results so far are stored.",
+        StopReason.RUNNING: "The search is still running.",
     }
     ending = words.get(report.end.reason, "")
     return f"{ending} {harmless(report.end.message)}".strip()
@@ -374,7 +375,7 @@ def _colour(diff: str) -> str:
     return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in lines)
 
 
-def _format_cost(cost_usd: float) -> str:
+def _format_cost(cost_usd: float | None) -> str:
     from poor_bench.metrics import cost_text
 
     return f", {cost_text(cost_usd)}" if cost_usd else ""

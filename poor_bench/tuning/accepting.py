@@ -75,6 +75,8 @@ def accept_prompt(
     candidate = _candidate(read_report(search), key)
     header = search.header
     place = find_place(header["subject"], config)
+    if place.text == candidate.text:
+        raise ConfigError(f"prompt {candidate.key} is the {header['name']} already")
     if place.text != header["base_text"] and not force:
         raise ConfigError(
             f"the {header['name']} was edited after this search",

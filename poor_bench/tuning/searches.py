@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
-from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError
+from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError, StoreError
 from poor_bench.models.completion import sum_known
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, new_run_id, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
@@ -59,7 +59,9 @@ class StopReason(StrEnum):
     LLM_FAILED = "llm_failed"
     """A model cannot be reached, or its answers cannot be scored."""
     CANCELLED = "cancelled"
-    """The user stopped it."""
+    """The user stopped it, or its process was killed."""
+    RUNNING = "running"
+    """It has not ended."""
 
     @property
     def can_go_on(self) -> bool:
@@ -200,6 +202,26 @@ class KeptSearch(StoredRun):
     """One stored search; its kind is `prompt` or `params`."""
 
     lines: tuple[TuningLine, ...]
+
+    def require(self, *names: str) -> None:
+        """Check that the header holds some facts.
+
+        Raises:
+            StoreError: If one is missing, because the first line of the file is damaged.
+        """
+        missing = [name for name in names if name not in self.header]
+        if missing:
+            raise StoreError(
+                f"{self.path} has no readable header: `{missing[0]}` is missing",
+                hint="Delete the file, or restore it from a backup.",
+            )
+
+    @property
+    def reason(self) -> StopReason:
+        """Why it ended; `CANCELLED` if its process was killed."""
+        end = self.last("end") or {}
+        is_running = self.is_running
+        return StopReason.RUNNING if is_running else StopReason(end.get("reason", "cancelled"))
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
         """Records of one kind, oldest first."""

@@ -258,8 +258,10 @@ class ParamsReport:
     """Variant that was dropped early to the one that beat it."""
     reason: StopReason
     message: str
-    n_calls: int
-    cost_usd: float
+    n_calls: int | None
+    """None if its process was killed: only the end counts them."""
+    cost_usd: float | None
+    """None if no cost is known."""
     accepted: str = ""
     """Id of the variant that was added to llms.json; empty where none was."""
 
@@ -313,19 +315,26 @@ class ParamsReport:
 
 
 def read_sweep(search: KeptSearch) -> ParamsReport:
-    """Read the report of a sweep from its file."""
+    """Read the report of a sweep from its file.
+
+    Raises:
+        StoreError: If its header is not readable.
+    """
+    search.require("name", "llm", "tests", "axes")
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
     dropped = {record["id"]: record["leader"] for record in search.of_kind("dropped")}
+    standings = tuple(_standing(row) for row in end.get("standings", ()))
+    is_priced = any(row.cost_usd is not None for row in standings)
     return ParamsReport(
         run_id=search.run_id,
         header=search.header,
-        standings=tuple(_standing(row) for row in end.get("standings", ())),
+        standings=standings,
         dropped=end.get("dropped", dropped),
-        reason=StopReason(end.get("reason", StopReason.CANCELLED)),
+        reason=search.reason,
         message=str(end.get("message", "" if end else "the process ended")),
-        n_calls=int(end.get("n_calls", 0)),
-        cost_usd=float(end.get("cost_usd", 0.0)),
+        n_calls=end.get("n_calls"),
+        cost_usd=end.get("cost_usd") if is_priced else None,
         accepted=str(accepted.get("key", "")),
     )
 

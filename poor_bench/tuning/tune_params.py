@@ -245,6 +245,7 @@ def restore_task(search: KeptSearch, config: WorkspaceFolder, limits: SpendingLi
     Raises:
         ConfigError: If its model, or one of its tests, no longer exists.
     """
+    search.require("name", "llm", "tests", "axes", "n_trials", "seed")
     header, workspace = search.header, config.workspace
     gone = [name for name in header["tests"] if name not in workspace.tests_by_id]
     gone += [name for name in (header["llm"],) if name not in workspace.llms_by_id]

@@ -207,3 +207,59 @@ def test_a_dry_run_shows_the_plan_and_a_search_is_not_made_twice_at_once(
         assert call(folder, *TUNE, "--beside") == 0
     finally:
         file.close()
+
+
+def test_a_running_and_a_killed_search_are_told_apart(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(folder, *TUNE)
+    search = find_search(folder, "last")
+    lines = search.path.read_bytes().splitlines(keepends=True)
+    search.path.write_bytes(
+        b"".join(line for line in lines if not line.startswith((b'{"end"', b'{"proof"')))
+    )
+    file = TuningFile(search.path)
+    capsys.readouterr()
+    call(folder, "tune", "list")
+    call(folder, "tune", "show", "last")
+    shown = capsys.readouterr().out
+    assert "running" in shown.splitlines()[3]
+    assert "The search is still running." in shown
+    assert "--resume" not in shown
+    file.close()
+    call(folder, "tune", "list")
+    call(folder, "tune", "show", "last")
+    shown = capsys.readouterr().out
+    assert "interrupted" in shown
+    assert f"add --resume {search.run_id}" in shown
+
+
+def test_a_prompt_that_is_in_use_already_is_not_accepted_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(folder, *TUNE, "--yes")
+    capsys.readouterr()
+    assert call(folder, "tune", "accept", "last", "--yes") == 2
+    assert "is the prompt template of class sums already" in capsys.readouterr().err
+
+
+def test_a_cost_without_prices_is_unknown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(folder, *TUNE, "--json")
+    told = json_of(capsys)
+    assert told["cost_usd"] is told["run"]["cost_usd"] is None
+    assert told["n_calls"] > 0
+
+
+@pytest.mark.parametrize("header", ['{"run":{"kind":"prompt"}}', '{"run":{"kind":"params"}}', "\0"])
+def test_a_search_without_a_readable_header_is_reported(
+    folder: Path, header: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "tuning" / "20261122T000000-aaaaaa.jsonl"
+    path.parent.mkdir()
+    path.write_text(f"{header}\n")
+    assert call(folder, "tune", "list") == 0
+    assert call(folder, "tune", "show", "last") == 4
+    assert "aaaaaa.jsonl has no readable header" in capsys.readouterr().err
+    assert call(folder, "tune", "accept", "last", "--yes") in {2, 4}
+    assert call(folder, *TUNE, "--resume", "20261122T000000-aaaaaa") in {2, 4}
+    assert call(folder, "tune", "params", "--resume", "20261122T000000-aaaaaa") in {2, 4}

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
 
-from poor_bench.errors import CostLimitError, RunCancelledError
+from poor_bench.errors import CostLimitError, RunCancelledError, StoreError
 from poor_bench.models.failure import Failure, FailureScope
 from poor_bench.models.llm import LLM
 from poor_bench.pool.events import JobDone
@@ -179,8 +179,15 @@ def proof_calls(split: Split, n_calls_per_case: int) -> int:
 
 
 def read_split(header: Mapping[str, Any]) -> Split:
-    """Read the split from a search's header."""
-    return Split(**{part: tuple(ids) for part, ids in header["split"].items()})
+    """Read the split from a search's header.
+
+    Raises:
+        StoreError: If the header is not readable.
+    """
+    split = header.get("split")
+    if not isinstance(split, dict):
+        raise StoreError("the search has no readable header: `split` is missing")
+    return Split(**{part: tuple(ids) for part, ids in split.items()})
 
 
 def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:

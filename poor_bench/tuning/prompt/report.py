@@ -117,7 +117,8 @@ class PromptReport:
     proof: Proof | None
     """None where nothing better was found, or the held-out cases could not be tried."""
     n_calls: int
-    cost_usd: float
+    cost_usd: float | None
+    """None if no cost is known."""
     n_failed: int = 0
     """Attempts that failed to run since the search was started or resumed."""
     accepted: str = ""
@@ -161,7 +162,12 @@ class PromptReport:
 
 
 def read_report(search: KeptSearch) -> PromptReport:
-    """Read the report of a search from its file."""
+    """Read the report of a search from its file.
+
+    Raises:
+        StoreError: If its header is not readable.
+    """
+    search.require("name", "llm", "reflection_llm", "base_text", "split")
     found = {
         record["key"]: Candidate(**record | {"parents": tuple(record["parents"])})
         for record in search.of_kind("candidate")
@@ -175,13 +181,13 @@ def read_report(search: KeptSearch) -> PromptReport:
         header=search.header,
         end=SearchEnd(
             candidates=tuple(found.values()),
-            reason=StopReason(end.get("reason", StopReason.CANCELLED)),
-            message=str(end.get("message", "" if end else "The process did not finish.")),
+            reason=search.reason,
+            message=_read_message(search),
         ),
         proof=prove(proof["base"], proof["new"], proof.get("groups", {})) if proof else None,
         accepted=str(accepted.get("key", "")),
         n_calls=spent.n_calls,
-        cost_usd=spent.spent_usd,
+        cost_usd=spent.spent_usd if spent.is_priced else None,
         n_failed=int(end.get("n_failed", 0)),
     )
 
@@ -191,19 +197,29 @@ class Spent(NamedTuple):
 
     n_calls: int
     spent_usd: float
+    is_priced: bool
+    """True if the cost of a call is known."""
 
 
 def count_spent(search: KeptSearch) -> Spent:
     """Count calls and cost of a search, from its file."""
     per_case = int(search.header.get("n_calls_per_case", 1))
     attempts, reflections = search.of_kind("attempt"), search.of_kind("reflection")
-    costs = [record.get("cost_usd") or 0.0 for record in [*attempts, *reflections]]
+    costs = [record.get("cost_usd") for record in [*attempts, *reflections]]
     n_calls = sum(record.get("n_calls") or per_case for record in attempts)
     n_calls += len(reflections) + len(search.of_kind("failed"))
     ends = search.of_kind("end")
     n_calls += sum(end.get("n_lost_calls", 0) for end in ends)
-    costs += [end.get("lost_usd", 0.0) for end in ends]
-    return Spent(n_calls, sum(costs))
+    costs += [end["lost_usd"] for end in ends if end.get("lost_usd")]
+    known = [cost for cost in costs if cost is not None]
+    return Spent(n_calls, sum(known), is_priced=bool(known))
+
+
+def _read_message(search: KeptSearch) -> str:
+    end = search.last("end")
+    if search.reason is StopReason.RUNNING:
+        return ""
+    return str(end.get("message", "")) if end else "The process did not finish."
 
 
 def _proof_json(proof: Proof | None) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from poor_bench.tuning.prompt.cases import (
     split_cases,
 )
 from poor_bench.tuning.prompt.edits import Editor, IdeaSource, TakingTurns
-from poor_bench.tuning.prompt.report import PromptReport, count_spent, read_report
+from poor_bench.tuning.prompt.report import PromptReport, Spent, count_spent, read_report
 from poor_bench.tuning.prompt.search import (
     Candidate,
     PromptSearch,
@@ -75,9 +75,10 @@ class PromptTask:
 
     @property
     def asked(self) -> tuple[LLM, ...]:
-        """All models that the search may ask."""
+        """All models that the search may ask, each once."""
         writes = self.ideas is not IdeaSource.EDITS
-        return (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
+        asked = (*self.subject.llms, *((self.reflection_llm,) if writes else ()))
+        return tuple({llm.id: llm for llm in asked}.values())
 
 
 def make_header(task: PromptTask, split: Split) -> dict[str, Any]:
@@ -135,8 +136,10 @@ def tune_prompt(
     require_gepa()
     if resumed is not None:
         _require_unchanged(task, resumed)
-    spent = count_spent(resumed)._asdict() if resumed else {}
-    budget = open_budget(task.limits, manager, task.asked, **spent)
+    spent = count_spent(resumed) if resumed else Spent(0, 0.0, is_priced=False)
+    budget = open_budget(
+        task.limits, manager, task.asked, spent_usd=spent.spent_usd, n_calls=spent.n_calls
+    )
     manager.preload(task.llm, control.cancelled)
     split = read_split(resumed.header) if resumed else split_task(task)
     with closing(_open_file(task, split, data_dir, manager, resumed)) as file:

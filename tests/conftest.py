@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import json
 import os
@@ -84,6 +85,22 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if (compiled := session.config.stash.get(_COMPILED, None)) is not None:
         of_tests = compiled.joinpath(*Path(tempfile.gettempdir()).resolve().parts[1:])
         shutil.rmtree(of_tests, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Look for no garbage while tests are collected; see `pytest_collection_finish`."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and collected tests out of every later search for garbage.
+
+    They live until the end, and searching their million objects again and again took half of the
+    CPU of collection and a tenth of that of the tests.
+    """
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,23 +17,26 @@ _CONSOLE = frozenset({"judge run AGENT --judge LLM"})
 """Commands, as the console has them."""
 
 
-def test_the_list_of_texts_is_current() -> None:
-    assert write(collect()) == LIST.read_text(encoding="utf-8"), RENEW
+@pytest.fixture(scope="module")
+def texts() -> dict[str, list[str]]:
+    return collect()
 
 
-def test_no_text_is_listed_twice() -> None:
-    texts = [text for part in collect().values() for text in part]
-    assert len(set(texts)) == len(texts)
+def test_the_list_of_texts_is_current(texts: dict[str, list[str]]) -> None:
+    assert write(texts) == LIST.read_text(encoding="utf-8"), RENEW
 
 
-@pytest.mark.parametrize("part", collect())
-def test_texts_use_the_words_of_the_field(part: str) -> None:
-    texts = [text for text in collect()[part] if text not in _CONSOLE]
-    assert [text for text in texts if _OLD_WORDS.search(text)] == []
+def test_no_text_is_listed_twice(texts: dict[str, list[str]]) -> None:
+    listed = [text for part in texts.values() for text in part]
+    assert len(set(listed)) == len(listed)
 
 
-def test_texts_are_found_in_pages_and_scripts_but_not_ids() -> None:
-    texts = collect()
+def test_texts_use_the_words_of_the_field(texts: dict[str, list[str]]) -> None:
+    shown = [(part, text) for part, each in texts.items() for text in each if text not in _CONSOLE]
+    assert [each for each in shown if _OLD_WORDS.search(each[1])] == []
+
+
+def test_texts_are_found_in_pages_and_scripts_but_not_ids(texts: dict[str, list[str]]) -> None:
     assert "Model comparison" in texts["page overview"]
     assert "Shown columns" in texts["assets"]
     assert not any("llms-add-button" in each for each in texts["page llms"])

@@ -19,16 +19,20 @@ from tests.dashboard.results_written import services_with
 HOST = {"Host": "127.0.0.1:8050"}
 
 
-@pytest.fixture
-def app(workspace_files: WorkspaceFiles) -> Dash:
-    services = services_with(workspace_files, {"one": [1, 0, 1]})
-    return create_app(services, Access(host="127.0.0.1", port=8050))
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Dash:
+    return open_app(WorkspaceFiles(tmp_path_factory.mktemp("app")))
 
 
 @pytest.fixture
 def client(app: Dash) -> Iterator[FlaskClient]:
     with app.server.test_client() as client:
         yield client
+
+
+def open_app(files: WorkspaceFiles) -> Dash:
+    services = services_with(files, {"one": [1, 0, 1]})
+    return create_app(services, Access(host="127.0.0.1", port=8050))
 
 
 def ids_in(layout: Any) -> Iterator[str]:
@@ -163,7 +167,9 @@ def test_nothing_is_loaded_from_elsewhere(client: FlaskClient) -> None:
     assert all(re.match(r"/(?!/)", source) for source in sources)
 
 
-def test_an_error_of_ours_shows_no_stack_trace(app: Dash) -> None:
+def test_an_error_of_ours_shows_no_stack_trace(workspace_files: WorkspaceFiles) -> None:
+    app = open_app(workspace_files)
+
     @app.callback(Output(ShellIds.PROBLEMS, "title"), Input(ShellIds.CLOCK, "disabled"))
     def _break(_disabled: bool) -> str:
         raise RuntimeError("secret place")

@@ -14,9 +14,9 @@ from tests.dashboard.results_written import services_with
 HOST = {"Host": "127.0.0.1:8050"}
 
 
-@pytest.fixture
-def client(workspace_files: WorkspaceFiles) -> Iterator[FlaskClient]:
-    services = services_with(workspace_files, {"one": [1, 0, 1]})
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    services = services_with(WorkspaceFiles(tmp_path_factory.mktemp("bundle")), {"one": [1, 0, 1]})
     app = create_app(services, Access(host="127.0.0.1", port=8050))
     with app.server.test_client() as client:
         yield client

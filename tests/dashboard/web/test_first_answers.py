@@ -23,9 +23,10 @@ MOST_REQUESTS = 20
 OF_THE_PAGE = ("page", "script", "styles", "first answers", "icon", "is the server there")
 
 
-@pytest.fixture
-def client(workspace_files: WorkspaceFiles) -> Iterator[FlaskClient]:
-    services = services_with(workspace_files, {"one": [1, 0, 1], "two": [1, 1, 1]})
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    files = WorkspaceFiles(tmp_path_factory.mktemp("first_answers"))
+    services = services_with(files, {"one": [1, 0, 1], "two": [1, 1, 1]})
     app = create_app(services, Access(host="127.0.0.1", port=8050))
     with app.server.test_client() as client:
         yield client

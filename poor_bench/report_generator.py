@@ -231,18 +231,15 @@ class ReportGenerator:
 
     def _read_table(self) -> _Read:
         """Read the same from the index."""
-        from poor_bench.results.figures import count_stale, without_removed
+        from poor_bench.results.figures import count_stale, select_counted
         from poor_bench.results.table import StoredRows
 
         known = self._config.workspace.tests_by_id
         table = self._config.store.table()
         is_chosen = table.find_entries("llm_id", self._is_chosen)
         is_removed = table.find_entries("test_id", lambda test_id: test_id not in known)
-        counted = without_removed(table, self._tests, generation=1)
-        if not is_chosen.all():
-            counted = replace(
-                counted.select(counted.find_entries("llm_id", self._is_chosen)), basis=counted.basis
-            )
+        chosen = filter(self._is_chosen, table.llm_ids)
+        counted = select_counted(table, self._tests, set(chosen))
         known_rows, reasons = StaleCheck(self._config).find_rows(counted)
         return _Read(
             results=StoredRows(counted),

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.compared_tests import MEASURED_CHANGES
 from poor_bench.config.names import ids_named
-from poor_bench.gates.check import Evidence
+from poor_bench.gates.check import Evidence, count_untold
 from poor_bench.gates.gate import Gate
 from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.stale import StaleCheck
+from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poor_bench.comparison.result_set import ResultSet
     from poor_bench.models.result import Result
     from poor_bench.models.test import Test
+    from poor_bench.statistics.summary import StaleReason
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -50,30 +51,60 @@ def gather_evidence(
     """
     chosen = select(config.workspace, selection)
     tests = {test.test_id: test for test in chosen.tests}
-    opener = ResultSetResolver(config)
-    results: dict[str, list[Result]] = {llm.id: [] for llm in chosen.llms}
-    stale = StaleCheck(config).find(opener.present)
-    for result in opener.present:
-        counts = n_trials is None or (result.trial <= n_trials and result.key not in stale)
-        if counts and result.llm_id in results and result.test_id in tests:
-            results[result.llm_id].append(result)
-    flat = tuple(result for of_llm in results.values() for result in of_llm)
-    now = replace(opener.open(NOW), results=flat)
-    baselines = {gate.baseline for gate in gates if gate.baseline}
-    return Evidence(
+    known = Evidence(
         llms=chosen.llms,
         tests=tests,
-        results=results,
-        n_stale=Counter(r.llm_id for r in flat if r.score is not None and r.key in stale),
-        comparisons={
-            baseline: _compare_baseline(
-                opener.resolve_baseline(baseline), now, tests, config, pass_score
-            )
-            for baseline in baselines
-        },
+        results={},
         named=ids_named(selection.llms, chosen.llms),
         pass_score=pass_score,
         is_sequential=n_trials is not None,
+    )
+    baselines = {gate.baseline for gate in gates if gate.baseline}
+    if n_trials is None and not baselines and config.store.is_large():
+        return _add_columns(known, config)
+    opener = ResultSetResolver(config)
+    known, flat = _add_results(known, StaleCheck(config).find(opener.present), opener, n_trials)
+    now = replace(opener.open(NOW), results=flat)
+    comparisons = {
+        name: _compare_baseline(opener.resolve_baseline(name), now, tests, config, pass_score)
+        for name in baselines
+    }
+    return replace(known, comparisons=comparisons)
+
+
+def _add_results(
+    known: Evidence,
+    stale: Mapping[TrialKey, StaleReason],
+    opener: ResultSetResolver,
+    n_trials: int | None,
+) -> tuple[Evidence, tuple[Result, ...]]:
+    """Add the stored results, and list them."""
+    results: dict[str, list[Result]] = {llm.id: [] for llm in known.llms}
+    for result in opener.present:
+        counts = n_trials is None or (result.trial <= n_trials and result.key not in stale)
+        if counts and result.llm_id in results and result.test_id in known.tests:
+            results[result.llm_id].append(result)
+    flat = tuple(result for of_llm in results.values() for result in of_llm)
+    scored = [result for result in flat if result.score is not None]
+    n_stale = Counter(result.llm_id for result in scored if result.key in stale)
+    n_untold = count_untold(scored, known.tests)
+    return replace(known, results=results, n_stale=n_stale, n_untold=n_untold), flat
+
+
+def _add_columns(known: Evidence, config: WorkspaceFolder) -> Evidence:
+    """Add the same of very many results, in columns."""
+    from poor_bench.results.figures import count_untold_rows, select_counted
+
+    llm_ids = {llm.id for llm in known.llms}
+    table = select_counted(config.store.table(), known.tests, llm_ids)
+    n_stale: Counter[str] = Counter()
+    for group, reasons in StaleCheck(config).count(table).items():
+        n_stale[group.llm_id] += reasons.total()
+    return replace(
+        known,
+        results=table.split_by_llm(),
+        n_stale=n_stale,
+        n_untold=count_untold_rows(table, known.tests),
     )
 
 

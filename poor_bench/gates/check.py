@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 from poor_bench import metrics
 from poor_bench.comparison.compare import LLMComparison
@@ -26,6 +27,7 @@ from poor_bench.models.test import Test
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Summary, compute_scored_share
+from poor_bench.statistics.trials import TrialColumns, Trials, collect_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,10 @@ class Evidence:
     llms: Sequence[LLM]
     tests: Mapping[str, Test]
     """By test id."""
-    results: Mapping[str, Sequence[Result]]
+    results: Mapping[str, Trials]
     """LLM id to its results of these tests, failures included."""
+    n_untold: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """LLM id and class id to scored results that do not record both request and evaluator."""
     n_stale: Mapping[str, int] = field(default_factory=dict)
     """LLM id to the number of results that are out of date."""
     comparisons: Mapping[str, Mapping[str, LLMComparison]] = field(default_factory=dict)
@@ -53,20 +57,37 @@ class Evidence:
 
     def scope(self, llm_id: str, class_id: str | None) -> Scope:
         """Collect the results of one LLM on all tests, or on those of a class."""
-        test_ids = {
-            test_id
-            for test_id, test in self.tests.items()
-            if class_id is None or test.class_id == class_id
-        }
-        results = [result for result in self.results.get(llm_id, ()) if result.test_id in test_ids]
-        rows = summarise(results, tests=self.tests, pass_score=self.pass_score)
+        classes = self.classes() if class_id is None else [class_id]
+        tests = {name for name, test in self.tests.items() if test.class_id in classes}
+        trials = collect_columns(self.results.get(llm_id, ()))
+        trials = trials.pick(trials.find_entries("test_id", tests.__contains__))
+        rows = summarise(trials, tests=self.tests, pass_score=self.pass_score)
+        n_untold = self.n_untold.get(llm_id, {})
         return Scope(
             llm_id=llm_id,
             class_id=class_id,
-            n_tests=len(test_ids),
-            results=results,
+            n_tests=len(tests),
+            n_untold=sum(n_untold.get(name, 0) for name in classes),
+            trials=trials,
             summary=rows[0] if rows else None,
         )
+
+
+def count_untold(scored: Iterable[Result], tests: Mapping[str, Test]) -> dict[str, Counter[str]]:
+    """Count the scored results that do not record both request and evaluator.
+
+    Args:
+        scored: Results with a score.
+        tests: By test id.
+
+    Returns:
+        LLM id to class id to their number.
+    """
+    found: dict[str, Counter[str]] = {}
+    for result in scored:
+        if not (result.request_fingerprint and result.evaluator_fingerprint):
+            found.setdefault(result.llm_id, Counter())[tests[result.test_id].class_id] += 1
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,23 +97,16 @@ class Scope:
     llm_id: str
     class_id: str | None
     n_tests: int
-    results: Sequence[Result]
+    n_untold: int
+    """Scored results that do not record both request and evaluator."""
+    trials: TrialColumns
     summary: Summary | None
-    """Figures of `results`; None without any result."""
-
-    @property
-    def n_untold(self) -> int:
-        """Scored results that record neither request nor evaluator."""
-        return sum(
-            not (result.request_fingerprint and result.evaluator_fingerprint)
-            for result in self.results
-            if result.score is not None
-        )
+    """Figures of `trials`; None without any result."""
 
     @property
     def n_pending(self) -> int:
         """Tests without any result."""
-        return self.n_tests - len({result.test_id for result in self.results})
+        return self.n_tests - len(self.trials.find_values("test_id"))
 
 
 _ROUNDING = 1e-9
@@ -111,13 +125,10 @@ def _check_p95(scope: Scope, limit: float) -> Observation:
     seen = f"95 % end within {figure.value:.0f} ms ({write_count(figure.n, 'trial')})"
     if figure.value <= limit + _ROUNDING:
         return Observation(GateStatus.PASSED, figure.value, f"{seen}; the limit is {limit:.0f} ms")
-    timed = [
-        (result.test_id, result.execution_time_ms)
-        for result in scope.results
-        if result.score is not None and result.execution_time_ms is not None
-    ]
-    slower = [float(time_ms > limit) for _, time_ms in timed]
-    if mean_score(slower, [test_id for test_id, _ in timed]).low <= _SLOW_SHARE:
+    timed = scope.trials.pick(scope.trials.is_scored)
+    timed = timed.pick(~timed.is_missing("execution_time_ms"))
+    slower = [float(time_ms > limit) for time_ms in timed.columns["execution_time_ms"].tolist()]
+    if mean_score(slower, timed.columns["test_id"].tolist()).low <= _SLOW_SHARE:
         reason = f"{seen}, above {limit:.0f} ms, but too few trials to rule out chance"
         return Observation(GateStatus.WARNING, figure.value, reason)
     return Observation(GateStatus.FAILED, figure.value, f"{seen}, above {limit:.0f} ms")
@@ -128,7 +139,7 @@ def _check_cost(scope: Scope, limit: float) -> Observation:
     figure = metrics.COST.compute(scope.summary) if scope.summary else None
     if figure is None:
         return Observation(GateStatus.FAILED, None, f"{NOTHING}no result has a cost")
-    unknown = len({result.key for result in scope.results if result.cost_usd is None})
+    unknown = scope.trials.pick(scope.trials.is_missing("cost_usd")).count_trials()
     seen = f"cost {metrics.COST.text(figure.value)}" + (
         f" and {write_count(unknown, 'trial')} of unknown cost" if unknown else ""
     )
@@ -186,11 +197,15 @@ def check_gates(gates: Sequence[Gate], evidence: Evidence) -> list[GateOutcome]:
         raise ValueError("no gate is defined")
     asked = {gate.kind for gate in gates}
     implied = [gate for gate in IMPLIED_GATES if gate.kind not in asked]
-    return [outcome for gate in (*gates, *implied) for outcome in _list_outcomes(gate, evidence)]
+    scope = cache(evidence.scope)
+    return [
+        outcome
+        for gate in (*gates, *implied)
+        for outcome in _list_outcomes(gate, list(_check_gate(gate, evidence, scope)))
+    ]
 
 
-def _list_outcomes(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
-    outcomes = list(_check_gate(gate, evidence))
+def _list_outcomes(gate: Gate, outcomes: list[GateOutcome]) -> list[GateOutcome]:
     if gate.only_warns:
         return [
             replace(outcome, status=GateStatus.WARNING)
@@ -205,15 +220,17 @@ def _list_outcomes(gate: Gate, evidence: Evidence) -> list[GateOutcome]:
     return outcomes
 
 
-def _check_gate(gate: Gate, evidence: Evidence) -> Iterator[GateOutcome]:
+def _check_gate(
+    gate: Gate, evidence: Evidence, scope: Callable[[str, str | None], Scope]
+) -> Iterator[GateOutcome]:
     for llm in evidence.llms:
         if not gate.is_about(llm.id, llm.label):
             continue
-        if not evidence.results.get(llm.id):
+        if not scope(llm.id, None).summary:
             yield from _never_run(gate, llm, evidence)
             continue
         for class_id in list_classes(gate, evidence):
-            seen = _observe(gate, evidence.scope(llm.id, class_id), evidence)
+            seen = _observe(gate, scope(llm.id, class_id), evidence)
             yield GateOutcome(gate=gate, llm_id=llm.id, class_id=class_id, **asdict(seen))
 
 

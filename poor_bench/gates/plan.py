@@ -16,6 +16,7 @@ from poor_bench.gates.regression import (
     select_groups,
 )
 from poor_bench.statistics.non_inferiority import GateVerdict, TrialPlan, VarianceSource
+from poor_bench.statistics.trials import collect_columns
 
 _SHOWN_TRIALS = (1, 2, 3, 5, 10, 20, 50)
 
@@ -112,7 +113,8 @@ def _plan(
         tests = [
             test.test_id for test in evidence.tests.values() if class_id in {None, test.class_id}
         ]
-        trials, source = plan_without_baseline(tests, evidence.results.get(llm_id, ()), gate.limit)
+        known = collect_columns(evidence.results.get(llm_id, ()))
+        trials, source = plan_without_baseline(tests, known, gate.limit)
     return DropPlan(
         llm_id=llm_id, class_id=class_id, trials=trials, source=source, drop=drop, power=power
     )

@@ -11,7 +11,6 @@ from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, ScoreCh
 from poor_bench.comparison.messages import mismatches_text, names_text
 from poor_bench.gates.gate import NOTHING, GateStatus, Observation
 from poor_bench.messages import write_count
-from poor_bench.models.result import Result
 from poor_bench.statistics.non_inferiority import (
     ERROR,
     GateVerdict,
@@ -23,6 +22,7 @@ from poor_bench.statistics.non_inferiority import (
     gather_trials,
     measure_change,
 )
+from poor_bench.statistics.trials import TrialColumns
 
 
 def gather_sides(tests: Sequence[ComparedTest]) -> tuple[Trials, Trials]:
@@ -55,19 +55,22 @@ def plan_against_baseline(
 
 
 def plan_without_baseline(
-    test_ids: Sequence[str], results: Sequence[Result], tolerance: float
+    test_ids: Sequence[str], trials: TrialColumns, tolerance: float
 ) -> tuple[TrialPlan, VarianceSource]:
     """Plan a baseline and as many trials that are compared with it.
 
     Args:
         test_ids: At least one.
-        results: Of one LLM; their scatter is what is known.
+        trials: Of one LLM; their scatter is what is known.
         tolerance: Accepted drop of the mean score, above 0.0.
     """
     scores: dict[str, list[float]] = {test_id: [] for test_id in test_ids}
-    for result in results:
-        if result.score is not None and result.test_id in scores:
-            scores[result.test_id].append(result.score)
+    trials = trials.pick(trials.is_scored & trials.find_entries("test_id", scores.__contains__))
+    names = trials.values["test_id"]
+    for code, score in zip(
+        trials.columns["test_id"].tolist(), trials.columns["score"].tolist(), strict=True
+    ):
+        scores[names[code]].append(score)
     nothing: list[list[float]] = [[] for _ in scores]
     variance = estimate_trial_variance(gather_trials(list(scores.values())), gather_trials(nothing))
     means = [fmean(values) for values in scores.values() if values]

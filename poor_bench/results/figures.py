@@ -17,7 +17,7 @@ from poor_bench.statistics.summary import Group, GroupBy, StaleReason
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -140,6 +140,41 @@ def without_removed(
         return table
     counted = table.select(is_counted, offset=generation * _GENERATION)
     return replace(counted, basis=table.basis)  # who keeps figures of it names the tests
+
+
+def select_counted(
+    table: ResultTable, tests: Mapping[str, Test], llm_ids: Collection[str]
+) -> ResultTable:
+    """Select the results of some tests and models."""
+    counted = without_removed(table, tests, generation=1)
+    is_chosen = counted.find_entries("llm_id", llm_ids.__contains__)
+    if is_chosen.all():
+        return counted
+    return replace(counted.select(is_chosen), basis=counted.basis)  # figures of each model hold
+
+
+def count_untold_rows(table: ResultTable, tests: Mapping[str, Test]) -> dict[str, dict[str, int]]:
+    """Count the scored rows that do not store both fingerprints, by model and class.
+
+    Args:
+        table: Results of these tests.
+        tests: By id.
+    """
+    import numpy as np
+
+    is_told = (table.columns["request_code"] != 0) & (table.columns["evaluator_code"] != 0)
+    rows = np.flatnonzero(table.is_scored & ~is_told)
+    classes = [tests[name].class_id if name in tests else "" for name in table.values["test_id"]]
+    places = {name: place for place, name in enumerate(dict.fromkeys(classes))}
+    class_codes = np.array([places[name] for name in classes], dtype=np.int64)
+    llms, of_test = (table.columns[name][rows] for name in ("llm_id", "test_id"))
+    pairs = llms.astype(np.int64) * len(places) + class_codes[of_test]
+    codes, numbers = np.unique(pairs, return_counts=True)
+    found: dict[str, dict[str, int]] = {}
+    for code, n in zip(codes.tolist(), numbers.tolist(), strict=True):
+        llm, place = divmod(code, len(places))
+        found.setdefault(table.values["llm_id"][llm], {})[[*places][place]] = n
+    return found
 
 
 def rank_results(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:

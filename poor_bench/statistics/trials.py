@@ -52,6 +52,21 @@ class TrialColumns:
         is_scored: NDArray[np.bool_] = ~np.isnan(self.columns["score"])
         return is_scored
 
+    def is_missing(self, field: str) -> NDArray[np.bool_]:
+        """Mark the entries without one of the `NUMBERS`."""
+        import numpy as np
+
+        is_missing: NDArray[np.bool_] = np.isnan(self.columns[field])
+        return is_missing
+
+    def count_trials(self) -> int:
+        """Count the trials; one with a score and a newer failure counts once."""
+        import numpy as np
+
+        names = ("llm_id", "test_id", "trial")
+        keys = np.stack([self.columns[name].astype(np.int64) for name in names])
+        return int(np.unique(keys, axis=1).shape[1])
+
     @property
     def tells_form(self) -> NDArray[np.bool_]:
         """Which entries have a known strict score, as `Result.tells_form`."""
@@ -68,6 +83,23 @@ class TrialColumns:
             return self
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return TrialColumns(columns=columns, values=self.values)
+
+    def split_by_llm(self) -> dict[str, TrialColumns]:
+        """Split the entries by LLM; those that stand together already are not copied."""
+        import numpy as np
+
+        codes = self.columns["llm_id"]
+        order = np.argsort(codes, kind="stable") if np.any(np.diff(codes) < 0) else slice(None)
+        columns = {name: column[order] for name, column in self.columns.items()}
+        used, starts = np.unique(columns["llm_id"], return_index=True)
+        ends = [*starts[1:].tolist(), len(self)]
+        return {
+            str(self.values["llm_id"][code]): TrialColumns(
+                columns={name: column[start:end] for name, column in columns.items()},
+                values=self.values,
+            )
+            for code, start, end in zip(used.tolist(), starts.tolist(), ends, strict=True)
+        }
 
     def find_entries(self, field: str, is_wanted: Callable[[Any], bool]) -> NDArray[np.bool_]:
         """Mark the entries whose value of a field is wanted."""

@@ -65,6 +65,10 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
         ["issues", "--json"],
         ["issues", "wrong_answer"],
         ["issues", "score_zero", "--llm", "*:kept"],
+        ["gate", "--min-score", "sums=0.1", "--max-p95-ms", "900", "--max-cost-usd", "0.6"],
+        ["gate", "--min-scored-share", "0.9", "--up-to-date", "--pass-mark", "0.5"],
+        ["gate", "--min-pass-rate", "0.1", "--json"],
+        ["gate", "--plan", "--drop", "0.2"],
     ],
     ids=" ".join,
 )

@@ -2,6 +2,9 @@
 
     python benchmarks/cluster.py [--answers 2000] [--rounds 3]
 
+`trial` asks and scores trials of a scripted model that answers at once: all CPU, of this process
+and of the workers, is counted. `text` and `code` score stored answers again.
+
 Both clusters run on this machine, and their rounds take turns, so that ratios hold on a noisy
 machine. Each worker, with its sandbox, has one core of its own: a second worker is a second core.
 This process and the scheduler use the same cores, so a machine with fewer than 3 free cores shows
@@ -21,11 +24,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from poor_bench.cluster.cluster import Cluster, open_cluster
 from poor_bench.models.result import Result
 from poor_bench.runner.jobs import JudgeItem
+from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import sandbox_terms
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -109,6 +115,35 @@ def main() -> None:
             for name in CLASSES:
                 measure(runner, make_items(runner, name, 128))  # evaluators and sandbox start
         compare(runners, options.answers, options.rounds)
+        compare_runs(runners, options.answers, options.rounds)
+
+
+def measure_run(runner: WorkspaceRunner, n_trials: int) -> float:
+    """Ask and score trials; CPU time of this process and its children, in seconds."""
+    plan = runner.plan(Selection(classes=("text",), trials=n_trials, force=True))
+    before = count_cpu_s()
+    finished = runner.run(plan)
+    assert finished.n_scored == n_trials, finished
+    return count_cpu_s() - before
+
+
+def count_cpu_s() -> float:
+    """CPU time of this process and of all that it started, so far."""
+    this = psutil.Process()
+    spent = [process.cpu_times() for process in (this, *this.children(recursive=True))]
+    return sum(times.user + times.system for times in spent)
+
+
+def compare_runs(runners: dict[str, WorkspaceRunner], n_trials: int, n_rounds: int) -> None:
+    """Print what a trial costs beside a local run, in pairs."""
+    cpus: dict[str, list[float]] = {}
+    for _ in range(n_rounds):
+        for place, runner in runners.items():
+            cpus.setdefault(place, []).append(measure_run(runner, n_trials) / n_trials * 1000)
+    for place, ms in cpus.items():
+        print(f"trial {place:8} {statistics.median(ms):7.3f} ms of CPU in all processes")
+    over = [there - here for there, here in zip(cpus["local:2"], cpus["here"], strict=True)]
+    print(f"overhead of a trial: {statistics.median(over):.3f} ms of CPU (goal: at most 2)")
 
 
 def compare(runners: dict[str, WorkspaceRunner], n_answers: int, n_rounds: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import random
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from poor_bench.calls.budget import Budget
-from poor_bench.calls.caller import Caller, RetryPolicy, SystemClock
+from poor_bench.calls.caller import Caller, ChunkPermit, Hold, RetryPolicy, SystemClock
 from poor_bench.calls.rate_limiter import RateLimiter
 from poor_bench.errors import ConfigError, PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion, Message
@@ -93,6 +94,7 @@ class LLMManager:
         messages: tuple[Message, ...],
         cancelled: Callable[[], bool] = lambda: False,
         parameters: Mapping[str, Any] | None = None,
+        failed: ProviderError | None = None,
     ) -> Completion:
         """Ask `llm`, with retries where they can help.
 
@@ -101,6 +103,7 @@ class LLMManager:
             messages: What to ask.
             cancelled: Asked again and again; true ends the call.
             parameters: In place of the LLM's own.
+            failed: What the first attempt ended with, if it was made in a chunk.
 
         Raises:
             ConfigError: If the LLM's settings cannot be used.
@@ -110,12 +113,30 @@ class LLMManager:
         """
         sent = llm.parameters if parameters is None else parameters
         request = ChatRequest(messages=messages, parameters=sent)
-        if self.budget is None:
-            return self._caller(llm).complete(request, cancelled)
-        with self.budget.hold_request(llm, messages, _read_limit(sent)) as pay:
-            completion = self._caller(llm).complete(request, cancelled)
+        with self._hold(llm, request) as pay:
+            completion = self._caller(llm).complete(request, cancelled, failed)
             pay(completion)
         return completion
+
+    def open_chunk(
+        self, llm: LLM, requests: Sequence[ChatRequest], cancelled: Callable[[], bool]
+    ) -> ChunkPermit:
+        """Let several requests be sent one after another, as by a worker of a cluster.
+
+        Raises:
+            ConfigError: If the LLM's settings cannot be used.
+            CostLimitError: If the remaining budget is too small for the first one.
+            ProviderError: If its endpoint is dead.
+            RunCancelledError: If `cancelled()` turned true while waiting for a place.
+        """
+        holds = [self._hold(llm, request) for request in requests]
+        return ChunkPermit(self._caller(llm), holds, cancelled)
+
+    def _hold(self, llm: LLM, request: ChatRequest) -> Hold:
+        if self.budget is None:
+            return nullcontext(lambda _completion: None)
+        most_tokens = _read_limit(request.parameters)
+        return self.budget.hold_request(llm, request.messages, most_tokens)
 
     def preload(
         self,

@@ -214,7 +214,8 @@ class WorkspaceRunner:
         """
         self.scorer.require_judges(plan.tests())
         self._require_sandbox(plan.states.tests)
-        jobs = TrialJobs(self.workspace, self.manager, self.scorer, judge_later=True)
+        make_jobs = self._workforce.make_jobs
+        jobs = make_jobs(self.workspace, self.manager, self.scorer, judge_later=True)
         run = Run(plan, self.config.store, self.manager, self.scorer, jobs, self._workforce)
         return run.run(listener, control or RunControl())
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from poor_bench.calls.rate_limiter import RateLimiter
-from poor_bench.errors import ProviderError, RunCancelledError
+from poor_bench.errors import CostLimitError, ProviderError, RunCancelledError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind, FailureScope
 from poor_bench.models.llm import LLM
@@ -133,8 +133,18 @@ class Caller:
         """Requests that wait just now to be sent again."""
         return self._n_waiting
 
-    def complete(self, request: ChatRequest, cancelled: Callable[[], bool]) -> Completion:
+    def complete(
+        self,
+        request: ChatRequest,
+        cancelled: Callable[[], bool],
+        failed: ProviderError | None = None,
+    ) -> Completion:
         """Ask until there is a completion.
+
+        Args:
+            request: What to ask.
+            cancelled: Asked again and again; true ends the call.
+            failed: What the first attempt ended with, if it was made in a chunk.
 
         Raises:
             ProviderError: If it cannot be had; `attempts` says how often it was tried. An error
@@ -142,7 +152,9 @@ class Caller:
             RunCancelledError: If `cancelled()` turned true.
         """
         control = CallControl(timeouts=self.llm.timeouts, cancelled=cancelled)
-        return self.repeat(lambda: self.provider.complete(request, control), cancelled)
+        return self.repeat(
+            lambda: self.provider.complete(request, control), cancelled, failed=failed
+        )
 
     def preload(self, control: CallControl) -> float | None:
         """Bring the model into memory; return milliseconds, or None if the provider cannot.
@@ -159,9 +171,13 @@ class Caller:
         ask: Callable[[], Answer],
         cancelled: Callable[[], bool],
         policy: RetryPolicy | None = None,
+        failed: ProviderError | None = None,
     ) -> Answer:
         """Do one call of the provider until it succeeds; raises as `complete`."""
         attempt = 0
+        if failed is not None:
+            attempt = 1
+            self._wait_or_give_up(failed, attempt, cancelled, policy or self._policy)
         while True:
             attempt += 1
             try:
@@ -204,3 +220,70 @@ class Caller:
         finally:
             with self._lock:
                 self._n_waiting -= 1
+
+
+LONGEST_CHUNK_S = 1.0
+"""Within this, the requests of a chunk start: so long it may follow limits that have changed."""
+Hold = AbstractContextManager[Callable[[Completion], None]]
+"""Holds the money of one request; gives what is called with its completion."""
+
+
+class ChunkPermit:
+    """Money, a place and starts for requests that are sent one after another, as by a worker."""
+
+    def __init__(
+        self, caller: Caller, holds: Sequence[Hold], cancelled: Callable[[], bool]
+    ) -> None:
+        """Hold the money, then wait for a place and for the first start.
+
+        Args:
+            caller: Of the LLM.
+            holds: Of the requests; at least one.
+            cancelled: Asked again and again; true ends the wait.
+
+        Raises:
+            CostLimitError: If the first request would cost too much.
+            ProviderError: If the endpoint is dead.
+            RunCancelledError: If `cancelled()` turned true.
+        """
+        self._limiter = caller.limiter
+        self._money: list[tuple[ExitStack, Callable[[Completion], None]]] = []
+        self.place = ExitStack()
+        """Left as soon as nothing more is asked; places elsewhere may be added."""
+        try:
+            self._hold_money(holds)
+            self.place.enter_context(self._limiter.permit(cancelled))
+        except BaseException:
+            self.close()
+            raise
+        others = self._limiter.take_starts(len(self._money) - 1, LONGEST_CHUNK_S)
+        self.starts_s = (0.0, *others)
+        """When each request may be sent, in seconds from now; further requests may not be sent."""
+
+    def _hold_money(self, holds: Sequence[Hold]) -> None:
+        for hold in holds:
+            stack = ExitStack()
+            try:
+                self._money.append((stack, stack.enter_context(hold)))
+            except CostLimitError:
+                if not self._money:
+                    raise
+                return
+
+    def settle(self, number: int, completion: Completion | None) -> None:
+        """Pay for a request that was answered; give its money back where it was not."""
+        stack, pay = self._money[number]
+        if completion is not None:
+            pay(completion)
+            self._limiter.record_success(completion)
+        stack.close()
+
+    def leave(self) -> None:
+        """Give the place back: nothing more is asked."""
+        self.place.close()
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.place.close()
+        for stack, _ in self._money:
+            stack.close()

@@ -137,6 +137,17 @@ class RateLimiter:
                 self._inside -= 1
                 self._condition.notify()
 
+    def take_starts(self, most: int, within_s: float) -> list[float]:
+        """Take the starts of further requests that the holder of a place sends after its first.
+
+        Returns:
+            Seconds from now, at most `most` of them and none of more than `within_s`.
+        """
+        now, starts = self._clock.monotonic(), list[float]()
+        while len(starts) < most and self._next_start - now <= within_s:
+            starts.append(max(0.0, self._take_turn() - now))
+        return starts
+
     def record_success(self, completion: Completion | None = None) -> None:
         """Tell that a request went well, and what it brought."""
         search = self._search

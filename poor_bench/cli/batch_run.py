@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from poor_bench.pool.control import RunControl
+    from poor_bench.runner.batches.at_provider import BatchView, Submission
     from poor_bench.runner.batches.collect import Collected
-    from poor_bench.runner.batches.look import BatchView
-    from poor_bench.runner.batches.submit import Submission
     from poor_bench.runner.plan import Plan
     from poor_bench.workspace_runner import WorkspaceRunner
 

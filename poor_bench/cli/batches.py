@@ -14,7 +14,7 @@ from poor_bench.messages import write_count
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poor_bench.runner.batches.look import BatchView
+    from poor_bench.runner.batches.at_provider import BatchView
     from poor_bench.runs.batch_notes import BatchNote
     from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -126,7 +126,7 @@ def _is_named(note: BatchNote, reference: str) -> bool:
 
 
 def _list(app: AppContext, *, with_closed: bool, as_json: bool) -> int:
-    from poor_bench.runner.batches.look import BatchView
+    from poor_bench.runner.batches.at_provider import BatchView
     from poor_bench.runs.turn import RunTurn
 
     runner, turn = _open(app), RunTurn(app.store.paths.history)

@@ -1,17 +1,23 @@
-"""A cluster as a run uses it: who asks, who scores, and what is known of the machines."""
+"""A cluster as a run uses it: how to reach it, who asks, who scores, and what is known of it."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from poor_bench.cluster.definitions import collect_definitions
-from poor_bench.cluster.provider import RemoteProvider
-from poor_bench.cluster.scorer import RemoteScorer
-from poor_bench.cluster.session import PATIENCE_S, ClusterSession, close_client, open_client
+from poor_bench.cluster.remote import RemoteProvider, RemoteScorer
+from poor_bench.cluster.session import CONNECT_S, PATIENCE_S, ClusterSession, first_line
+from poor_bench.cluster.trials import RemoteTrials
 from poor_bench.config.load import Workspace
 from poor_bench.errors import ConfigError
+from poor_bench.extras import import_extra
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.messages import write_count
@@ -19,6 +25,11 @@ from poor_bench.plugins import EvaluatorRegistry
 from poor_bench.runner.run import Workforce
 from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+REQUIREMENT = "distributed>=2025.1"
 
 
 class Cluster:
@@ -51,6 +62,7 @@ class Cluster:
         return Workforce(
             machines=self.session.machines,
             n_spare_slots=2 * max(1, n_threads),
+            make_jobs=partial(RemoteTrials, self.session),
             rescore=lambda items, _scorer: scorer.rescore(items, manager),
         )
 
@@ -120,3 +132,94 @@ def _require_worker(session: ClusterSession, address: str) -> None:
     problems = "; ".join(f"{member}: {member.refusal}" for member in members)
     n_workers = write_count(len(members), "worker")
     raise ConfigError(f"the cluster at {address} has {n_workers}, but none can work: {problems}")
+
+
+def split_address(address: str) -> int | str:
+    """Read what `--cluster` names: a number of workers on this machine, or a scheduler.
+
+    Raises:
+        ConfigError: If it is neither.
+
+    Example:
+        >>> split_address("local:4"), split_address("10.0.0.5:8786")
+        (4, 'tcp://10.0.0.5:8786')
+    """
+    scheme, _, rest = address.strip().partition(":")
+    if scheme == "local" and rest.isdecimal() and 1 <= int(rest) <= 1024:
+        return int(rest)
+    if "://" in address:
+        return address.strip()
+    if scheme and scheme != "local" and rest.isdecimal():
+        return f"tcp://{address.strip()}"
+    hint = "such as tcp://10.0.0.5:8786 or local:4"
+    raise ConfigError(f"{address!r} is not a cluster", hint=hint)
+
+
+def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
+    """Connect to a cluster, or start one on this machine; close it with `close_client`.
+
+    Raises:
+        ConfigError: If the address is wrong, or no scheduler answers there.
+        MissingExtraError: If the extra `cluster` is not installed.
+    """
+    target = split_address(address)
+    distributed = import_extra("distributed", "--cluster needs", REQUIREMENT)
+    _silence_dask()
+    if isinstance(target, int):
+        target = distributed.LocalCluster(
+            n_workers=target,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+        )
+    made: SimpleQueue[Client | Exception] = SimpleQueue()
+
+    def connect() -> None:
+        try:
+            made.put(distributed.Client(target, timeout=connect_s, set_as_default=False))
+        except Exception as error:  # noqa: BLE001 - told below, whatever it is
+            made.put(error)
+
+    # in a thread: dask waits without end for a server that accepts and says nothing
+    threading.Thread(target=connect, name="cluster connect", daemon=True).start()
+    try:
+        client = made.get(timeout=2 * connect_s)
+    except Empty:
+        client = TimeoutError(f"nothing was said within {2 * connect_s:g} s")
+    if isinstance(client, Exception):
+        raise ConfigError(
+            f"the cluster at {address} does not answer: {_describe_silence(client)}",
+            hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
+        ) from client
+    return client
+
+
+def _describe_silence(error: Exception) -> str:
+    """Say why no scheduler answers; dask takes the first bytes of any server for a length."""
+    if isinstance(error, MemoryError):
+        return "another kind of server listens there, not a dask scheduler"
+    return first_line(error)
+
+
+def _silence_dask() -> None:
+    """Keep dask's logs off the screen: the session tells what matters."""
+    for name in [*logging.root.manager.loggerDict]:
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("asyncio").addFilter(_is_not_of_dask)
+
+
+def _is_not_of_dask(record: logging.LogRecord) -> bool:
+    """False for a task that dask dropped when a future was cancelled."""
+    kind = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
+    return kind is None or not kind.__module__.startswith("distributed")
+
+
+def close_client(client: Client) -> None:
+    """End the connection, and the cluster where it was started for it."""
+    cluster = client.cluster
+    client.close()
+    if cluster is not None:
+        cluster.close()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from poor_bench.cluster import work
+from poor_bench.cluster import run_pickled, work
 from poor_bench.cluster.definitions import Definitions
 from poor_bench.cluster.members import (
     ClusterMember,
@@ -21,15 +19,16 @@ from poor_bench.cluster.members import (
     describe_missing,
     find_refusal,
 )
-from poor_bench.cluster.task import run_pickled
-from poor_bench.errors import ConfigError, RunCancelledError
-from poor_bench.extras import import_extra
+from poor_bench.errors import PoorBenchError, RunCancelledError
+from poor_bench.llm_manager import LOCAL_CONCURRENCY
+from poor_bench.models.failure import FailureScope
+from poor_bench.models.llm import LLM
+from poor_bench.providers.endpoint import is_loopback, is_worker_local
 from poor_bench.sandbox import Level
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-REQUIREMENT = "distributed>=2025.1"
 CONNECT_S = 10.0
 """Seconds within which a scheduler has to answer."""
 PATIENCE_S = 60.0
@@ -79,6 +78,9 @@ class ClusterSession:
         self.tell = tell
         self._seen: set[str] = set()
         self._closed = threading.Event()
+        self._topic = f"poor_bench-{uuid.uuid4().hex}"
+        self._hearers: dict[str, Callable[[Sequence[work.ChunkPart]], None]] = {}
+        client.subscribe_topic(self._topic, self._hear)
         self._look()
         threading.Thread(target=self._watch, name="cluster watch", daemon=True).start()
 
@@ -89,6 +91,8 @@ class ClusterSession:
     def close(self) -> None:
         """Stop watching the workers."""
         self._closed.set()
+        with suppress(OSError, RuntimeError, ValueError):  # the scheduler may be gone
+            self._client.unsubscribe_topic(self._topic)
 
     def machines(self) -> dict[str, dict[str, Any]]:
         """Collect the facts of the machines that work, by their names."""
@@ -143,6 +147,63 @@ class ClusterSession:
         task = self._submit(member, do, self.content_hash, key, *arguments, key=key)
         outcome: work.Outcome[Value] | None = task.wait(cancelled)
         return outcome
+
+    def send_chunk(
+        self,
+        member: ClusterMember,
+        llm: LLM,
+        trials: Sequence[work.ChunkTrial],
+        hear: Callable[[Sequence[work.ChunkPart]], None],
+        end: Callable[[], None],
+    ) -> Callable[[], None]:
+        """Let a worker ask and score trials; returns at once.
+
+        Args:
+            member: The worker.
+            llm: The LLM.
+            trials: At least one.
+            hear: Called in a thread of dask with what came of the trials.
+            end: Called in a thread of dask when nothing more comes, unless the worker is lost.
+
+        Returns:
+            Tells the worker to end; to be called in every case.
+        """
+        key = f"ask-chunk-{uuid.uuid4().hex}"
+        self._hearers[key] = hear
+        arguments = self.content_hash, key, self._topic, llm, trials
+        task = self._submit(member, work.ask_chunk, *arguments, key=key)
+        task.future.add_done_callback(lambda _future: end())
+
+        def stop() -> None:
+            self._hearers.pop(key, None)
+            task.future.cancel()
+
+        return stop
+
+    def _hear(self, event: tuple[float, bytes]) -> None:
+        key, parts = pickle.loads(event[1])  # noqa: S301 - dask itself trusts its workers so
+        hear = self._hearers.get(key)
+        if hear is not None:
+            hear(parts)
+
+    def exclude(self, member: ClusterMember, llm: LLM, error: PoorBenchError) -> bool:
+        """Exclude a worker whose own server cannot serve an LLM; False if it stays."""
+        kind = getattr(error, "kind", None)
+        if not is_worker_local(llm) or kind is None or kind.scope is FailureScope.REQUEST:
+            return False
+        if not self.table.exclude(member, llm, str(error)):
+            return False
+        self.tell(f"Worker {member} is not asked for {llm.id}: {error}")
+        return True
+
+    def make_need(self, llm: LLM) -> Need:
+        """Say what a worker needs to ask an LLM."""
+        is_spread = is_worker_local(llm)
+        return Need(
+            llm=llm,
+            host="" if is_spread or not is_loopback(llm) else self.host,
+            per_server=(llm.concurrency or LOCAL_CONCURRENCY) if is_spread else None,
+        )
 
     def _submit(
         self, member: ClusterMember, do: Callable[..., Any], *arguments: Any, key: str
@@ -200,7 +261,7 @@ class ClusterSession:
         try:
             self._examine(member)
         except Exception as error:  # noqa: BLE001 - code of another version may raise anything
-            reason = f"{type(error).__name__}: {_first_line(error.__cause__ or error)}"
+            reason = f"{type(error).__name__}: {first_line(error.__cause__ or error)}"
             member.refusal = f"{describe_missing()} ({reason})"
         if member.refusal:
             self.tell(f"Worker {member} gets no work: {member.refusal}.")
@@ -237,7 +298,7 @@ class _Task:
     """One dask task, bound to one worker."""
 
     def __init__(self, future: Future, member: ClusterMember) -> None:
-        self._future = future
+        self.future = future
         self._member = member
         self._ended = threading.Event()
         future.add_done_callback(lambda _future: self._ended.set())
@@ -250,10 +311,10 @@ class _Task:
         """
         while not self._ended.wait(_CHECK_S):
             if cancelled():
-                self._future.cancel()
+                self.future.cancel()
                 raise RunCancelledError("the run was stopped")
             if self._member.lost.is_set():
-                self._future.cancel()
+                self.future.cancel()
                 return None
         return self._fetch_or_none()
 
@@ -262,7 +323,7 @@ class _Task:
 
         for _ in range(_MOST_FETCHES):
             # a worker may die before its value is here
-            if self._future.status != "error" and self._member.lost.is_set():
+            if self.future.status != "error" and self._member.lost.is_set():
                 break
             try:
                 return self.fetch(_FETCH_S)
@@ -270,106 +331,16 @@ class _Task:
                 continue
             except (FutureCancelledError, OSError):
                 break
-        self._future.cancel()
+        self.future.cancel()
         return None
 
     def fetch(self, timeout_s: float) -> Any:
         """Fetch the value."""
-        value = self._future.result(timeout=timeout_s)
-        self._future.release()
+        value = self.future.result(timeout=timeout_s)
+        self.future.release()
         return value
 
 
-def split_address(address: str) -> int | str:
-    """Read what `--cluster` names: a number of workers on this machine, or a scheduler.
-
-    Raises:
-        ConfigError: If it is neither.
-
-    Example:
-        >>> split_address("local:4"), split_address("10.0.0.5:8786")
-        (4, 'tcp://10.0.0.5:8786')
-    """
-    scheme, _, rest = address.strip().partition(":")
-    if scheme == "local" and rest.isdecimal() and 1 <= int(rest) <= 1024:
-        return int(rest)
-    if "://" in address:
-        return address.strip()
-    if scheme and scheme != "local" and rest.isdecimal():
-        return f"tcp://{address.strip()}"
-    hint = "such as tcp://10.0.0.5:8786 or local:4"
-    raise ConfigError(f"{address!r} is not a cluster", hint=hint)
-
-
-def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
-    """Connect to a cluster, or start one on this machine; close it with `close_client`.
-
-    Raises:
-        ConfigError: If the address is wrong, or no scheduler answers there.
-        MissingExtraError: If the extra `cluster` is not installed.
-    """
-    target = split_address(address)
-    distributed = import_extra("distributed", "--cluster needs", REQUIREMENT)
-    _silence_dask()
-    if isinstance(target, int):
-        target = distributed.LocalCluster(
-            n_workers=target,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=None,
-            silence_logs=logging.CRITICAL,
-        )
-    made: SimpleQueue[Client | Exception] = SimpleQueue()
-
-    def connect() -> None:
-        try:
-            made.put(distributed.Client(target, timeout=connect_s, set_as_default=False))
-        except Exception as error:  # noqa: BLE001 - told below, whatever it is
-            made.put(error)
-
-    # in a thread: dask waits without end for a server that accepts and says nothing
-    threading.Thread(target=connect, name="cluster connect", daemon=True).start()
-    try:
-        client = made.get(timeout=2 * connect_s)
-    except Empty:
-        client = TimeoutError(f"nothing was said within {2 * connect_s:g} s")
-    if isinstance(client, Exception):
-        raise ConfigError(
-            f"the cluster at {address} does not answer: {_describe_silence(client)}",
-            hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
-        ) from client
-    return client
-
-
-def _describe_silence(error: Exception) -> str:
-    """Say why no scheduler answers; dask takes the first bytes of any server for a length."""
-    if isinstance(error, MemoryError):
-        return "another kind of server listens there, not a dask scheduler"
-    return _first_line(error)
-
-
-def _silence_dask() -> None:
-    """Keep dask's logs off the screen: the session tells what matters."""
-    for name in [*logging.root.manager.loggerDict]:
-        if name.partition(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("asyncio").addFilter(_is_not_of_dask)
-
-
-def _is_not_of_dask(record: logging.LogRecord) -> bool:
-    """False for a task that dask dropped when a future was cancelled."""
-    kind = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
-    return kind is None or not kind.__module__.startswith("distributed")
-
-
-def close_client(client: Client) -> None:
-    """End the connection, and the cluster where it was started for it."""
-    cluster = client.cluster
-    client.close()
-    if cluster is not None:
-        cluster.close()
-
-
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """First line of what an error says; its type if it says nothing."""
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -6,13 +6,19 @@ Everything here is called by dask, in a thread of the worker. Errors of ours com
 from __future__ import annotations
 
 import os
+import pickle
 import platform
 import socket
+import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from poor_bench import __version__
+from poor_bench.calls.caller import SystemClock
 from poor_bench.cluster.definitions import Definitions, OpenedDefinitions
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
@@ -22,11 +28,13 @@ from poor_bench.plugins.sources import digest_of_code, project_evaluators_folder
 from poor_bench.ports import CallControl, Reachability, TellsServer
 from poor_bench.providers.api_keys import find_known_key, key_variable, read_key
 from poor_bench.providers.endpoint import endpoint_key
-from poor_bench.runner.jobs import JudgeItem, score_again
+from poor_bench.runner.jobs import JudgeItem, collect_facts, score_again
 from poor_bench.runner.machine import collect_machine_facts
+from poor_bench.runner.scorer import SCORED
 from poor_bench.sandbox import Level, accept_level, sandbox_status
 
 Value = TypeVar("Value")
+_TOGETHER_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -145,6 +153,118 @@ def ask(content_hash: str, key: str, llm: LLM, request: ChatRequest) -> Outcome[
     """Send one request; `key` is the name of the dask task."""
     control = CallControl(timeouts=llm.timeouts, cancelled=_leave_slot(key))
     return _note_error(lambda: _opened[content_hash].provider(llm).complete(request, control))
+
+
+class ChunkTrial(NamedTuple):
+    """One trial of a chunk."""
+
+    request: ChatRequest
+    start_s: float
+    """When it may be sent, in seconds from the beginning of the chunk."""
+    test_id: str
+    """Says how its answer is scored; empty if it is not scored on this worker."""
+
+
+ANSWER, SCORE = "answer", "score"
+ChunkPart = tuple[str, int, Outcome[Any] | None]
+"""`ANSWER` or `SCORE`, number of the trial, and what came of it; None if it has to be repeated."""
+
+
+def ask_chunk(
+    content_hash: str, key: str, topic: str, llm: LLM, trials: Sequence[ChunkTrial]
+) -> None:
+    """Ask trials one after another, and score each while the next ones are asked.
+
+    An answer, and then its score, is told under `topic` as soon as it exists. After an error
+    nothing more is asked: whoever sent the chunk knows when it pays to ask again.
+    """
+    cancelled = _leave_slot(key)
+    opened, teller, started = _opened[content_hash], _ChunkTeller(topic, key), time.monotonic()
+    control = CallControl(timeouts=llm.timeouts, cancelled=cancelled)
+    scorings = []
+    for number, trial in enumerate(trials):
+        SystemClock().wait(trial.start_s - (time.monotonic() - started), cancelled)
+        if cancelled():
+            break
+        answer = _try(lambda: opened.provider(llm).complete(trial.request, control))  # noqa: B023
+        teller.tell((ANSWER, number, answer))
+        if not isinstance(answer, WorkDone):
+            break
+        if trial.test_id:
+            result = Result(
+                llm_id=llm.id, test_id=trial.test_id, **collect_facts(answer.value, llm.prices)
+            )
+            scorings.append(
+                teller.threads.submit(_score_of_chunk, opened, result, number, teller, cancelled)
+            )
+    for scoring in scorings:
+        scoring.result()
+    teller.flush()
+
+
+def _score_of_chunk(
+    opened: OpenedDefinitions,
+    result: Result,
+    number: int,
+    teller: _ChunkTeller,
+    cancelled: Callable[[], bool],
+) -> None:
+    if cancelled():
+        return
+
+    def score() -> dict[str, Any]:
+        test = opened.workspace.tests_by_id[result.test_id]
+        scored = opened.scorer.score(result, test, cancelled)
+        return {name: getattr(scored, name) for name in SCORED}
+
+    teller.tell((SCORE, number, _try(score)))
+
+
+def _try(do: Callable[[], Value]) -> Outcome[Value] | None:
+    """Do something; None for an error that is not ours: it is repeated, and recorded, elsewhere."""
+    try:
+        return _note_error(do)
+    except Exception:  # noqa: BLE001 - repeated where it is recorded
+        return None
+
+
+class _ChunkTeller:
+    """Tells the client what came of a chunk; what comes within milliseconds goes together."""
+
+    def __init__(self, topic: str, key: str) -> None:
+        from distributed import get_worker
+
+        self._worker = get_worker()
+        self.threads = _open_scoring_threads(self._worker.state.nthreads)
+        self._topic = topic
+        self._key = key
+        self._waiting: list[ChunkPart] = []
+        self._lock = threading.Lock()
+
+    def tell(self, part: ChunkPart) -> None:
+        """Tell a part, at the latest after a moment."""
+        with self._lock:
+            is_first = not self._waiting
+            self._waiting.append(part)
+        if is_first:
+            loop = self._worker.loop
+            loop.add_callback(loop.call_later, _TOGETHER_S, self._send)
+
+    def flush(self) -> None:
+        """Tell what is left before dask tells that the task is done."""
+        self._worker.loop.add_callback(self._send)
+
+    def _send(self) -> None:
+        with self._lock:
+            parts, self._waiting = self._waiting, []
+        if parts:
+            self._worker.log_event(self._topic, pickle.dumps((self._key, parts)))
+
+
+@lru_cache(maxsize=1)
+def _open_scoring_threads(n_threads: int) -> ThreadPoolExecutor:
+    """Open the threads that score answers of all chunks: as many as dask gives to a worker."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="score")
 
 
 def preload(content_hash: str, key: str, llm: LLM) -> Outcome[float | None]:

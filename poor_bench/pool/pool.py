@@ -21,14 +21,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from poor_bench.errors import CostLimitError, PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import (
     JobDone,
     LimitChanged,
-    LLMFinished,
-    LLMUnavailable,
     ModelEvent,
     ModelFetching,
     ModelLoaded,
@@ -41,6 +38,7 @@ from poor_bench.pool.queues import (
     ModelTurn,
     Work,
     WorkerSlot,
+    describe_error,
     group_by_endpoint,
 )
 from poor_bench.ports import Reachability
@@ -64,6 +62,10 @@ class JobResult(NamedTuple, Generic[Value]):
     value: Value
     lost: ProviderError | None = None
     """Why the model gave no answer; several in a row are why it is given up."""
+
+
+Do = Callable[[Item], JobResult[Value] | Generator[JobResult[Value], None, None]]
+"""Does a job: gives what it came to, or yields that piece by piece."""
 
 
 class ThreadExecutor:
@@ -140,7 +142,7 @@ class Pool:
         """By endpoint: the local model that was loaded there last."""
 
     def run(
-        self, works: Sequence[Work[Item]], do: Callable[[Item], JobResult[Value]]
+        self, works: Sequence[Work[Item]], do: Do[Item, Value]
     ) -> Generator[JobDone[Value] | ModelEvent, None, None]:
         """Yield what happens, job by job; ends when all jobs ended, were skipped or cancelled.
 
@@ -191,8 +193,9 @@ class _Report(NamedTuple, Generic[Item, Value]):
 
     slot: WorkerSlot[Item]
     result: JobResult[Value] | None = None
-    """None for a loading, and for a job that was cancelled."""
+    """None for a loading, for a job that was cancelled, and at the end of one that yields."""
     error: Exception | None = None
+    is_last: bool = True
 
 
 @dataclass
@@ -203,7 +206,7 @@ class _PoolRun(Generic[Item, Value]):
     control: RunControl
     executor: ThreadExecutor
     loaded: dict[str, LLM]
-    do: Callable[[Item], JobResult[Value]]
+    do: Do[Item, Value]
     n_spare_slots: int
     _inbox: SimpleQueue[_Report[Item, Value] | ModelEvent] = field(default_factory=SimpleQueue)
     _n_expected: int = 0
@@ -239,7 +242,7 @@ class _PoolRun(Generic[Item, Value]):
                 return
             queue.end_turn()
             if turn.is_ready and turn.work.llm is not None:
-                yield from _tell_end(turn, turn.work.llm)
+                yield from turn.tell_end(turn.work.llm)
 
     def _fill_slots(self, turn: ModelTurn[Item]) -> None:
         if turn.is_loading or turn.unavailable is not None:
@@ -286,14 +289,15 @@ class _PoolRun(Generic[Item, Value]):
         if not isinstance(message, _Report):
             yield message
             return
-        self._n_expected -= 1
+        self._n_expected -= message.is_last
         if message.slot.turn.is_loading:
             self._note_loaded(message)
             return
         try:
             yield from self._note_done(message)
         finally:
-            self.control.end_job()  # only now: the result is stored by whoever took the event
+            if message.is_last:
+                self.control.end_job()  # only now: whoever took the event has stored the result
 
     def _note_loaded(self, report: _Report[Item, Value]) -> None:
         turn = report.slot.turn
@@ -306,7 +310,7 @@ class _PoolRun(Generic[Item, Value]):
 
     def _note_done(self, report: _Report[Item, Value]) -> Iterator[JobDone[Value]]:
         turn = report.slot.turn
-        turn.n_under_way -= 1
+        turn.n_under_way -= report.is_last
         if isinstance(report.error, CostLimitError):
             turn.close_slot()
         elif report.error is not None:
@@ -327,7 +331,7 @@ class _PoolRun(Generic[Item, Value]):
                 message = self._inbox.get(timeout=_AWAKE_S)
             except Empty:
                 continue
-            if isinstance(message, _Report):
+            if isinstance(message, _Report) and message.is_last:
                 self._n_expected -= 1
                 if not message.slot.turn.is_loading:
                     self.control.end_job()
@@ -335,7 +339,15 @@ class _PoolRun(Generic[Item, Value]):
     def _do(self, slot: WorkerSlot[Item], item: Item) -> _Report[Item, Value]:
         """Do one job; called by the executor."""
         try:
-            return _Report(slot, self.do(item))
+            found = self.do(item)
+            if isinstance(found, JobResult):
+                return _Report(slot, found)
+            with closing(found):
+                for result in found:
+                    self._inbox.put(_Report(slot, result, is_last=False))
+                    if slot.turn.unavailable is not None:
+                        break
+            return _Report(slot)
         except CostLimitError as error:
             return _Report(slot, error=error)
         except RunCancelledError:
@@ -367,7 +379,7 @@ class _PoolRun(Generic[Item, Value]):
             self.control.cancelled,
             lambda n, of: tell(ModelFetching(llm_id=llm.id, n_bytes=n, of_bytes=of)),
             lambda: tell(ModelLoading(llm_id=llm.id)),
-            lambda error: tell(ModelNotPreloaded(llm_id=llm.id, failure=_describe(error))),
+            lambda error: tell(ModelNotPreloaded(llm_id=llm.id, failure=describe_error(error))),
         )
         if load_ms is not None:
             tell(ModelLoaded(llm_id=llm.id, load_ms=load_ms))
@@ -378,20 +390,3 @@ class _PoolRun(Generic[Item, Value]):
         if previous is not None and previous.name != llm.name:
             self.manager.unload(previous)
         self.loaded[key] = llm
-
-
-def _tell_end(turn: ModelTurn[Item], llm: LLM) -> Iterator[ModelEvent]:
-    error = turn.unavailable
-    if error is not None:
-        yield LLMUnavailable(
-            llm_id=llm.id, failure=_describe(error), hint=error.hint, n_skipped=turn.n_skipped
-        )
-    yield LLMFinished(llm_id=llm.id)
-
-
-def _describe(error: PoorBenchError) -> Failure:
-    return Failure(
-        kind=getattr(error, "kind", FailureKind.SETTINGS),
-        message=str(error),
-        attempts=getattr(error, "attempts", 1),
-    )

@@ -6,14 +6,15 @@ Turns and queues belong to the scheduler of `pool/pool.py`; only its one thread 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.llm_manager import LLMManager
-from poor_bench.models.failure import FailureKind, FailureScope
+from poor_bench.models.failure import Failure, FailureKind, FailureScope
 from poor_bench.models.llm import LLM
+from poor_bench.pool.events import LLMFinished, LLMUnavailable, ModelEvent
 
 MOST_LOST_IN_A_ROW = 5
 """Jobs lost, retries and all, during which nothing was answered, before a model is given up."""
@@ -86,7 +87,7 @@ class ModelTurn(Generic[Item]):
         self._items = iter(work.items)
         self._is_exhausted = False
         self._n_closed_slots = 0
-        self._n_taken = 0
+        self._n_ended = 0
         self._n_answered = 0
         self._n_lost_in_a_row = 0
         self._last_lost: ProviderError | None = None
@@ -100,7 +101,7 @@ class ModelTurn(Generic[Item]):
     @property
     def n_skipped(self) -> int:
         """Jobs that stay pending."""
-        return self.work.n_items - self._n_taken
+        return self.work.n_items - self._n_ended
 
     def take(self, n_slots: int) -> tuple[WorkerSlot[Item], Item] | None:
         """Take the next job, and one of `n_slots` for it; None if no job or no slot is left."""
@@ -111,7 +112,6 @@ class ModelTurn(Generic[Item]):
         if self._is_exhausted or self.unavailable is not None:
             return None
         for item in self._items:
-            self._n_taken += 1
             self.n_under_way += 1
             return WorkerSlot(self, self._n_answered), item
         self._is_exhausted = True
@@ -131,10 +131,15 @@ class ModelTurn(Generic[Item]):
         self._n_closed_slots += 1
 
     def note_outcome(self, lost: ProviderError | None, n_answered_before: int) -> bool:
-        """Count a job that ended; return True if its value counts.
+        """Count what a job came to; return True if it counts.
 
         Of the failures for which a model is given up, the first counts: the others say the same.
         """
+        counts = self._is_of_use(lost, n_answered_before)
+        self._n_ended += counts
+        return counts
+
+    def _is_of_use(self, lost: ProviderError | None, n_answered_before: int) -> bool:
         if lost is None or not self._gives_up:
             self._n_answered += 1
             self._n_lost_in_a_row = 0
@@ -147,13 +152,31 @@ class ModelTurn(Generic[Item]):
             return True
         is_first = self.unavailable is None
         self.unavailable = self.unavailable or lost
-        self._n_taken -= not is_first
         return is_first
+
+    def tell_end(self, llm: LLM) -> Iterator[ModelEvent]:
+        """Yield the events that end the turn of a model."""
+        error = self.unavailable
+        if error is not None:
+            failure, hint = describe_error(error), error.hint
+            yield LLMUnavailable(
+                llm_id=llm.id, failure=failure, hint=hint, n_skipped=self.n_skipped
+            )
+        yield LLMFinished(llm_id=llm.id)
 
     def _may_be_hopeless(self, lost: ProviderError) -> bool:
         """True if it may say more of the model than of this job: a repeated refusal does, too."""
         is_repeated = str(lost) == str(self._last_lost)
         return lost.kind.is_retryable or (lost.kind is FailureKind.BAD_REQUEST and is_repeated)
+
+
+def describe_error(error: PoorBenchError) -> Failure:
+    """Make the failure that an error is told as."""
+    return Failure(
+        kind=getattr(error, "kind", FailureKind.SETTINGS),
+        message=str(error),
+        attempts=getattr(error, "attempts", 1),
+    )
 
 
 class EndpointQueue(Generic[Item]):

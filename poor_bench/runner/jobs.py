@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.queues import Work
 from poor_bench.prompts import build_request, request_fingerprint
-from poor_bench.runner.plan import Plan, WorkItem
+from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.scoring.verdict import KEY_HIDDEN, PROMPT_TRUNCATED
 
@@ -84,6 +84,17 @@ class TrialJobs:
 
         return record_errors(lambda: self._ask_and_score(item, base, cancelled), fail)
 
+    def cut(self, work: LLMWork) -> Iterator[Sequence[WorkItem]]:
+        """Divide the trials of an LLM into jobs, each made when a slot is free for it."""
+        return ((item,) for item in work.items())
+
+    def run_each(
+        self, items: Sequence[WorkItem], run_id: str, cancelled: Callable[[], bool]
+    ) -> Generator[Recorded, None, None]:
+        """Ask and score the trials of a job; raises as `run`."""
+        for item in items:
+            yield self.run(item, run_id, cancelled)
+
     def _ask_and_score(
         self, item: WorkItem, base: dict[str, Any], cancelled: Callable[[], bool]
     ) -> Result:
@@ -97,7 +108,7 @@ class TrialJobs:
             "request_fingerprint": request_fingerprint(item.llm, request),
         }
         completion = self._answer(item, request, cancelled)
-        base |= _collect_facts(completion, item.llm.prices)
+        base |= collect_facts(completion, item.llm.prices)
         base["timestamp"] = self._manager.clock.now_iso()
         answered = Result(**base)
         if self._judge_later and self._scorer.needs_judge(answered, item.test):
@@ -114,7 +125,7 @@ class TrialJobs:
         return build_request(item.llm, test_class, item.test)
 
 
-def _collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
+def collect_facts(completion: Completion, prices: Prices) -> dict[str, Any]:
     """Collect what a completion tells beyond its score, as fields of a result."""
     usage, timing = completion.usage, completion.timing
     is_live = not completion.via

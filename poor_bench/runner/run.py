@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -51,6 +51,8 @@ class Workforce:
     """Facts of the machines of a cluster that ask, by name."""
     n_spare_slots: int = SPARE_SLOTS
     """Jobs that may score while others ask, for each model."""
+    make_jobs: Callable[..., TrialJobs] = TrialJobs
+    """Makes what asks and scores the trials; called as `TrialJobs`."""
     rescore: Callable[[Iterable[JudgeItem], Scorer], Generator[Rescored, None, None]] = rescore
     """Scores stored responses again."""
 
@@ -176,12 +178,14 @@ class Run:
                 yield result
 
     def _ask(self, pool: Pool, progress: Progress, control: RunControl) -> None:
-        def ask(item: WorkItem) -> JobResult[Result]:
-            result, error = self._jobs.run(item, progress.run_id, control.cancelled)
-            return JobResult(result, error if isinstance(error, ProviderError) else None)
+        def ask(items: Sequence[WorkItem]) -> Generator[JobResult[Result], None, None]:
+            with closing(self._jobs.run_each(items, progress.run_id, control.cancelled)) as done:
+                for result, error in done:
+                    yield JobResult(result, error if isinstance(error, ProviderError) else None)
 
         works = [
-            Work(llm=work.llm, items=work.items(), n_items=len(work)) for work in self._plan.works
+            Work(llm=work.llm, items=self._jobs.cut(work), n_items=len(work))
+            for work in self._plan.works
         ]
         with closing(pool.run(works, ask)) as events:
             for event in events:

@@ -37,6 +37,22 @@ from poor_bench.scoring.verdict import (
     no_answer_verdict,
 )
 
+SCORED = (
+    "score",
+    "strict_score",
+    "details",
+    "found",
+    "extracted",
+    "cause",
+    "expected",
+    "got",
+    "sandbox",
+    "evaluator_fingerprint",
+    "judgement",
+    "marks",
+)
+"""Fields of a result that `Scorer.score` sets."""
+
 
 class WorkspaceFingerprints:
     """Fingerprints of a workspace as it stands; see `trial_states.Fingerprints`."""

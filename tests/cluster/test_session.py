@@ -13,9 +13,8 @@ import pytest
 
 from poor_bench import extras
 from poor_bench.cli.main import main
-from poor_bench.cluster import session
+from poor_bench.cluster.cluster import open_client, split_address
 from poor_bench.cluster.definitions import OpenedDefinitions, collect_definitions
-from poor_bench.cluster.session import open_client, split_address
 from poor_bench.errors import ConfigError, MissingExtraError, ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
@@ -78,7 +77,7 @@ def test_missing_extra_says_what_to_install(
 
     monkeypatch.setattr(extras.importlib, "import_module", fail)
     with pytest.raises(MissingExtraError, match="--cluster needs the package distributed") as told:
-        session.open_client("local:2")
+        open_client("local:2")
     assert "pip install" in told.value.hint
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -13,7 +13,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, LLMFinished, LLMUnavailable, ModelLoaded
-from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool, ThreadExecutor
+from poor_bench.pool.pool import SPARE_SLOTS, Do, JobResult, Pool, ThreadExecutor
 from poor_bench.pool.queues import MOST_LOST_IN_A_ROW, Work, group_by_endpoint
 from poor_bench.ports import CallControl
 from tests.providers.fake_clock import FakeClock
@@ -54,7 +54,7 @@ def work(llm: LLM | None, items: Iterable[Any], **fields: Any) -> Work[Any]:
 
 def events_of(
     works: Sequence[Work[Any]],
-    do: Callable[[Any], JobResult[Any]] = JobResult,
+    do: Do[Any, Any] = JobResult,
     *,
     control: RunControl | None = None,
     log: list[str] | None = None,
@@ -264,3 +264,38 @@ def test_threads_are_used_again() -> None:
         assert done.wait(timeout=20)
     executor.close()
     assert len(idents) == 1
+
+
+def test_what_a_job_yields_is_told_piece_by_piece() -> None:
+    heard: list[str] = []
+    both_are_told = threading.Event()
+
+    def do(item: str) -> Generator[JobResult[str], None, None]:
+        yield JobResult(f"{item} 1")
+        both_are_told.wait(10)  # ends only if the first piece is heard before
+        yield JobResult(f"{item} 2")
+
+    pool = Pool(manager_with([]), RunControl())
+    with closing(pool.run([work(None, ["a"])], do)) as events:
+        for event in events:
+            if isinstance(event, JobDone):
+                heard.append(event.value)
+                both_are_told.set()
+    assert heard == ["a 1", "a 2"]
+
+
+def test_a_model_that_is_given_up_ends_a_job_that_yields() -> None:
+    ended = []
+
+    def do(_item: int) -> Generator[JobResult[str], None, None]:
+        try:
+            while True:
+                yield lost()
+        finally:
+            ended.append(True)
+
+    events = events_of([work(local("a"), range(1), concurrency=1)], do)
+    assert ended == [True]
+    [told] = [event for event in events if isinstance(event, LLMUnavailable)]
+    assert told.failure.message == "lost"
+    assert len(values(events)) == MOST_LOST_IN_A_ROW

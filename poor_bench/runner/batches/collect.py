@@ -20,7 +20,7 @@ from poor_bench.ports import BatchApi, BatchProgress, BatchState, Listener
 from poor_bench.providers.chat_wire import text_at
 from poor_bench.providers.transport.reply import MalformedJsonError, load_json
 from poor_bench.results.store import ResultStore
-from poor_bench.runner.batches.look import BatchObserver, BatchView
+from poor_bench.runner.batches.at_provider import BatchObserver, BatchView
 from poor_bench.runner.events import RunStarted
 from poor_bench.runner.jobs import Recorded, TrialJobs
 from poor_bench.runner.plan import LLMWork, Plan, WorkItem

@@ -178,8 +178,8 @@ def _adapt(kind: Any) -> TypeAdapter[Any]:
 @cache
 def _digest_definitions() -> str:
     """Digest the code that values are defined in: other definitions make other values."""
-    folders = [Path(str(package.__file__)).parent for package in (prompts, statistics)]
-    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    folder = Path(statistics.__file__).parent
+    files = (Path(prompts.__file__), *sorted(folder.glob("*.py")))
     return _digest(b"".join(path.read_bytes() for path in files))
 
 

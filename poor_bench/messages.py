@@ -31,6 +31,23 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+def describe_invalid(error: Exception) -> str:
+    """Describe why data are not valid, on one line; of an error of pydantic, the first place.
+
+    Example:
+        >>> describe_invalid(KeyError("winner")), describe_invalid(ValueError("is too long"))
+        ('`winner` is missing', 'is too long')
+    """
+    if isinstance(error, KeyError):
+        return f"`{error.args[0]}` is missing"
+    list_errors = getattr(error, "errors", None)
+    if list_errors is None:
+        return str(error)
+    first = list_errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
+
+
 def cut_text(text: str, max_length: int) -> str:
     """Cut a foreign text to `max_length` characters and make it storable: no lone surrogates.
 

@@ -47,6 +47,14 @@ _EPILOG = examples(
 )
 
 
+_AGENTS_EXAMPLES = examples(
+    """
+  {program} judge agents
+  {program} judge agents --json
+"""
+)
+
+
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
@@ -68,7 +76,7 @@ _LIST_EXAMPLES = examples(
 )
 
 
-@command.command()
+@command.command(epilog=_AGENTS_EXAMPLES)
 @json_option
 @pass_app
 def agents(app: AppContext, /, as_json: bool) -> int:
@@ -113,7 +121,9 @@ def list_runs(app: AppContext, /, agent_id: str | None, as_json: bool = False) -
         print_json({"runs": [run_to_json(summary) for summary in summaries]})
         return 0
     if not summaries:
-        click.echo(f"No judged runs yet. Next: {next_command('judge run AGENT')}")
+        of = f" of {agent_id}" if agent_id else ""
+        step = next_command(f"judge run {agent_id or 'AGENT'}")
+        say(f"No judged runs{of} yet. Next: {step}")
         return 0
     print_table(
         _build_row(item, is_running=store.is_under_way(item.run.run_id)) for item in summaries
@@ -132,9 +142,9 @@ def _build_row(summary: RunSummary, *, is_running: bool) -> dict[str, str]:
         "Model": header.llm_id,
         "Judges": ", ".join(header.judges) + (f" x{header.repeat}" if header.repeat > 1 else ""),
         ">Cases": str(len(summary.run.conversations)),
-        ">Score": "" if score is None else f"{score:.2f}",
+        ">Score": "n/a" if score is None else f"{score:.2f}",
         "": "running" if is_running else _describe_state(summary),
-        ">Cost": cost_text(summary.run.cost_usd),
+        ">Cost": cost_text(summary.run.cost_usd) or "n/a",
     }
 
 

@@ -84,10 +84,13 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
 @click.option("--who", help="Person who scored, for rows without a name. Default: your user name.")
 @pass_app
 def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
-    """Import the scores of a sheet. If one row is not valid, none is imported."""
+    """Import the scores of a sheet. If one row is not valid, none is imported.
+
+    Scores that are stored already are not added again.
+    """
     from poor_bench.config.document import read_given_text
-    from poor_bench.judge.labels import labels_from_csv
-    from poor_bench.labels.storage import add_labels
+    from poor_bench.judge.labels import labels_from_csv, list_new_labels
+    from poor_bench.labels.storage import add_labels, read_labels
 
     read = labels_from_csv(
         read_given_text(sheet),
@@ -96,8 +99,12 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
         who=who or getpass.getuser(),
         when=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    add_labels(app.data_dir, read)
-    click.echo(f"Added {write_count(len(read), 'label')}. Next: {next_command('judge agreement')}")
+    new = list_new_labels(read, read_labels(app.data_dir))
+    add_labels(app.data_dir, new)
+    n_known = len(read) - len(new)
+    known = f"; {n_known} known already" if n_known else ""
+    added = f"Added {write_count(len(new), 'label')}{known}"
+    click.echo(f"{added}. Next: {next_command('judge agreement')}")
     return 0
 
 

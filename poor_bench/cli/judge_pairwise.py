@@ -103,6 +103,7 @@ def _compare(
     from poor_bench.cli.screen import open_job_view
     from poor_bench.judge.pairwise_results import PairOutcome
     from poor_bench.judge.pairwise_run import PairwiseRunner
+    from poor_bench.judge.report_text import outcome_text
     from poor_bench.runs.turn import run_alone
 
     with closing(PairwiseRunner(app.data_dir)) as runner:
@@ -110,6 +111,8 @@ def _compare(
             run = runner.resume(resume, judges)
         else:
             run = runner.plan(references, judges, n_again=options["again"])
+        if run.a.run_id == run.b.run_id and not as_json:
+            say("A and B are the same run: this shows the judge's position bias only.", err=True)
         if run.left_out and not as_json:
             say(f"Skipped, because only one run has them: {', '.join(run.left_out)}", err=True)
         if dry_run:
@@ -120,7 +123,7 @@ def _compare(
         alone = run_alone(runner.store.history, run.header, beside=beside)
         with alone, open_job_view("Pairs", run.n_left, quiet=as_json) as view:
             for made in runner.run(run):
-                view.tell(f"{made.judge}, {made.case_id}: {made.outcome}")
+                view.tell(f"{made.judge}, {made.case_id}: {outcome_text(made.outcome)}")
                 view.move(f"{made.judge}, {made.case_id}", advance=1)
     stored = show_pairwise(app.data_dir, run.run_id, as_json=as_json)
     if run.budget.n_refused:
@@ -264,11 +267,13 @@ def _describe_share(pairwise: StoredPairwise) -> str:
 
 
 def _build_row(comparison: PairComparison) -> dict[str, str]:
+    from poor_bench.judge.report_text import outcome_text
+
     return {
         "Case": comparison.case_id,
-        "Better": comparison.outcome.value,
-        "A first": comparison.a_first.value if comparison.a_first else "-",
-        "B first": comparison.b_first.value if comparison.b_first else "-",
+        "Better": outcome_text(comparison.outcome),
+        "A first": comparison.a_first.value if comparison.a_first else "n/a",
+        "B first": comparison.b_first.value if comparison.b_first else "n/a",
         "Why": comparison.error
         or " / ".join(" ".join(reason.split()) for reason in comparison.reasons),
     }
@@ -285,7 +290,7 @@ def _list_comparison(pairwise: StoredPairwise) -> dict[str, str]:
         "Comparison": pairwise.run_id,
         "A": pairwise.a_run_id,
         "B": pairwise.b_run_id,
-        "Judges": ", ".join(decisions.by_judge),
+        "Judges": ", ".join(pairwise.judges),
         ">Cases": str(len(said)) if is_whole else f"{len(said)}, incomplete",
         ">A better": str(said.count(PairOutcome.A)),
         ">B better": str(said.count(PairOutcome.B)),

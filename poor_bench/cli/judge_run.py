@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
     resume_option,
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples
+from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -121,8 +121,10 @@ def run(
     if runner.budget.n_refused:
         from poor_bench.metrics import cost_text
 
-        text = f"{runner.budget.n_refused} conversations and judgements might have exceeded"
-        click.echo(f"{text} --max-cost {cost_text(max_cost)} and were skipped.", err=True)
+        steps = write_count(runner.budget.n_refused, "step")
+        text = f"Parts of the run ({steps}) might have exceeded --max-cost {cost_text(max_cost)}"
+        resume = next_command(f"judge run {agent_id} --resume {summary.run.run_id}")
+        click.echo(f"{text} and were skipped. To continue with a larger limit: {resume}", err=True)
     return _choose_exit_code(summary, gate=gate) or (2 if plan.skipped else 0)
 
 
@@ -284,8 +286,8 @@ def _build_dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:
 
 def _describe_case(case: CaseSummary) -> Iterator[str]:
     talk = case.conversation
-    score = "" if case.score is None else f"  {case.score:.2f}"
-    yield f"{talk.case_id}{score}{'  failed' if talk.passed is False else ''}"
+    score = "n/a" if case.score is None else f"{case.score:.2f}"
+    yield f"{talk.case_id}  {score}{'  failed' if talk.passed is False else ''}"
     for rule in talk.broken_rules:
         yield f"  broken rule: {rule}"
     for item in case.feedback:

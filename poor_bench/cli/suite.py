@@ -13,7 +13,6 @@ from poor_bench.cli.output import (
     count_problems,
     has_errors,
     json_option,
-    print_columns,
     print_json,
     print_problems,
     print_table,
@@ -41,6 +40,20 @@ _EPILOG = examples(
 )
 
 
+_LIST_EXAMPLES = examples(
+    """
+  {program} suite list
+  {program} suite list --json
+"""
+)
+_VALIDATE_EXAMPLES = examples(
+    """
+  {program} suite validate                   all suites of the workspace
+  {program} suite validate my_suite.yaml
+"""
+)
+
+
 @click.group(invoke_without_command=True, epilog=_EPILOG)
 @click.pass_context
 def command(ctx: click.Context) -> int:
@@ -53,7 +66,7 @@ def command(ctx: click.Context) -> int:
 _NEWEST = 10
 
 
-@command.command("list")
+@command.command("list", epilog=_LIST_EXAMPLES)
 @json_option
 @pass_app
 def list_suites(app: AppContext, /, as_json: bool = False) -> int:
@@ -66,11 +79,19 @@ def list_suites(app: AppContext, /, as_json: bool = False) -> int:
     if as_json:
         print_json({"suites": suites, "runs": runs})
         return 0
-    print_columns(suites, {"Suite": "name", ">Cases": "cases", "Tags": "tags", "File": "file"})
+    print_table(map(_build_suite_row, suites))
     if runs:
         print_table(map(_build_run_row, runs))
+    if any(row["cases"] is None for row in suites):
+        click.echo(f"Some suites are not valid. See why: {next_command('suite validate')}")
     click.echo(f"Next: {next_command('suite run NAME')}")
     return 0
+
+
+def _build_suite_row(row: dict[str, Any]) -> dict[str, str]:
+    n_cases = "not valid" if row["cases"] is None else str(row["cases"])
+    tags = ", ".join(row["tags"])
+    return {"Suite": row["name"], ">Cases": n_cases, "Tags": tags, "File": row["file"]}
 
 
 def _describe_suite(path: Path, data_dir: Path) -> dict[str, Any]:
@@ -81,7 +102,7 @@ def _describe_suite(path: Path, data_dir: Path) -> dict[str, Any]:
     return {
         "name": path.stem,
         "file": str(path),
-        "cases": len(cases),
+        "cases": len(cases) if suite else None,
         "tags": sorted({tag for case in cases for tag in case.benchmark_tags}),
         "problems": [str(problem) for problem in problems],
     }
@@ -113,7 +134,7 @@ def _build_run_row(row: dict[str, Any]) -> dict[str, str]:
     return {**cells, ">Passed": passed, "Result": ", ".join(words) or "passed"}
 
 
-@command.command()
+@command.command(epilog=_VALIDATE_EXAMPLES)
 @click.argument("files", nargs=-1)
 @json_option
 @pass_app

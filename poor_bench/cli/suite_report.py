@@ -91,6 +91,7 @@ def _build_row(case: EvalCaseResult) -> dict[str, str]:
     from poor_bench.metrics import cost_text, count_text, time_text
 
     n_passed = sum(trial.passed for trial in case.trial_results)
+    missing = "n/a" if case.trials_run else ""
     return {
         "Case": case.id,
         "": case.status.value.replace("_", " "),
@@ -98,8 +99,8 @@ def _build_row(case: EvalCaseResult) -> dict[str, str]:
         ">Trials": f"{n_passed}/{case.trials_run}" if case.trials_run else "",
         ">Duration": time_text(case.avg_duration_ms),
         ">Actions": str(case.actions) if case.trials_run else "",
-        ">Tokens": count_text(case.input_tokens + case.output_tokens),
-        ">Cost": cost_text(case.avg_estimated_cost_usd) or ("n/a" if case.trials_run else ""),
+        ">Tokens": missing if case.n_tokens is None else count_text(case.n_tokens),
+        ">Cost": cost_text(case.avg_estimated_cost_usd) or missing,
     }
 
 

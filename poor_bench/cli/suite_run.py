@@ -90,6 +90,7 @@ def run(
     suite = read_suite(find_suite(file, app.data_dir), app.data_dir)
     resumed = find_suite_run(app.data_dir, resume) if resume else None
     if resumed is not None:
+        _refuse_filters(options)
         suite = resume_suite(resumed, suite)
     else:
         patterns, tags = options["cases"], options["tags"]
@@ -111,6 +112,15 @@ def run(
     if llm_id and not report.llms:
         say(_describe_unused(llm_id), err=True)
     return exit_code(report)
+
+
+def _refuse_filters(options: dict[str, Any]) -> None:
+    given = [name for name in ("cases", "tags", "trials") if options[name]]
+    if given:
+        option = f"--{given[0]}" if given[0] == "trials" else f"--{given[0].removesuffix('s')}"
+        raise click.UsageError(
+            f"{option} cannot be combined with --resume: the cases of the stored run count"
+        )
 
 
 def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> int:

@@ -21,6 +21,7 @@ from pydantic import Field, Strict, TypeAdapter, ValidationError
 
 from poor_bench.evaluation.models import Mode
 from poor_bench.llm_manager import LLMManager
+from poor_bench.messages import describe_invalid
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Clock
 
@@ -175,6 +176,4 @@ def _read(adapter: TypeAdapter[_Read], values: Mapping[str, Any]) -> _Read:
     try:
         return adapter.validate_python(given)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise ValueError(f"{place}: {fault['msg']}") from error
+        raise ValueError(describe_invalid(error)) from error

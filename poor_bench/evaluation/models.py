@@ -276,6 +276,12 @@ class EvalCaseResult(_ResultModel):
     """Why trials could not be run."""
 
     @property
+    def n_tokens(self) -> int | None:
+        """Input and output tokens together; None where an agent acted and did not report them."""
+        n_tokens = self.input_tokens + self.output_tokens
+        return n_tokens if n_tokens or self.mode == "playbook" else None
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Failed checks, then why trials could not be run, each once."""
         not_run = (f"could not be run: {failure.message}" for failure in self.failures)

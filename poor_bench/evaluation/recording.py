@@ -44,7 +44,10 @@ def record_playbook(
 
     recorded = [entry for step in steps if not step.error for entry in _record_step(step)]
     if not recorded:
-        raise ConfigError("nothing to record: no step of the trial succeeded")
+        raise ConfigError(
+            "nothing to record: the agent reported no action that succeeded",
+            hint='Steps need an `action` such as {"action": "click", ...}; see docs/suites.md',
+        )
     defaults = {key: str(value) for key, value in params.items() if key != SERVER}
     playbook = {
         "version": "1.0",

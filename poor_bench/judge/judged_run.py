@@ -396,6 +396,8 @@ def _case_repeats(runs: Iterable[JudgeRun]) -> list[list[float]]:
 
 def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
     first, second = before.run.header, after.run.header
+    if first.run_id == second.run_id:
+        yield "both are the same run"
     if first.rubric_hash != second.rubric_hash:
         yield f"the rubrics differ: {_rubric(first)} and {_rubric(second)}"
     if set(first.judges) != set(second.judges):

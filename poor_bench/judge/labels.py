@@ -242,6 +242,19 @@ def labels_from_csv(
     return collect_labels(read_rows(text, _NEEDED, file, read), file)
 
 
+def list_new_labels(read: Iterable[Label], stored: Iterable[Label]) -> list[Label]:
+    """Choose the labels that differ from what their people said last.
+
+    A sheet that was exported and filled in further holds the earlier labels, too.
+    """
+    known = {_content(label) for label in current_labels(stored)}
+    return [label for label in read if _content(label) not in known]
+
+
+def _content(label: Label) -> tuple[object, ...]:
+    return (*label.key, label.score, label.note, label.weight)
+
+
 def _label(row: Mapping[str, str], find_run: FindRun, who: str, when: str) -> Label:
     def cell(name: str) -> str:
         return row.get(name, "")

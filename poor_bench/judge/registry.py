@@ -79,7 +79,9 @@ def judge_llm(
     try:
         read_key(llm, environ)
     except ProviderError as error:
-        raise ConfigError(f"{llm.id} cannot judge: {error}", hint=error.hint) from error
+        other = "or name another judge: --judge, or `judge.model` in config.yaml"
+        hint = error.hint if options.model else f"{error.hint}; {other}"
+        raise ConfigError(f"{llm.id} cannot judge: {error}", hint=hint) from error
     return llm
 
 

@@ -252,6 +252,11 @@ def estimate_text(estimate: Estimate | None) -> str:
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
+def outcome_text(outcome: PairOutcome) -> str:
+    """Name the outcome of a comparison."""
+    return "changes with order" if outcome is PairOutcome.SWAYED else outcome.value
+
+
 def tally_text(tally: PairwiseTally) -> Iterator[str]:
     """Describe the winner, its significance, and the position bias."""
     won, lost = tally.count(PairOutcome.A), tally.count(PairOutcome.B)

@@ -23,6 +23,7 @@ from poor_bench.judge.conversation import Conversation
 from poor_bench.judge.judged_run import JudgeRun, RunHeader, read_header, with_record
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
+from poor_bench.messages import describe_invalid
 from poor_bench.models.completion import sum_known
 from poor_bench.runs.history import LAST, RunHistory, RunKind, StoredRun
 from poor_bench.runs.journal import JournalWriter
@@ -154,13 +155,13 @@ def _read_judged(stored: StoredRun) -> JudgeRun | None:
     try:
         run = JudgeRun(header=read_header(stored.header))
     except ValueError as error:
-        _LOG.warning("%s is skipped: %s", stored.path, error)
+        _LOG.warning("%s is skipped: %s", stored.path, describe_invalid(error))
         return None
     for record in stored.records():
         try:
             run = with_record(run, record)
         except ValueError as error:
-            _LOG.warning("%s: a line is skipped: %s", stored.path, error)
+            _LOG.warning("%s: a line is skipped: %s", stored.path, describe_invalid(error))
     return run
 
 
@@ -274,7 +275,7 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
             n_again=int(header.get("n_again", 0)),
         )
     except (KeyError, TypeError, ValueError) as error:
-        _LOG.warning("%s is skipped: %s", stored.path, error)
+        _LOG.warning("%s is skipped: %s", stored.path, describe_invalid(error))
         return None
 
 

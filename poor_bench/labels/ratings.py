@@ -28,6 +28,7 @@ from poor_bench.labels.label import (
     label_to_record,
     read_rows,
 )
+from poor_bench.messages import describe_invalid
 from poor_bench.models.result import ANSWER_ID_PREFIX, Result
 from poor_bench.reports.csv_table import csv_text
 
@@ -270,21 +271,14 @@ def _read_lines(text: str) -> ReadLabels:
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
         if line.strip():
             try:
-                yield number, check_rating(label_from_record(orjson.loads(line)))
+                record = orjson.loads(line)
+                if not isinstance(record, dict):
+                    raise ValueError("is not a rating")
+                yield number, check_rating(label_from_record(record))
             except orjson.JSONDecodeError:
                 yield number, ValueError("is not a JSON object")
             except ValueError as error:
-                yield number, ValueError(_shorten(error))
-
-
-def _shorten(error: ValueError) -> str:
-    """Write an error of pydantic on one line."""
-    errors = getattr(error, "errors", None)
-    if errors is None:
-        return str(error)
-    first = errors(include_url=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}" if place else "is not a rating"
+                yield number, ValueError(describe_invalid(error))
 
 
 def _read_row(

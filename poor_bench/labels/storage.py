@@ -11,6 +11,7 @@ import orjson
 
 from poor_bench.config.document import lock_for_writing
 from poor_bench.labels.label import Label, label_from_record, label_to_record
+from poor_bench.messages import describe_invalid
 from poor_bench.runs.journal import dump_record
 from poor_bench.safe_files import open_regular, os_errors_told
 
@@ -36,7 +37,7 @@ def read_labels(data_dir: Path) -> list[Label]:
         try:
             labels.append(label_from_record(orjson.loads(line)))
         except (ValueError, AttributeError) as error:
-            _LOG.warning("%s:%d is skipped: %s", path, number, error)
+            _LOG.warning("%s:%d is skipped: %s", path, number, describe_invalid(error))
     return labels
 
 

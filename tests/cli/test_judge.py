@@ -338,3 +338,41 @@ def test_a_broken_agent_is_skipped_and_told_while_others_run(
     assert "`cases` is missing" in capsys.readouterr().err
     assert call(folder, "agents") == 2
     assert "bikes" in capsys.readouterr().out
+
+
+def test_the_reason_for_a_missing_key_names_other_judges(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert call(write_workspace(tmp_path), "run", "bikes") == 2
+    told = capsys.readouterr().err
+    assert "ANTHROPIC_API_KEY" in told
+    assert "name another judge: --judge, or `judge.model` in config.yaml" in told
+
+
+def test_a_damaged_run_is_skipped_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = write_workspace(tmp_path)
+    judged(folder)
+    (folder / "judgements" / "damaged.jsonl").write_text('{"run":{"agent_id":"bikes"}}\n')
+    capsys.readouterr()
+    assert call(folder, "list") == 0
+    assert "7.00" in capsys.readouterr().out
+    [warning] = {record.getMessage() for record in caplog.records}
+    assert warning.endswith("damaged.jsonl is skipped: run_id: Field required")
+
+
+def test_a_run_of_nobody_is_listed_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(write_workspace(tmp_path), "list", "bikes") == 0
+    assert "No judged runs of bikes yet." in capsys.readouterr().out
+
+
+def test_a_case_without_a_score_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_workspace(tmp_path, judge="I like it.")
+    assert judged(folder) == 3
+    assert "hello  n/a" in capsys.readouterr().out
+    call(folder, "list")
+    assert "n/a" in capsys.readouterr().out

@@ -56,6 +56,8 @@ def test_judges_are_measured_by_the_labels_of_a_sheet(
     sheet = fill_in(folder, capsys, {"hello": "3", "price": "9"})
     assert call(folder, "labels", "import", str(sheet), "--who", "Ann") == 0
     assert "Added 2 labels" in capsys.readouterr().out
+    assert call(folder, "labels", "import", str(sheet), "--who", "Ann") == 0
+    assert "Added 0 labels; 2 known already" in capsys.readouterr().out
     assert call(folder, "agreement", "--json") == 0
     judges = printed_json(capsys)["judges"]
     assert judges["scripted:good"]["alpha"] == 1.0

@@ -296,3 +296,39 @@ def test_record_needs_a_trial_that_an_agent_passed(
     assert "no agent has passed the case `one` yet" in capsys.readouterr().err
     assert call(tmp_path, "record", "won") == 2
     assert "no stored run has a case `won`" in capsys.readouterr().err
+
+
+def test_a_suite_that_is_not_valid_is_listed_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "mine.yaml").write_text("name: mine\ncases: [5]\n")
+    assert call(tmp_path, "list") == 0
+    told = capsys.readouterr().out
+    assert "not valid" in next(line for line in told.splitlines() if " mine " in line)
+    assert "See why: python main.py" in told
+    call(tmp_path, "list", "--json")
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    assert next(row["cases"] for row in suites if row["name"] == "mine") is None
+
+
+@pytest.mark.parametrize("option", ["--trials=2", "--case=one", "--tag=smoke"])
+def test_a_resumed_run_keeps_its_own_cases(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(tmp_path, {"id": "one"})
+    assert call(tmp_path, "run", str(path)) == 0
+    assert call(tmp_path, "run", str(path), "--resume", "last", option) == 2
+    name = option.partition("=")[0]
+    assert f"{name} cannot be combined with --resume" in capsys.readouterr().err
+
+
+def test_tokens_that_an_agent_does_not_report_are_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_suite(tmp_path, {"id": "one", "agent": "echo"})
+    page = tmp_path / "r.html"
+    assert call(tmp_path, "run", str(path), "--html", str(page)) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if " one " in line)
+    assert row.split()[-2:] == ["n/a", "n/a"]
+    assert '<td class="number">n/a</td>' in page.read_text()

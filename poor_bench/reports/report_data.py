@@ -61,7 +61,7 @@ class BaseComparison(NamedTuple):
         return next((item for item in self.llms if item.llm_after == llm_id), None)
 
 
-class StoredTexts(Protocol):
+class TextFindings(Protocol):
     """What the texts of stored results tell, without all of them in memory."""
 
     def follow(self, on_read: Callable[[int], None]) -> None:
@@ -113,7 +113,7 @@ class ReportData:
     """Built-in detectors of issues, and those of the workspace."""
     columns: TrialColumns | None = None
     """The same results, where they were read as columns: `results` are read when first needed."""
-    stored: StoredTexts | None = None
+    stored: TextFindings | None = None
     """What was worked out from their texts before, where they were read as columns."""
     figures: StoredFigures | None = None
     """Their figures, where they were read as columns."""

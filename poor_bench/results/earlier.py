@@ -16,11 +16,11 @@ from poor_bench.runs.history import EARLIER
 from poor_bench.runs.journal import JournalWriter, owner_lock_path, read_journal
 from poor_bench.safe_files import open_regular, os_errors_told
 
-_MOST_RUNS = 500
+_MOST_RUNS, _MOST_RESULTS = 500, 20
 
 
 def find_earlier(
-    paths: StorePaths, resolve: Callable[[str], str], llm_id: str, test_id: str, *, limit: int = 20
+    paths: StorePaths, resolve: Callable[[str], str], llm_id: str, test_id: str
 ) -> list[Result]:
     """Find the stored results of a model for a test, of all trials, newest first.
 
@@ -37,9 +37,9 @@ def find_earlier(
     for path in files:
         of_run = [each for each in _read(path, test_id, resolve) if each.llm_id == llm_id]
         found += reversed(of_run)
-        if len(found) >= limit:
+        if len(found) >= _MOST_RESULTS:
             break
-    return found[:limit]
+    return found[:_MOST_RESULTS]
 
 
 def _read(path: Path, test_id: str, resolve: Callable[[str], str]) -> Iterator[Result]:

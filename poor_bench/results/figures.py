@@ -104,8 +104,8 @@ def compute_reliability(
 def read_outcomes(
     table: ResultTable,
     *,
-    pass_score: float = 1.0,
-    on_read: Callable[[int], None] = lambda _: None,
+    pass_score: float,
+    on_read: Callable[[int], None],
 ) -> Outcomes:
     """Read how the trials of a table ended; what was read before is kept beside the index.
 

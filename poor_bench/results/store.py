@@ -245,10 +245,6 @@ class ResultStore:
             journal.close()
         self.merge()
 
-    def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
-        """Collect what changes whenever a result is added: name, size and time of every file."""
-        return self.paths.fingerprint()
-
     def _are_few(self) -> bool:
         """True if all results may be written to the snapshot; it costs no more than the limit."""
         most = most_in_snapshot()

@@ -133,18 +133,6 @@ class ResultTable(TrialColumns):
             else {name: column[is_kept] for name, column in self.columns.items()},
         )
 
-    def light(
-        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str] = _IN_MEMORY
-    ) -> Iterator[Result]:
-        """Yield results without their texts: all that statistics need, from memory.
-
-        Args:
-            rows: Rows of this table.
-            fields: Columns that are needed; the other fields are at their defaults. Who keeps
-                results keeps less with fewer.
-        """
-        return results_from_columns(self._light_columns(rows, fields))
-
     def whole(
         self,
         rows: Sequence[int] | NDArray[np.int64],
@@ -156,7 +144,7 @@ class ResultTable(TrialColumns):
         Args:
             rows: Rows of this table.
             texts: Texts that are needed; the others are at their defaults. None for all.
-            fields: Columns that are needed, as in `light`; None for all.
+            fields: Columns that are needed; the other fields are at their defaults. None for all.
 
         Raises:
             StoreError: If the index is damaged.
@@ -165,7 +153,7 @@ class ResultTable(TrialColumns):
         fields = _IN_MEMORY if fields is None else fields
         for start in range(0, len(rows), _FETCHED_AT_ONCE):
             some = rows[start : start + _FETCHED_AT_ONCE]
-            columns = self._light_columns(some, fields)
+            columns = self._decode_columns(some, fields)
             fetched = self.text_columns(some, texts)
             for name, values in zip(texts, zip(*fetched, strict=True), strict=True):
                 is_number = TEXT_COLUMNS[name] == "DOUBLE"
@@ -181,7 +169,7 @@ class ResultTable(TrialColumns):
         import pandas as pd
 
         names = (*NUMBERS, "trial")
-        codes = self._light_columns(np.arange(len(self)), CODES)
+        codes = self._decode_columns(np.arange(len(self)), CODES)
         return pd.DataFrame({**codes, **{name: self.columns[name] for name in names}})
 
     def text_columns(
@@ -241,7 +229,7 @@ class ResultTable(TrialColumns):
                 found[text] = np.sort(here)
         return found
 
-    def _light_columns(
+    def _decode_columns(
         self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str]
     ) -> dict[str, list[Any]]:
         import numpy as np

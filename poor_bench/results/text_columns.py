@@ -57,7 +57,7 @@ def read_text_columns(
     def read() -> Iterator[TextColumns]:
         n_done = 0
         for entries, rows, texts in table.texts.by_file(table.columns["place"]):
-            work = _Work(table, reader, on_read, n_done)
+            work = _Reading(table, reader, on_read, n_done)
             order.append(entries)
             yield (
                 work.read(entries)
@@ -73,7 +73,7 @@ def read_text_columns(
     return joined.pick(np.argsort(np.concatenate(order)))
 
 
-class _Work(NamedTuple):
+class _Reading(NamedTuple):
     """Reading of rows that nothing is kept of."""
 
     table: ResultTable
@@ -102,7 +102,7 @@ class _Kept(NamedTuple):
 
 
 def _read_part(
-    work: _Work, path: Path, entries: NDArray[np.int64], rows: NDArray[np.int64]
+    work: _Reading, path: Path, entries: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> TextColumns:
     """Read the columns of some rows of a part, and keep those that are new."""
     import numpy as np

@@ -311,16 +311,13 @@ def read_stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list
     return sorted(runs, key=lambda run: run.age)
 
 
-def find_run(
-    runs: Sequence[StoredRun], reference: str, name: str = "run", command: str = "run"
-) -> StoredRun | None:
+def find_run(runs: Sequence[StoredRun], reference: str, name: str = "run") -> StoredRun | None:
     """Find the run that a reference names, or None if it names none.
 
     Args:
         runs: Oldest first.
         reference: `last`, `previous`, or the id of a run or at least 4 characters of its beginning.
         name: What messages call a run of this kind.
-        command: Command that starts one.
 
     Raises:
         ConfigError: If there is no last or previous run, or several runs begin like that.
@@ -331,7 +328,7 @@ def find_run(
         if position < 0:
             message = f"no {reference} {name}: this workspace has {write_count(len(runs), name)}"
             raise ConfigError(
-                message, hint=f"every `{next_command(command)}` that sends requests makes one"
+                message, hint=f"every `{next_command('run')}` that sends requests makes one"
             )
         return runs[position]
     found = [run for run in runs if run.run_id.startswith(reference)]

@@ -45,12 +45,7 @@ class JournalWriter:
     """Appends the results of one run; may be called from several threads."""
 
     def __init__(
-        self,
-        path: Path,
-        header: Mapping[str, Any] | None,
-        *,
-        fsync_interval_s: float = 1.0,
-        monotonic: Callable[[], float] = time.monotonic,
+        self, path: Path, header: Mapping[str, Any] | None, *, fsync_interval_s: float = 1.0
     ) -> None:
         """Start a journal, or go on with the one there is where no header is given.
 
@@ -59,8 +54,7 @@ class JournalWriter:
         """
         self.path = path
         self._fsync_interval_s = fsync_interval_s
-        self._monotonic = monotonic
-        self._synced_at = monotonic()
+        self._synced_at = time.monotonic()
         self._lock = threading.Lock()
         self._owner = FileLock(owner_lock_path(path), thread_local=False)
         try:
@@ -116,7 +110,7 @@ class JournalWriter:
             rest = memoryview(line)
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
-            now = self._monotonic()
+            now = time.monotonic()
             if now - self._synced_at >= self._fsync_interval_s:
                 os.fsync(self._fd)
                 self._synced_at = now
@@ -168,10 +162,10 @@ def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iter
 class JournalFollower:
     """Reads a growing journal; each line once."""
 
-    def __init__(self, path: Path, *, from_end: bool = False) -> None:
-        """Start at the beginning, or behind what stands there already."""
+    def __init__(self, path: Path) -> None:
+        """Start at the beginning."""
         self.path = path
-        self._position = path.stat().st_size if from_end else 0
+        self._position = 0
 
     def new_records(self) -> list[dict[str, Any]]:
         """Read what was added, without the header and without a line that is not complete yet.
@@ -193,7 +187,7 @@ def _is_damaged(line: bytes) -> bool:
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Return the header of a journal, or an empty mapping where it is unreadable."""
+    """Read the header of a journal; empty where it is unreadable."""
     with open_regular(path) as stream:
         first = _parse(stream.readline())
     headers = ((first or {}).get(key) for key in _HEADER_KEYS)
@@ -201,7 +195,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
-    """Return the record of the line at `offset`, as found before by `read_journal`."""
+    """Read the record of the line at `offset`, as found before by `read_journal`."""
     stream.seek(offset)
     record: dict[str, Any] = orjson.loads(stream.readline())
     record.pop(CHECKSUM, None)
@@ -225,7 +219,7 @@ def list_left_over(journals: Sequence[Path]) -> list[Path]:
 
 
 def owner_lock_path(path: Path) -> Path:
-    """Return the file whose lock the writer of a journal holds."""
+    """Name the file whose lock the writer of a journal holds."""
     return path.with_suffix(".lock")
 
 
@@ -250,7 +244,7 @@ def _cannot_write(path: Path, error: Exception) -> StoreError:
 
 
 def dump_record(record: dict[str, Any]) -> bytes:
-    """Return a record as one line of JSON, without the line's end.
+    """Write a record as one line of JSON, without the line's end.
 
     Text that UTF-8 cannot hold (lone surrogates) is written with backslash escapes, and numbers
     that JSON readers cannot hold (beyond 64 bits) as text.

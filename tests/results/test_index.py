@@ -146,7 +146,7 @@ def test_every_field_comes_back_as_it_was(store: ResultStore) -> None:
     table = store.table()
     assert whole(table) == results
     assert [type(result.prompt_tokens) for result in whole(table)] == [int, type(None), type(None)]
-    light = next(table.light([0]))
+    light = next(table.whole([0], ()))
     assert light.response == ""
     assert light.judge_cost_usd == 0.5
     assert replace(light, judgement=None) == replace(

@@ -155,11 +155,11 @@ def test_unreadable_row_is_left_out_and_the_others_are_read(tmp_path: Path) -> N
 
 def test_fingerprint_changes_with_every_result(tmp_path: Path) -> None:
     store = open_test_store(tmp_path)
-    seen = {store.fingerprint()}
+    seen = {store.paths.fingerprint()}
     journal = store.open_run("run1", {})
     for number in range(3):
         journal.append(make_result(f"t{number}"))
-        seen.add(store.fingerprint())
+        seen.add(store.paths.fingerprint())
     journal.close()
     assert len(seen) == 4
 

@@ -14,8 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from poor_bench.extraction.answer_number import extract_number
-from poor_bench.extraction.answer_object import KEY, answer_member, holds_key, holds_objects
+from poor_bench.extraction.answer_number import (
+    KEY,
+    answer_member,
+    extract_number,
+    holds_key,
+    holds_objects,
+)
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import (

@@ -25,11 +25,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from poor_bench.extraction.announcement import ANNOUNCING, CHOOSING, CONFIRMING, OR
 from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
-from poor_bench.extraction.label import is_denied
+from poor_bench.extraction.label import ANNOUNCING, CHOOSING, CONFIRMING, OR, is_denied
 from poor_bench.extraction.normalise import WORD_CHARACTER, fold_answer, fold_text
 from poor_bench.extraction.refusal import is_refusal
 

@@ -1,9 +1,10 @@
 """A list out of a response: JSON, bullets, numbered or plain lines, or comma-separated.
 
 The first notation that fits wins, in this order: a JSON list (see `json_value` for which one of
-several), lines with bullets or numbers, a Markdown table, and only where the whole response, or the
-last LaTeX box, is nothing else: several short lines, or one line with commas, semicolons, spaces
-between numbers, or "and" before the last item, in any of several languages. Words that lead up to
+several), lines with bullets or numbers, an HTML list, a Markdown table, and only where the whole
+response, or the last LaTeX box, is nothing else: several short lines, or one line with commas,
+semicolons, arrows, spaces between numbers, or "and" before the last item, in any of several
+languages, also in brackets. Words that lead up to
 it ("Colors:", "The colors are") are no part of it. A line that otherwise reads like a sentence is
 no list. Bullets under bullets are no items.
 
@@ -23,9 +24,14 @@ from poor_bench.extraction.json_value import Accepts, extract_json
 from poor_bench.extraction.refusal import is_refusal
 
 _ITEM_LINE = re.compile(
-    r"^(?P<indent>[ \t]*)(?:[-*+•\N{EN DASH}]|\(?(?:\d{1,4}[.):]|[a-z]\)))[ \t]+(?P<item>[^\n]*\S)",
+    r"^(?P<indent>[ \t]*)(?:[-*+•\N{EN DASH}]|\d\ufe0f?\u20e3|\(?(?:\d{1,4}[.):]|[a-z]\)))"
+    r"[ \t]+(?P<item>[^\n]*\S)",
     re.MULTILINE | re.IGNORECASE,
 )
+_ELEMENT = re.compile(
+    r"<li\b[^<>]{0,200}>\s{0,99}(?P<item>[^<>]{1,400}?)\s{0,99}</li>", re.IGNORECASE
+)
+_COPULA = re.compile(r"(?:です|である|になります|だ)[。.]?\Z")
 _TABLE_LINE = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE_OF_TABLE = re.compile(r"\s{0,9}:?-+:?\s{0,9}")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -38,6 +44,8 @@ _EXPLAINED = re.compile(
     r"\S{1,80}\s{1,9}[^\n]*\S"
 )
 _SEPARATOR = re.compile(r"[,;、，；]")
+_ARROW = re.compile(r"\s(?:->|=>|[<>\N{RIGHTWARDS ARROW}])\s")
+_BRACKETED = re.compile(r"\((?P<round>[^()\[\]{}]*)\)\.?|\\?\{(?P<curly>[^()\[\]{}:]*?)\\?\}\.?")
 _LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и)\s{1,9}(?=\S)", re.IGNORECASE)
 _LAST_WITHOUT_SPACES = re.compile(r"(?:以及|和|与|及び|および|と|及)(?=\S)")
 _LEADING = re.compile(r"^[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
@@ -90,7 +98,12 @@ def extract_list(
     of_json = extract_json(text, lambda value: is_list(value) and accepts(value), lenient=lenient)
     if of_json is not None or is_refusal(text):
         return of_json
-    return _lines_with_marks(text) or _table(text) or _plain_items(text, accepts_item)
+    return (
+        _lines_with_marks(text)
+        or _elements(text)
+        or _table(text)
+        or _plain_items(text, accepts_item)
+    )
 
 
 def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
@@ -102,6 +115,15 @@ def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
     bare = _without_explanations(items)
     found = Found.BARE if n_lines == len(matches) and bare == items else Found.IN_PROSE
     return Extracted(list(bare), found, text[matches[0].start() : matches[-1].end()])
+
+
+def _elements(text: str) -> Extracted[list[Any]] | None:
+    """Read the items of an HTML list."""
+    matches = list(_ELEMENT.finditer(text))
+    if not matches:
+        return None
+    piece = text[matches[0].start() : matches[-1].end()]
+    return Extracted([match["item"] for match in matches], Found.IN_PROSE, piece)
 
 
 def _without_explanations(items: list[str]) -> list[str]:
@@ -178,8 +200,12 @@ def _items_of_line(line: str, *, of_clause: bool = False) -> list[str]:
         return []
     if _NUMBERS.fullmatch(line):
         return line.split()
-    items = [item.strip() for item in _SEPARATOR.split(line)]
+    if bracketed := _BRACKETED.fullmatch(line):
+        line = bracketed["round"] or bracketed["curly"] or ""
+    separator = _SEPARATOR if _SEPARATOR.search(line) else _ARROW
+    items = [item.strip() for item in separator.split(line)]
     *before, last = [item for item in items if item] or [""]
+    last = _COPULA.sub("", last) if before and "、" in line else last
     joining = _LAST_WITHOUT_SPACES if before and "、" in line else _LAST
     items = [*before, *(part for part in joining.split(f" {last}", maxsplit=1) if part.strip())]
     is_sentence = (of_clause or line.endswith(_SENTENCE_ENDS)) and any(

@@ -13,7 +13,12 @@ WORD_CHARACTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 
 Japanese, Chinese and Korean do not: `答案是D` holds the label `D`, `abcD` does not.
 """
-_EDGE = " \t\r\n.,;:!?\"'`*_()[]{}<>"
+_EDGE = " \t\r\n.,;:!?\"'`*_()[]{}<>\N{IDEOGRAPHIC FULL STOP}"
+_EDGE_EMOJI = re.compile(
+    "\\A[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+(?=\\w)"
+    "|(?<=\\w)[.!]?[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+\\Z"
+)
+"""Pictures before or behind words, such as check marks."""
 _INVISIBLE = re.compile(
     "[\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{LEFT-TO-RIGHT MARK}\N{RIGHT-TO-LEFT MARK}"
     "\N{ZERO WIDTH NO-BREAK SPACE}\u2060-\u2064\u202a-\u202e\u2066-\u2069]"
@@ -64,14 +69,38 @@ def fold_text(text: str) -> str:
 
 
 def fold_answer(text: str) -> str:
-    """Return `fold_text(text)` without punctuation and emphasis around it, if anything is left.
+    """Fold a text, without punctuation, emphasis and emoji around it, if anything is left.
 
     Example:
-        >>> fold_answer("**Positive.**"), fold_answer("?")
-        ('positive', '?')
+        >>> fold_answer("**Positive.**"), fold_answer("?"), fold_answer("red \N{LARGE RED CIRCLE}")
+        ('positive', '?', 'red')
     """
     folded = fold_text(text)
+    if not folded.isascii():
+        folded = _EDGE_EMOJI.sub("", folded.strip(_EDGE)) or folded
     return folded.strip(_EDGE) or folded
+
+
+_OFFER = re.compile(
+    r"\n[ \t]{0,9}\n[^\w\n]{0,9}(?:let me know|would you like|do you want|feel free|happy to"
+    r"|hope (?:this|that)|i hope|if you(?:'d| would| want| need| have)|shall i|want me to"
+    r"|is there anything|lass (?:es )?mich|möchtest du|möchten sie|soll ich|ich hoffe"
+    r"|sag (?:mir )?(?:einfach )?bescheid|wenn du (?:möchtest|willst)|n'hésite[sz]?|souhaite[sz]"
+    r"|veux-tu|voulez-vous|dites-moi|dis-moi|si (?:tu|vous) (?:veux|voulez|souhaite[sz])|j'espère"
+    r"|¿(?:quieres|te gustaría|desea)|avísame|dime si|si (?:quieres|necesitas|deseas)|espero que)"
+    r"\b[^\n]{0,400}\s{0,9}\Z",
+    re.IGNORECASE,
+)
+
+
+def without_offer(text: str) -> str:
+    r"""Remove a last paragraph that only offers more help.
+
+    Example:
+        >>> without_offer("It costs $250.\n\nLet me know if you need the 3 steps!")
+        'It costs $250.'
+    """
+    return _OFFER.sub("", text)
 
 
 def words(text: str) -> list[str]:

@@ -6,9 +6,10 @@ speaker's own, and what it denies must be a service, such as to help, to answer 
 What is quoted or reported does not count, nor does a refusal that an answer follows. "I do not
 know" is an answer.
 
-On lists of about 100 refusals and 60 lookalikes that were written before the phrases were extended
-by them, recall was 84 %, 65 % (unusual wordings) and 88 %, precision 95 % to 98 %. A wording that
-no phrase covers is missed; the lists are in `tests/extraction/refusals`.
+Fresh lists, each measured before the phrases were extended by it, say what unseen wordings get:
+recall was 83 %, 73 % (unusual wordings) and 83 % on the last three, with 109 to 181 hits of which
+93 % to 97 % were refusals. No stored answer of the 2,077 different ones is read as one. A wording
+that no phrase covers is missed; the lists are in `tests/extraction/refusals`.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ _EDGES = " _#-~`'()"
 _QUOTED = re.compile(
     '["\u201c\u201e\u00ab\u300c\u300e][^"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]{0,400}'
     '["\u201d\u201c\u00bb\u300d\u300f]'
-    r"|^[ \t]{0,3}>.*$",
+    r"|(?<!\w)'(?=\S)[^\n]{1,400}?(?<=\S)'(?!\w)|^[ \t]{0,3}>.*$",
     re.MULTILINE,
 )
 _ENDS = re.compile(
     r"[.,!?:;](?=[\s\W]|$)|[.,!?:;](?=[^\x00-\x7f])|[\n\u3002\u3001]| [-\u2013\u2014] "
-    r"|\b(?:but|and|yet|aber|(?<!kann )und|doch|mais|et|donc(?= (?:je|j'|nous|il|elle|cela|ce|la"
+    r"|\b(?:but|and|yet|aber(?! (?:nicht|kein))|(?<!kann )und|doch|mais|et|donc(?= (?:je|j'|nous"
+    r"|il|elle|cela|ce|la"
     r"|le|les) )|pero|y|as[ií] que|por lo que"
     r"|so(?= (?:i|we|you|the|this|that|it|here|there|please|let)\b))\b(?! ?\d)"
     r"|(?:\u4f46\u662f?|\u6240\u4ee5|\u56e0\u6b64)"
@@ -48,9 +50,10 @@ _REPORTED = re.compile(
     "|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
 )
 _ANSWERED = re.compile(
-    r"\b(?:answer|result|solution|total|sum|antwort|ergebnis|l[oö]sung|r[eé]ponse|r[eé]sultat"
+    r"\b(?:answer|result|solution|total|sum|label|antwort|ergebnis|l[oö]sung|r[eé]ponse|r[eé]sultat"
     r"|solution|respuesta|resultado|soluci[oó]n)"
-    r"(?: (?:is|are|would be|ist|lautet|w[aä]re|est|serait|es|ser[ií]a)(?! (?:not|no|nicht|pas)\b)"
+    r"(?: (?:is|are|would be|ist|lautet|w[aä]re|est|serait|es|ser[ií]a)(?! (?:not|no|non|nein"
+    r"|nicht|pas)\b)"
     r"| ?[:=]) ?\S"
     r"|(?:\u7b54\u6848|\u7ed3\u679c|\u7d50\u679c|\u7b54\u3048)(?:\u662f|\u4e3a|\u70ba|\u306f|:)"
     r"|\b(?:(?:liebe|viele|beste|herzliche|freundlichen) gr[uü](?:ß|ss)en?|(?:kind|best) regards"
@@ -58,6 +61,11 @@ _ANSWERED = re.compile(
     "|\u6b64\u81f4|\u656c\u5177"  # end of a letter
     r"|```|[{\[] ?[\"'\d]"
 )
+_LABEL = re.compile(
+    r"[a-z\d\u00df-\u024f'_-]+(?: [a-z\d\u00df-\u024f'_-]+)?|.?\u8a33\u6587?|\u8bd1\u6587"
+    r"|\u7ffb\u8bd1|\u30a8\u30e9\u30fc|\u9519\u8bef"
+)
+"""One or two words before a colon or comma, such as "translation", in any of the languages."""
 _BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
 """A clause that is only a number or the letter of a choice."""
 
@@ -89,7 +97,8 @@ def find_refusal(answer: str) -> str:
         own = _strip_leads(clause)
         if _declines(own):
             return "" if _is_answered(clauses[index + 1 :], text) else own
-        if position > _OPENING or _rules_out(clause, own, is_first=index == 0):
+        is_label = index == 0 and text[len(clause) : len(clause) + 1] != ","
+        if position > _OPENING or _rules_out(clause, own, may_be_label=is_label):
             return ""
         position += len(clause) + 1
     return ""
@@ -134,12 +143,12 @@ def _applies(rule: Rule, clause: str) -> bool:
     return rule.harmless.search(clause, found.end(), found.end() + rule.reach) is None
 
 
-def _rules_out(clause: str, own: str, *, is_first: bool) -> bool:
+def _rules_out(clause: str, own: str, *, may_be_label: bool) -> bool:
     """True if a clause before the refusal is an answer, a label, or says that another speaks."""
-    if _REPORTED.search(clause) or _ANSWERED.search(clause) or _BARE.match(clause):
+    if _REPORTED.search(own) or _ANSWERED.search(clause) or _BARE.match(clause):
         return True
     is_whole = len(own) == len(clause.strip(_EDGES))  # not the rest of a phrase of politeness
-    return is_first and is_whole and own.isascii() and 1 <= len(_WORD.findall(own)) <= 2
+    return may_be_label and is_whole and _LABEL.fullmatch(own) is not None
 
 
 def _is_answered(later: list[str], text: str) -> bool:

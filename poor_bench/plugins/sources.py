@@ -38,6 +38,8 @@ from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supe
 from poor_bench.ports import Evaluate
 
 _NOW = {
+    "poor_bench.extraction.announcement": "poor_bench.extraction.label",
+    "poor_bench.extraction.answer_object": "poor_bench.extraction.answer_number",
     "poor_bench.extraction.boxed": "poor_bench.extraction.fences",
     "poor_bench.extraction.brackets": "poor_bench.extraction.json_value",
     "poor_bench.extraction.code_parts": "poor_bench.extraction.code",

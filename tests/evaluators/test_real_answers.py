@@ -196,3 +196,81 @@ def test_a_refusal_that_mentions_a_choice_chooses_none():
 
 def strict_score(verdict: Verdict) -> float:
     return verdict.score if verdict.strict_score is None else verdict.strict_score
+
+
+WORDED = {
+    "seven": "7", "Twenty-five.": "25", "two thousand and five": "2005", "三万五千": "35000",
+    "一百万": "1000000", "答案是八。": "8", "答えは二十四です。": "24", "elf": "11",
+    "dieciséis": "16", "A week has seven days.": "7", "Die Antwort lautet zwölf.": "12",
+    "A year has three hundred sixty-five days.": "365",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "expected"), WORDED.items(), ids=WORDED)
+def test_a_number_may_be_a_word_where_no_digits_stand(response, expected):
+    verdict = number_match.evaluate(response, {"expected": expected})
+    assert (verdict.score, verdict.strict_score) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "response", ["one of them", "two or three", "twenty thirty", "万一", "十分", "seven of 12", ""]
+)
+def test_words_that_may_mean_something_else_are_no_number(response):
+    extracted = extract_number(response)
+    assert extracted is None or str(extracted.value.value) in {"12", "10"}
+
+
+@given(st.integers(0, 9_999))
+def test_chinese_numerals_are_the_number_that_they_spell(value):
+    digits = "零一二三四五六七八九"
+    places = [(value // 1000, "千"), (value // 100 % 10, "百"), (value // 10 % 10, "十")]
+    spelt = "".join(f"{digits[digit]}{place}" for digit, place in places if digit)
+    spelt += digits[value % 10] if value % 10 or not spelt else ""
+    extracted = extract_number(spelt)
+    assert extracted is not None
+    assert extracted.value.value == value
+
+
+OFFERS = [
+    "Let me know if you'd like to see all 3 steps!", "Would you like the other 12 results?",
+    "Möchtest du auch die Aufteilung auf 5 Personen sehen?", "¿Quieres ver los 4 pasos?",
+    "N'hésitez pas si vous avez 2 questions.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+@given(value=st.integers(100, 99_999))
+def test_an_offer_of_help_at_the_end_is_not_the_answer(offer, value):
+    extracted = extract_number(f"So the total cost is {value}.\n\n{offer}")
+    assert extracted is not None
+    assert extracted.value.value == value
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "(red, blue, green)", "{red, blue, green}", "red → blue → green", "red -> blue -> green",
+        "- red 🔴\n- blue 🔵\n- green 🟢", "1️⃣ red\n2️⃣ blue\n3️⃣ green",
+        "<ol>\n<li>red</li>\n<li>blue</li>\n<li>green</li>\n</ol>",
+    ],
+)  # fmt: skip
+def test_lists_in_other_notations_are_read(response):
+    verdict = list_match.evaluate(response, {"expected": ["red", "blue", "green"]})
+    assert verdict.score == 1.0
+
+
+def test_a_copula_at_the_end_is_no_part_of_the_last_item():
+    verdict = list_match.evaluate("赤、緑、青です。", {"expected": ["赤", "緑", "青"]})
+    assert verdict.score == 1.0
+
+
+@given(
+    st.sampled_from(["✅", "🇫🇷", "❌ ", "🎉🎉"]), st.sampled_from(["{0}{1}", "{1} {0}", "{1}. {0}"])
+)
+def test_pictures_around_an_answer_are_no_part_of_it(picture, form):
+    assert exact_match.evaluate(form.format(picture, "Paris"), {"expected": "Paris"}).score == 1.0
+
+
+def test_a_picture_alone_is_an_answer():
+    assert exact_match.evaluate("✅", {"expected": "✅"}).score == 1.0
+    assert exact_match.evaluate("✅", {"expected": "❌"}).score == 0.0

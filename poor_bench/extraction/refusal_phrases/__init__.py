@@ -6,13 +6,11 @@ who applies them, not by the patterns.
 
 from __future__ import annotations
 
-from poor_bench.extraction.refusal_phrases.chinese import CHINESE
+from poor_bench.extraction.refusal_phrases.east_asian import CHINESE, JAPANESE
 from poor_bench.extraction.refusal_phrases.english import ENGLISH
 from poor_bench.extraction.refusal_phrases.french import FRENCH
 from poor_bench.extraction.refusal_phrases.german import GERMAN
-from poor_bench.extraction.refusal_phrases.japanese import JAPANESE
-from poor_bench.extraction.refusal_phrases.leads import LEADS
-from poor_bench.extraction.refusal_phrases.rule import Rule
+from poor_bench.extraction.refusal_phrases.rule import LEADS, Rule
 from poor_bench.extraction.refusal_phrases.spanish import SPANISH
 
 __all__ = ["LEADS", "RULES", "Rule"]

@@ -37,7 +37,7 @@ _PLAN_S = 120.0
 _PHASES = {
     0: (RunPhase.FINISHED, ""),
     1: (RunPhase.FINISHED, "Some cases failed."),
-    3: (RunPhase.FINISHED, "Some trials could not be run. The table says why."),
+    3: (RunPhase.FINISHED, "Some of it could not be run: see the table."),
     130: (RunPhase.CANCELLED, ""),
 }
 """By exit code of the command; other codes mean that it could not start or go on."""

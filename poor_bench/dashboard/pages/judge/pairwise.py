@@ -143,6 +143,8 @@ PAIRWISE: SheetTable[PairwiseLine] = SheetTable(
         SheetColumn(field="judges", heading="Judges", value=lambda line: ", ".join(line.judges)),
         _count("wins-a", "A better", PairOutcome.A),
         _count("wins-b", "B better", PairOutcome.B),
+    SheetColumn(field="failed", heading="Failed", is_optional=True,
+                value=lambda line: line.stored.n_failed or None),
         SheetColumn(field="cost", heading="Cost", value=lambda line: line.stored.cost_usd,
                     cell=lambda line: number(dollars_text(line.stored.cost_usd))),
     ],
@@ -183,8 +185,13 @@ def register_pairwise(
         runs = list_run_options(services)
         return runs, runs, services.suite_starts.list_llms()
 
-    @on_data(app, Output(PairIds.STORED, "children"), Input(links.store_id, "data"))
-    def _stored(search: str) -> Any:
+    @on_data(
+        app,
+        Output(PairIds.STORED, "children"),
+        Input(links.store_id, "data"),
+        Input(FORM.part("clock-interval"), "disabled"),
+    )
+    def _stored(search: str, _is_still: bool) -> Any:
         lines = read_lines(services)
         table = PAIRWISE.draw(lines, links, url.read(search)) if lines else None
         return still(table, search=search)

@@ -169,8 +169,13 @@ def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[T
         workspace = services.files.workspace()
         return [llm.id for llm in workspace.llms], list(workspace.test_classes)
 
-    @on_data(app, Output(TuneIds.STORED, "children"), Input(links.store_id, "data"))
-    def _stored(search: str) -> Any:
+    @on_data(
+        app,
+        Output(TuneIds.STORED, "children"),
+        Input(links.store_id, "data"),
+        Input(FORM.part("clock-interval"), "disabled"),
+    )
+    def _stored(search: str, _is_still: bool) -> Any:
         found = list_searches(services.files.config().data_dir)[::-1]
         table = TABLE.draw(found, links, url.read(search)) if found else None
         return still(table, search=search)

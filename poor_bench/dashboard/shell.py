@@ -74,8 +74,8 @@ _CONNECTION = {
         "Retrying. If it was stopped, start it again with the same command.",
     ),
     "refused": (
-        "The server was started again with a new link.",
-        "Open the link that it printed in its terminal.",
+        "The server was started again.",
+        "Open the link in its terminal.",
     ),
 }
 """State of the connection, as `assets/connection.js` names it, to what the banner says."""
@@ -182,7 +182,7 @@ def page_not_found() -> Component:
     """Build the page for an unknown address."""
     nothing = empty_state(
         "Page not found",
-        "Check the address, or go to the overview.",
+        "Check the address.",
         dcc.Link("Go to overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
@@ -228,9 +228,7 @@ def build_blocked_state(error: PoorBenchError) -> Component:
 
 def _meaning(error: PoorBenchError) -> str:
     said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
-    return (
-        f"{said}Stored results are unchanged. This page reloads as soon as the files can be read."
-    )
+    return f"{said}Stored results are unchanged. This page reloads by itself."
 
 
 def _files(problems: list[Problem]) -> list[Component]:

@@ -60,7 +60,7 @@ def test_unsaved_edits_ask_before_they_vanish(
     page.goto(f"/model?llm={GOOD}&test=sum_002")
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
-    panel.get_by_text("Wrong score or wrong test").click()
+    panel.get_by_text("Wrong score?").click()
     panel.get_by_label("Why is the test wrong?").fill("the key is wrong")
     asked.clear()
     is_sure = False

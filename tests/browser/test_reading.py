@@ -139,7 +139,7 @@ def test_a_table_is_one_stop_of_the_keyboard_and_arrows_move_within(
     page = new_visitor(results_shown).new_page()
     page.goto("/")
     expect(page.get_by_role("link", name=GOOD).first).to_be_visible()
-    page.get_by_role("button", name="Download the model comparison as Parquet").focus()
+    page.get_by_role("button", name="Download overview leaderboard as Parquet").focus()
     page.keyboard.press("Tab")
     expect(page.get_by_role("columnheader").first).to_be_focused()
     page.keyboard.press("ArrowRight")  # past the ticks
@@ -150,7 +150,7 @@ def test_a_table_is_one_stop_of_the_keyboard_and_arrows_move_within(
     heading(page, "Model")
     expect(page.get_by_placeholder("Choose a model")).to_have_value(BAD)
     expect(page.get_by_role("gridcell", name="sum_002", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Download these results as Parquet").focus()
+    page.get_by_role("button", name="Download model results as Parquet").focus()
     page.keyboard.press("Tab")
     expect(page.get_by_role("columnheader").first).to_be_focused()
     for key in ("ArrowDown", "ArrowDown", "Enter"):

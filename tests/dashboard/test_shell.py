@@ -145,7 +145,7 @@ def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: Worksp
 
 def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:
     told = tell_about(services_of(workspace_files.write()), ValueError("secret"))
-    assert "The console that runs the dashboard shows the details" in told
+    assert "see the console of the dashboard" in told
     assert "secret" not in told
 
 
@@ -187,4 +187,4 @@ def _texts(part: Any) -> Iterator[str]:
 def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
     said = text_of(connection_banner())
     assert "start it again with the same command" in said
-    assert "Open the link that it printed in its terminal" in said
+    assert "Open the link in its terminal" in said

@@ -49,9 +49,7 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
 
 def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
     services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
-    assert "needs 20 different models; these results cover 2" in text_of(
-        callbacks.show_picture(services)
-    )
+    assert "needs 20 models; 2 were run" in text_of(callbacks.show_picture(services))
 
 
 def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:
@@ -226,7 +224,7 @@ def test_figures_that_are_being_computed_are_not_called_unknown() -> None:
     assert (shown.count("computing ..."), "n/a" in shown) == (3, False)
     nothing = build_test_table([], computing, TestUrl(min_mean=0.5))
     assert text_of(nothing) == "computing ..."
-    assert "No test matches" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
+    assert "No results match" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
 
 
 def test_boxes_of_ranges_become_the_address() -> None:
@@ -258,7 +256,7 @@ def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
     services = services_of(workspace_files.write())
     told, is_changed = apply_edit(services, TestUrl(ticked=("sum_001",)).search, "", "")
     assert (told, is_changed) == (
-        "Not changed: no change is chosen. Choose one from the list.",
+        "Not changed: no change is chosen. Choose one.",
         False,
     )
     search = TestUrl(ticked=("sum_001", "sum_003")).search

@@ -28,11 +28,11 @@ _HIDDEN_CALLS = frozenset(
         "icon", "data", "bind_script", "compile", "getLogger", "import_module", "Input", "Output",
         "State", "startswith", "endswith", "removeprefix", "removesuffix", "split", "replace",
         "get", "getattr", "setattr", "query_field", "sub", "search", "header", "strftime", "error",
-        "text_columns", "TypeError", "namedtuple", "type",
+        "text_columns", "TypeError", "namedtuple", "type", "exception",
     }
 )  # fmt: skip
-_HIDDEN_FILES = frozenset({"theme.py", "bundle.py"})
-"""Files without words: fonts and tags."""
+_HIDDEN_FILES = frozenset({"theme.py", "bundle.py", "server.py"})
+"""Files without words on screens: fonts, tags, and what the console says of the server."""
 _CODE = re.compile(
     r"^[a-z0-9_.:/#?&=%\[\]*,;()+<>@{}…-]*$"  # names, addresses, classes
     r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"

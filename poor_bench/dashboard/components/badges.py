@@ -33,7 +33,7 @@ def settings_badges(notes: Sequence[str]) -> Component | None:
     if not notes:
         return None
     badges = [html.Span(note, className="settings-badge") for note in notes]
-    title = "Found by `llms probe`: the server does not obey these settings."
+    title = "The server ignores these settings."
     return html.Span(badges, className="settings-badges", title=title)
 
 
@@ -57,7 +57,7 @@ def trust_badges(notes: Sequence[TrustNote], rerun: str = "") -> Component | Non
 
 def rerun_button(href: str) -> Component:
     """Link to the page Run with a selection, see `rerun_link`."""
-    title = "Opens page Run with this selection. Nothing starts yet."
+    title = "Nothing starts yet."
     return dcc.Link("Re-run these", href=href, className="trust-rerun", title=title)
 
 

@@ -243,7 +243,7 @@ def figures_list(figures: Mapping[str, str]) -> Component:
     )
 
 
-def no_results(text: str) -> Component:
+def no_results() -> Component:
     """Build what a page shows before the first run."""
     link = dcc.Link("Run tests", href="/run", className="button-link")
-    return empty_state("No results yet", text, link)
+    return empty_state("No results yet", "Run the tests first.", link)

@@ -201,14 +201,15 @@ def start_button(button_id: str) -> Component:
     return button
 
 
-def file_buttons(csv_id: str, what: str) -> Component:
+def file_buttons(csv_id: str) -> Component:
     """Build the buttons that download a table as CSV and as Parquet.
 
     Args:
-        csv_id: Id of the one for CSV; `parquet_id` names the other.
-        what: What is in the file, for screen readers.
+        csv_id: Id of the one for CSV; `parquet_id` names the other. Its words name the table for
+            screen readers.
     """
     forms = ((csv_id, "CSV"), (parquet_id(csv_id), "Parquet"))
+    what = csv_id.removesuffix("-csv-button").replace("-", " ")
     return html.Span([_file_button(*form, what) for form in forms], className="file-buttons")
 
 
@@ -338,7 +339,7 @@ def class_link(links: StayLinks, url: ListUrl, class_id: str, text: str) -> Comp
         text,
         url.toggle("classes", class_id).change(test="").search,
         className="class-link is-active" if is_chosen else "class-link",
-        title="Show all classes" if is_chosen else "Show the tests of this class only",
+        title="Show all classes" if is_chosen else "Show this class only",
         **aria(current="true" if is_chosen else "false"),
     )
 

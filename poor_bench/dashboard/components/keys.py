@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "All pages": (
         (("?",), "Show this list"),
-        (("Tab", "Shift Tab"), "Go to the next or previous control"),
-        (("Escape",), "Close a dialog, a list or a panel"),
+        (("Tab", "Shift Tab"), "Next or previous control"),
+        (("Escape",), "Close"),
     ),
     "Tables": (
         (("↑", "↓", "←", "→"), "Move between cells"),
-        (("Enter",), "Open the row, or sort by the heading"),
+        (("Enter",), "Open or sort"),
     ),
     "Open result, test or case": (
         (("J",), "Next"),

@@ -140,7 +140,7 @@ def build_earlier(results: Sequence[Result], now: Result) -> Component:
     """List the earlier results of a model for a test, with what differs from the open one."""
     earlier = [each for each in results if not _is_same(each, now)]
     if not earlier:
-        return html.P("No earlier answer of this model is stored.", className="quiet")
+        return html.P("No earlier answer is stored.", className="quiet")
     return html.Div([_build_earlier(each, now) for each in earlier])
 
 

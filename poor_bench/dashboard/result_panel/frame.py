@@ -89,15 +89,14 @@ def _build_earlier() -> Component:
 def _build_corrections() -> Component:
     return html.Details(
         [
-            html.Summary("Wrong score or wrong test"),
+            html.Summary("Wrong score?"),
             dmc.Button("Re-score this answer", id=PanelIds.RESCORE, size="xs", variant="default"),
-            html.P("Runs today's evaluator on the stored answer.", className="quiet"),
             html.Div(
                 [
                     dmc.Textarea(
                         id=PanelIds.REPORT_TEXT,
                         label="Why is the test wrong?",
-                        description="Saved in tests.json. `tests lint` and the page Tests show it.",
+                        description="Saved in tests.json.",
                         autosize=True,
                         minRows=2,
                         maxRows=8,
@@ -174,8 +173,8 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
         raise ConfigError("no result is open")
     services.panel.report(named[1].test_id, reason or "")
     if not (reason or "").strip():
-        return notice("Report removed", note_saved("tests.json holds no report of this test."))
-    return notice("Test reported", note_saved("The page Tests and `tests lint` show the report."))
+        return notice("Report removed", note_saved("Saved in tests.json."))
+    return notice("Test reported", note_saved("Saved in tests.json."))
 
 
 def register_panel(app: Dash, services: Services) -> None:

@@ -92,9 +92,7 @@ def build_links(panel: PanelResult) -> Component:
             if others
             else None,
             dcc.Link("Edit test", href=edit_test_link(key.test_id)) if is_known else None,
-            dcc.Link("Re-run", href=rerun, title="Opens the page Run; nothing starts yet.")
-            if is_known
-            else None,
+            dcc.Link("Re-run", href=rerun, title="Nothing starts yet.") if is_known else None,
             _copy_button("Copy link", copy_link=own),
             _copy_button("Copy as cURL", _CURL, copy_from=curl_address(result))
             if panel.details.prompt and panel.is_http
@@ -105,7 +103,7 @@ def build_links(panel: PanelResult) -> Component:
     )
 
 
-_CURL = "The stored prompt with the model's present parameters; keys stay $VARIABLES."
+_CURL = "Keys stay $VARIABLES."
 
 
 def _copy_button(text: str, title: str | None = None, **what: str) -> Component:
@@ -132,10 +130,10 @@ def build_prompt(panel: PanelResult) -> Component | None:
 
 def _build_badge(panel: PanelResult) -> Component | None:
     if not panel.details.is_prompt_stored:
-        title = "The result has no stored prompt. This one is built from today's files."
+        title = "Not stored: built from today's files."
         return html.Span("not stored: as of today", className="warning-badge", title=title)
     if panel.prompt.changed_to is not None:
-        title = "Test, template or system prompt changed since. This is what was sent."
+        title = "Changed since. This is what was sent."
         return html.Span("changed since", className="warning-badge", title=title)
     return None
 
@@ -175,7 +173,7 @@ def build_verdict(panel: PanelResult) -> Component:
             [
                 html.Strong(f"Failed to run: {kind}"),
                 html.P(result.failure.message),
-                html.P("This is not a score; the test stays pending.", className="quiet"),
+                html.P("Not a score: the test stays pending.", className="quiet"),
             ],
             className="failure-box",
         )

@@ -70,7 +70,7 @@ def build_rating_bar() -> Component:
                         debounce=True,
                         size="xs",
                         placeholder="Score",
-                        **aria(label="Your score, 0 to 1 (keys 0 to 9)"),
+                        **aria(label="Your score, 0 to 1"),
                     ),
                     dmc.TextInput(
                         id=RatingIds.NOTE,

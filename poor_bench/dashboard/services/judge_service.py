@@ -203,9 +203,7 @@ class JudgeService:
     def _require_nothing_else(self) -> None:
         other = self._busy()
         if other:
-            raise RunRefusedError(
-                other, hint="Wait until it ends, or stop it where it was started."
-            )
+            raise RunRefusedError(other, hint="Wait until it ends, or cancel it.")
 
     def _prepare(self, order: JudgeOrder) -> Work:
         self._cancelled = threading.Event()
@@ -216,7 +214,7 @@ class JudgeService:
         """Run; whatever ends the thread, the page learns that the run is over."""
         end = (
             RunPhase.BROKEN,
-            "Internal error. The console that runs the dashboard shows the details.",
+            "Internal error: see the console of the dashboard.",
         )
         try:
             runner = self._open_runner(self._data_dir(), max_cost_usd=order.max_cost_usd)

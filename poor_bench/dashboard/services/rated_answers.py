@@ -138,7 +138,7 @@ class RatedAnswers:
         if result is None or result.answer_id != answer_id:
             raise ConfigError(
                 f"{trial.test_id} has another answer by now: your rating is not stored",
-                hint="Read the new answer and rate it again.",
+                hint="Rate the new answer.",
             )
         data_dir = self._files.config().data_dir
         try:

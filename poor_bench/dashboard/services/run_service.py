@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.plan import Plan
     from poor_bench.workspace_runner import WorkspaceRunner
 
-_WAIT = "Wait until it ends, or stop it where it was started."
+_WAIT = "Wait until it ends, or cancel it."
 
 
 class RunService:
@@ -144,7 +144,7 @@ class RunService:
         """Run; whatever ends the thread, the page learns that the run is over."""
         end = (
             RunPhase.BROKEN,
-            "Internal error. The console that runs the dashboard shows the details.",
+            "Internal error: see the console of the dashboard.",
         )
         try:
             runner = self._open_runner()

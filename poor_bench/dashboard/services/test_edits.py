@@ -38,7 +38,7 @@ class TestEdits:
                 written; it is untouched then.
         """
         if not edit.test_ids:
-            raise ConfigError("no test is chosen", hint="Tick tests, or change the filters.")
+            raise ConfigError("no test is chosen", hint="Tick tests.")
         with self._lock:
             change = self._files.config().edit_tests(edit)
             self._last = describe_edit(edit), change
@@ -56,7 +56,9 @@ class TestEdits:
         """
         with self._lock:
             if self._last is None:
-                raise ConfigError("no edit can be undone", hint="Undo lasts until the next edit.")
+                raise ConfigError(
+                    "no edit can be undone",
+                )
             text, change = self._last
             undo_change(change)
             self._last = None

@@ -64,23 +64,23 @@ _TITLES = {
 _BY_RESULTS = {
     ItemFinding.ALL_FAIL_ALIKE: (
         "Models fail alike",
-        "Check the expected answer first. If models share a cause, check prompt and evaluator.",
+        "Check the expected answer, then prompt and evaluator.",
     ),
     ItemFinding.TWO_ANSWERS: (
         "Two answers compete",
-        "Accept both answers, or reword the question so that one is right.",
+        "Accept both answers, or reword the question.",
     ),
     ItemFinding.FAVOURS_THE_WEAK: (
         "Weak models do better",
-        "Check the expected answer: models that are good elsewhere fail here.",
+        "Check the expected answer: good models fail here.",
     ),
     ItemFinding.NOBODY_PASSES: (
         "No model passes",
-        "Check that a right response passes. If it does, the test is too hard for these models.",
+        "Check that a right response passes.",
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "The test no longer separates these models. Disable it, or keep it as a smoke test.",
+        "It separates no models: disable it, or keep it as a smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}
@@ -119,7 +119,7 @@ def list_test_findings(
             title="Passes sometimes",
             text=f"Two trials differ with a chance of {item.flip_rate:.0%}, "
             f"over {write_count(item.n_repeated, 'model')}.",
-            fix="Lower the temperature, or compare several trials.",
+            fix="Lower the temperature.",
         )
 
 

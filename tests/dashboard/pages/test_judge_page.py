@@ -66,7 +66,7 @@ def folder(services: Services) -> Path:
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
-    assert "judge run AGENT" in seen(services)
+    assert "start a run above" in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
 
 
@@ -302,7 +302,7 @@ def test_a_comparison_of_two_runs_is_a_command_of_the_console() -> None:
 
 @pytest.mark.parametrize("b", [None, "", "a"])
 def test_a_comparison_needs_two_runs(b: str | None) -> None:
-    with pytest.raises(ConfigError, match="two different runs"):
+    with pytest.raises(ConfigError, match="two runs"):
         pairwise.write_command("a", b, [], "")
 
 

@@ -233,7 +233,7 @@ def test_a_disabled_model_is_told_with_results_and_without(workspace_files: Work
     services = services_with(workspace_files, {"one": [1]})
     text, is_empty = said(services, "scripted:off")
     assert is_empty
-    assert "Enable it on the page Models" in text
+    assert "is disabled" in text
     results = [Result(llm_id="scripted:off", test_id="sum_001", score=1.0)]
     services.files.config().store.add(results, "20260101T000000-a", {})
     text, is_empty = said(services, "scripted:off")
@@ -285,9 +285,9 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
 def test_the_chart_follows_the_filters(services: Services) -> None:
     graph, note = callbacks.scores(services, SEARCH, "")
     assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]
-    assert "Choose a bar" in note
+    assert "Score by test" in note
     nothing, note = callbacks.scores(services, f"{SEARCH}&text=nowhere", "")
-    assert "No result matches these filters" in str(nothing)
+    assert "No results match these filters" in str(nothing)
     assert note == ""
 
 
@@ -442,7 +442,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     assert row["details"].startswith("Failed to run")
     body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
-    assert "not a score" in text_of(body)
+    assert "Not a score" in text_of(body)
 
 
 def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(

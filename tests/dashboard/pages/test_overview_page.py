@@ -111,7 +111,7 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
 def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     by_size, by_time = callbacks.charts(services)
-    assert "No scored model has a size" in text_of(by_size)
+    assert 'No model has a "size"' in text_of(by_size)
     assert of_type(by_time, "Graph")
 
 

@@ -156,30 +156,28 @@ LINKS = StayLinks(CompareIds.SEARCH)
 _SHOW = {
     Show.ALL: ("All", "All tests"),
     Show.DIFFERENCES: ("Differences", "The models have different scores"),
-    Show.REGRESSIONS: ("Regressions", "At least one model scored lower than the baseline"),
-    Show.IMPROVEMENTS: ("Improvements", "At least one model scored higher than the baseline"),
-    Show.TIES: ("Ties", "All models have the same score"),
-    Show.UNSTABLE: ("Unstable", "Trials of the same model have different scores"),
-    Show.FORMAT: ("Format only", "The answer is correct, its format is not"),
-    Show.FAILED: ("Failed to run", "At least one trial has no score"),
+    Show.REGRESSIONS: ("Regressions", "Lower than the baseline"),
+    Show.IMPROVEMENTS: ("Improvements", "Higher than the baseline"),
+    Show.TIES: ("Ties", "Equal scores"),
+    Show.UNSTABLE: ("Unstable", "Trials of one model differ"),
+    Show.FORMAT: ("Format only", "Correct answer, wrong format"),
+    Show.FAILED: ("Failed to run", "A trial has no score"),
 }
 _SORTS = {
     GridSort.FILE: ("File order", "As in tests.json"),
     GridSort.TEST: ("Test", "Test ID"),
     GridSort.CLASS: ("Class", "Test class"),
     GridSort.LEVEL: ("Level", "Level"),
-    GridSort.SCORE: ("Score", "Mean score of all compared"),
-    GridSort.DIFFERENCE: ("Difference", "Largest loss, or largest gain, against the baseline"),
-    GridSort.SPREAD: ("Spread", "Highest minus lowest score of the trials of one model"),
-    GridSort.LATENCY: ("Latency", "Mean latency of all compared"),
-    GridSort.FAILED: ("Failed", "Trials that failed to run"),
+    GridSort.SCORE: ("Score", "Mean score"),
+    GridSort.DIFFERENCE: ("Difference", "Largest change from the baseline"),
+    GridSort.SPREAD: ("Spread", "Range over trials of one model"),
+    GridSort.LATENCY: ("Latency", "Mean latency"),
+    GridSort.FAILED: ("Failed", "Failed to run"),
 }
 
 
 OVERALL_TITLE = "Overall"
-OVERALL_NOTE = (
-    "Differences use tests both models completed. Significance is corrected for all pairs shown."
-)
+OVERALL_NOTE = "On tests both completed; significance is corrected for all pairs."
 
 
 def layout(url: CompareUrl) -> Component:
@@ -200,13 +198,13 @@ def layout(url: CompareUrl) -> Component:
                 OVERALL_TITLE,
                 html.Div(loading_state(3), id=CompareIds.STRIP),
                 note=OVERALL_NOTE,
-                tools=file_buttons(CompareIds.STRIP_CSV, "the comparison"),
+                tools=file_buttons(CompareIds.STRIP_CSV),
             ),
             card(
                 "By test class",
                 html.Div(loading_state(3), id=CompareIds.CLASSES),
-                note="Score and difference from the baseline; bold is significant, not corrected.",
-                tools=file_buttons(CompareIds.CLASSES_CSV, "the scores by class"),
+                note="With difference from the baseline; bold: significant, not corrected.",
+                tools=file_buttons(CompareIds.CLASSES_CSV),
                 class_name="if-filled",
             ),
             _tests_card(url),
@@ -223,8 +221,7 @@ def layout(url: CompareUrl) -> Component:
 def _tests_card(url: CompareUrl) -> Component:
     words = search_box(
         CompareIds.TEXT,
-        "Search in tests and responses: words, /pattern/, score>0.5, difference<0, latency>2, "
-        "level=1, class:name, cause:name",
+        "Words, /regex/, score>0.5, cause:name",
         "Words, /regex/, score>0.5, cause:name",
         url.text,
     )
@@ -235,9 +232,8 @@ def _tests_card(url: CompareUrl) -> Component:
                 html.Div(id=CompareIds.CHARTS),
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
-                note="Choose a test to compare the answers. Filters: score, difference, latency, "
-                "level, class, cause.",
-                tools=[words, file_buttons(CompareIds.TESTS_CSV, "these tests")],
+                note="Filters: score, difference, latency, level, class, cause.",
+                tools=[words, file_buttons(CompareIds.TESTS_CSV)],
                 class_name="if-filled",
             ),
             html.Aside(
@@ -315,7 +311,7 @@ def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
     ]  # fmt: skip
     told = (
         f"{likeness.n_different:,} with another prompt, parameters, model or evaluator than the "
-        f"baseline, {likeness.n_unknown:,} not known. All of them count unless you exclude them."
+        f"baseline, {likeness.n_unknown:,} not known."
     )
     return html.Div([chip_row("Like with like", chips), html.P(told, className="quiet")])
 
@@ -324,6 +320,6 @@ def nothing_yet() -> Component:
     """Build the notice that replaces the comparison before the first run."""
     return empty_state(
         "Nothing to compare yet",
-        "Run the tests with at least two models to compare them here.",
+        "Run the tests with at least two models.",
         dcc.Link("Run tests", href="/run", className="button-link"),
     )

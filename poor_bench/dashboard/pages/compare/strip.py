@@ -103,8 +103,7 @@ def define_strip(
             *map(_figure, _FIGURES),
             _figure(metrics.COST, is_hidden=True),
             SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
-                        is_optional=True, hint="Missing, stale, pending, failed, truncated and "
-                        "empty results",
+                        is_optional=True,
                         further=[_count(metrics.N_FAILED), _count(metrics.N_STALE)]),
         ],
     )  # fmt: skip
@@ -119,7 +118,7 @@ def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripL
     return [
         SheetColumn(field="difference", heading="Difference", value=read("value"),
                     cell=lambda line: _difference(line, scale, is_ready=is_ready),
-                    hint="Mean difference from the baseline on common tests, with its 95 % CI",
+                    hint="From the baseline on common tests, with 95 % CI",
                     further=[(f"Difference {_LOW}", read("low")),
                              (f"Difference {_HIGH}", read("high")),
                              ("Common tests", lambda line: _of(line, lambda it: it.n_tests)),
@@ -128,15 +127,15 @@ def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripL
         SheetColumn(field="changed", heading="Changed", is_optional=True,
                     value=lambda line: "; ".join(line.changed) or None,
                     cell=lambda line: _changed(line.changed),
-                    hint="What else differs from the baseline of the same model"),
+                    hint="Settings that differ from the baseline"),
         SheetColumn(field="record", heading="Won, tied, lost", file_heading="Won",
                     value=lambda line: _of(line, lambda it: it.n_better), cell=_record,
-                    hint="Tests scored higher, equal and lower than the baseline",
+                    hint="Tests, against the baseline",
                     further=[("Tied", lambda line: _of(line, count_tied)),
                              ("Lost", lambda line: _of(line, lambda it: it.n_worse))]),
         SheetColumn(field="tie-group", heading="Tie group", value=lambda line: line.letters or None,
                     cell=lambda line: html.Span(line.letters or "-", className="tie-letters"),
-                    hint="Models that share a letter do not differ significantly"),
+                    hint="A shared letter: no significant difference"),
     ]  # fmt: skip
 
 
@@ -284,9 +283,7 @@ def _format_gap(line: StripLine) -> Component:
     if summary is None or tax is None:
         return quiet("n/a")
     if tax < 0.0005:
-        return html.Span(
-            "no loss", className="quiet", title="Every correct answer has the required format"
-        )
+        return html.Span("no loss", className="quiet", title="No correct answer lost score")
     strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
     return html.Td(
         [

@@ -55,9 +55,7 @@ def build_test_list(
         table: What can be shown of a test.
     """
     if not rows:
-        return empty_state(
-            "No tests", "No test matches these filters. Remove a filter to see more."
-        )
+        return empty_state("No tests", "No results match these filters.")
     shown = {column.field for column in table.shown(rows, url.find_view(table.name))}
     look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
     tests = html.Ol(
@@ -130,7 +128,7 @@ def _score(line: LLMLine) -> Component:
 def _mark_unlike(line: LLMLine) -> Component | None:
     if not line.is_unlike:
         return None
-    title = "Prompt, parameters, model or evaluator differ from the baseline"
+    title = "Asked differently from the baseline"
     return html.Span("asked differently", className="trust-badge is-unlike", title=title)
 
 

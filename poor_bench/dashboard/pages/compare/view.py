@@ -312,4 +312,4 @@ def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> 
         count = write_count(len(versions), "prompt version")
         yield add(f"{class_id.replace('_', ' ')}: {count}", SubjectKind.PROMPT, versions)
     if all(len(versions) < 2 for versions in picks.prompts.values()):
-        yield html.Span("Every class has one stored prompt version.", className="quiet")
+        yield html.Span("Each class has one version.", className="quiet")

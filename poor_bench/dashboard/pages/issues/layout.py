@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons, multi_choice
 from poor_bench.dashboard.url_state import TablesUrl, query_field
@@ -77,7 +78,7 @@ def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
 LINKS = StayLinks(IssuesIds.SEARCH)
 WAIT_MS = 500
 SEVERITY_TEXTS = {
-    IssueSeverity.HIGH: ("high", "Tests failed, or figures are not reliable."),
+    IssueSeverity.HIGH: ("high", "Figures are not reliable."),
     IssueSeverity.MEDIUM: ("medium", "Costs score."),
     IssueSeverity.LOW: ("low", "Worth knowing."),
 }
@@ -101,14 +102,14 @@ def layout(url: IssueUrl) -> Component:
             card(
                 "By cause",
                 html.Div(loading_state(8), id=IssuesIds.GROUPS),
-                note="Severity first, then lost score. Each loss is charged to one cause only.",
-                tools=file_buttons(IssuesIds.CSV, "the issues"),
+                note="Each lost point counts for one cause.",
+                tools=file_buttons(IssuesIds.CSV),
             ),
             card(
                 "Format tax",
                 html.Div(loading_state(3), id=IssuesIds.TAX),
-                note="Score lost by correct answers in the wrong format.",
-                tools=file_buttons(IssuesIds.TAX_CSV, "the format tax"),
+                note=metrics.FORMAT_TAX.meaning,
+                tools=file_buttons(IssuesIds.TAX_CSV),
             ),
             dcc.Store(id=IssuesIds.SEARCH, data=url.search),
             dcc.Interval(id=IssuesIds.WAIT, interval=WAIT_MS, disabled=True),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from poor_bench import metrics
-from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
@@ -50,9 +49,9 @@ def issue_groups(
         n_results: Trials that were looked at, with and without findings.
     """
     if not n_results:
-        return no_results("Run the tests first. Issues are then listed by cause.")
+        return no_results()
     if not groups:
-        return empty_state("No issues", "No issues match these filters.")
+        return empty_state("No issues", "No results match these filters.")
     return html.Div(
         [
             html.Div(
@@ -93,7 +92,7 @@ def _head(group: IssueGroup) -> Component:
                     html.Span(share if group.lost_score else "-", className="share-value"),
                 ],
                 className="share",
-                title=f"{group.lost_score:.1f} points lost, {share} of all lost score",
+                title=f"{group.lost_score:.1f} points, {share} of lost score",
             ),
         ],
         className="cause-head",
@@ -176,10 +175,7 @@ def _by_llm(
     return html.Div(links, className="chip-row")
 
 
-_MEANING_OF_FOUND = (
-    "Place of the answer in the response. Announced: after words such as 'the answer is'. "
-    "Stated: on the first line or in the last sentence."
-)
+_MEANING_OF_FOUND = "Where the answer stands in the response"
 _SHOWN_ROWS = 60
 NameOf = Callable[[str], str]
 
@@ -197,7 +193,7 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
     ]
     return SheetTable(
         name="tax",
-        label="Format tax by model and class",
+        label="Format tax",
         kept=(("Model ID", lambda each: each.llm_id),),
         columns=[
             SheetColumn(
@@ -210,7 +206,7 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
             SheetColumn(
                 field="trials", heading="Trials", value=lambda each: each.n_scored,
                 cell=lambda each: number(f"{each.n_scored:,}"),
-                hint="Scored trials with a known strict score; the means are over these.",
+                hint="Trials behind the means",
             ),
             *figures,
             SheetColumn(
@@ -235,8 +231,7 @@ def tax_table(rows: Sequence[FormatTax], name_of: NameOf, url: IssueUrl) -> Comp
     if not rows:
         return empty_state(
             "No format tax",
-            "No correct answer lost score for its format. Rescore results of older tools to "
-            f"compute it: {next_command('rescore')}",
+            "No correct answer lost score for its format.",
         )
     return list_tax_columns(name_of).draw(rows, LINKS, url, n_shown=_SHOWN_ROWS)
 

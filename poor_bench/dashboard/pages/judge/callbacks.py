@@ -92,7 +92,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     summaries, url = services.judged.summaries(), JudgeUrl.read(search)
     summary = chosen_run(summaries, url)
     if summary is None:
-        return "no judged runs yet", no_runs(), None, None, None, None
+        return "no runs yet", no_runs(), None, None, None, None
     case, run = chosen_case(summary, url), summary.run
     open_case = case.conversation.case_id if case else ""
     agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
@@ -232,7 +232,7 @@ def save_label(
     summary = chosen_run(services.judged.summaries(), url)
     case = chosen_case(summary, url) if summary else None
     if summary is None or case is None:
-        return "Choose a conversation to score.", no_update
+        return "Choose a conversation.", no_update
     is_case = about == THIS_CASE
     case_id = case.conversation.case_id if is_case else ""
     dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
@@ -127,7 +126,7 @@ FORM = StartForm(
     fields=(
         StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
     ),
-    first="Choose an agent to see the plan and its cost.",
+    first="Choose an agent.",
 )  # fmt: skip
 
 
@@ -159,7 +158,7 @@ def preview_tiles(preview: JudgePreview) -> Component:
     return tiles(
         tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
         tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
-        tile("Highest cost", most, "at the prices of llms.json, without repairs"),
+        tile("Highest cost", most, "without repairs"),
     )
 
 
@@ -206,7 +205,7 @@ def show_progress(state: JudgeState) -> Component:
         value=100 * state.n_done / state.n_steps,
         size="lg",
         animated=state.phase is RunPhase.RUNNING,
-        **aria(label="Progress of the judged run"),
+        **aria(label="Progress"),
     )
     figures = f"{state.n_done:,} of {state.n_steps:,} conversations and judgements"
     return html.Div(
@@ -230,15 +229,14 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Scores by dimension",
                 html.Div(loading_state(6), id=JudgeIds.SCORES),
-                note="Scores from 0 to 10. Differences within the judges' noise are grey.",
-                tools=file_buttons(JudgeIds.SCORES_CSV, "the scores"),
+                note="0 to 10. Grey: within the judges' noise.",
+                tools=file_buttons(JudgeIds.SCORES_CSV),
                 class_name="if-filled",
             ),
             card(
                 "Cases",
                 html.Div(loading_state(4), id=JudgeIds.CASES),
-                note="Choose a case to read the conversation and each judge's feedback.",
-                tools=file_buttons(JudgeIds.CASES_CSV, "the cases"),
+                tools=file_buttons(JudgeIds.CASES_CSV),
                 class_name="if-filled",
             ),
             html.Div(loading_state(6), id=JudgeIds.CASE),
@@ -246,24 +244,22 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "History",
                 html.Div(loading_state(4), id=JudgeIds.HISTORY),
-                note="Runs of this agent, newest first, then runs of other agents.",
-                tools=file_buttons(JudgeIds.RUNS_CSV, "the runs"),
+                tools=file_buttons(JudgeIds.RUNS_CSV),
                 class_name="if-filled",
             ),
             *build_pairwise(),
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Based on single conversations. Kappa and alpha: 1 is full agreement, "
-                "0 is chance.",
-                tools=file_buttons(JudgeIds.TRUST_CSV, "the agreement"),
+                note="Kappa and alpha: 1 is full agreement, 0 is chance.",
+                tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),
             card(
                 "Corrected scores",
                 html.Div(id=JudgeIds.CORRECTED),
-                note="The mean score that people would give all answers.",
-                tools=file_buttons(JudgeIds.CORRECTED_CSV, "the corrected scores"),
+                note="Estimates the mean score by people.",
+                tools=file_buttons(JudgeIds.CORRECTED_CSV),
                 class_name="if-filled",
             ),
             dcc.Store(id=JudgeIds.SEARCH, data=url.search),
@@ -298,14 +294,13 @@ def label_form() -> Component:
             "judge-form",
         ),
         html.Div(id=LabelIds.RESULT, role="status"),
-        note="Your scores measure the judges. Every score is stored; your newest counts.",
+        note="Measures the judges. Your newest score counts.",
     )
 
 
 def no_runs() -> Component:
     """Build the page before the first run."""
     return empty_state(
-        "No judged runs yet",
-        "Agents are defined in agents/*.yaml. "
-        "Start a run above, or on the console: " + next_command("judge run AGENT --judge LLM"),
+        "No runs yet",
+        "Define agents in agents/*.yaml, then start a run above.",
     )

@@ -54,7 +54,7 @@ FORM = StartForm(
     prefix="pairwise",
     title="Compare two runs",
     fields=(PairIds.A, PairIds.B, PairIds.JUDGES, PairIds.MAX_COST),
-    first="Choose two runs to see the plan and its cost.",
+    first="Choose two runs.",
 )
 
 
@@ -81,7 +81,7 @@ def write_command(a: str, b: str | None, judges: Sequence[str] | None, max_cost:
         ConfigError: If the choice is incomplete.
     """
     if not b or a == b:
-        raise ConfigError("choose two different runs")
+        raise ConfigError("choose two runs")
     first, *panel = judges or [""]
     options = write_options(judge=first, max_cost=read_limit(max_cost))
     return ["judge", "pairwise", *options, *(f"--panel={name}" for name in panel), "--", a, b]

@@ -68,7 +68,7 @@ def define_dimensions(summary: RunSummary) -> SheetTable[DimensionScore]:
                         cell=lambda each: number(f"{each.weight:g} %"), file_heading="Weight (%)"),
             SheetColumn(field="score", heading="Score", value=lambda each: each.score,
                         cell=lambda each: number(f"{each.score:.2f}", n=each.n),
-                        hint="Mean of the judges; n: judgements",
+                        hint="n: judgements",
                         further=[("Judgements", lambda each: each.n)]),
             *judges,
         ],
@@ -102,7 +102,7 @@ def define_changes(comparison: RunComparison) -> SheetTable[JudgedChange]:
 
     return SheetTable(
         name="changes",
-        label="Changes from the baseline run",
+        label="Changes",
         columns=[
             SheetColumn(field="what", heading="What",
                         value=lambda each: each.name.replace("_", " ")),
@@ -110,7 +110,7 @@ def define_changes(comparison: RunComparison) -> SheetTable[JudgedChange]:
             _points("after", "After", lambda each: each.after),
             _points("change", "Change", lambda each: each.difference, "+.2f"),
             _points("noise", "Noise", lambda each: each.floor,
-                    hint="Difference that chance alone exceeds in 5 % of comparisons"),
+                    hint="Chance exceeds it in 5 % of comparisons"),
             SheetColumn(field="meaning", heading="Meaning", value=is_said),
         ],
     )  # fmt: skip
@@ -135,7 +135,7 @@ def define_cases(url: JudgeUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Case
             SheetColumn(field="case", heading="Case",
                         value=lambda case: case.conversation.case_id, cell=link),
             SheetColumn(field="score", heading="Score", value=lambda case: case.score, cell=score,
-                        hint="As the judges decide together; n: judgements"),
+                        hint="n: judgements"),
             SheetColumn(field="passed", heading="Passed",
                         value=lambda case: case.n_passed if case.feedback else None,
                         cell=lambda case: number(_write_passed(case)),
@@ -184,7 +184,7 @@ def define_runs(url: JudgeUrl = NO_CHOICE, open_run: str = "") -> SheetTable[Run
 
     return SheetTable(
         name="runs",
-        label="Judged runs",
+        label="Runs",
         kept=[("Run ID", lambda each: each.run.run_id)],
         columns=[
             SheetColumn(field="run", heading="Run", value=lambda each: each.run.header.started,
@@ -197,7 +197,7 @@ def define_runs(url: JudgeUrl = NO_CHOICE, open_run: str = "") -> SheetTable[Run
                         value=lambda each: ", ".join(each.run.header.judges)),
             SheetColumn(field="score", heading="Score",
                         value=lambda each: each.panel.overall_score, cell=_draw_overall,
-                        hint="Overall, from 0 to 10; n: judgements",
+                        hint="n: judgements",
                         further=[("Judgements", lambda each: len(each.run.usable_judgements)),
                                  ("Threshold", lambda each: each.panel.threshold)]),
             _points("noise", "Noise", lambda each: each.noise, is_hidden=True),
@@ -275,7 +275,7 @@ def _count_people(agreement: Agreement) -> int | None:
 
 TRUST: SheetTable[Judge] = SheetTable(
     name="agreement",
-    label="Agreement of judges with people",
+    label="Agreement with people",
     columns=[
         SheetColumn(field="judge", heading="Judge", value=lambda each: each[0]),
         SheetColumn(field="labelled", heading="Labelled", value=lambda each: each[1].n,

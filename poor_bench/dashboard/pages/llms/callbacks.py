@@ -81,7 +81,7 @@ def switch(services: Services, llm_id: str) -> Notices:
 
 _ARRANGED = {
     LLMAction.DELETE: "was deleted from llms.json. Its results are kept.",
-    LLMAction.DUPLICATE: "was duplicated. The copy is disabled: edit it, then enable it.",
+    LLMAction.DUPLICATE: "was duplicated. The copy is disabled.",
     LLMAction.MOVE_UP: "was moved up.",
     LLMAction.MOVE_DOWN: "was moved down.",
 }
@@ -147,7 +147,7 @@ def llms_csv(services: Services, look: int, search: str | None = "") -> TableFil
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
     """Show the answer of an LLM to a prompt, or why there is none."""
     if not llm_id or not (prompt or "").strip():
-        return html.P("Choose a model and write a prompt.", className="quiet")
+        return html.P("Choose a model and a prompt.", className="quiet")
     try:
         return build_tried_answer(services.llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:

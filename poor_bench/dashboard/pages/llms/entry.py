@@ -64,7 +64,7 @@ def _require_inside(parameters: Mapping[str, Any]) -> None:
     path = str(parameters.get("model_path") or "")
     parts = PureWindowsPath(path)  # splits at both kinds of slash
     if parts.anchor or ".." in parts.parts or path.startswith("~"):
-        problem = "model_path must be in the workspace; edit llms.json to name another file"
+        problem = "model_path must be in the workspace"
         raise form_error({"parameters": problem})
 
 
@@ -227,7 +227,7 @@ def ask_for_consent(
     if (variable, server) in pairs:
         return None
     if variable not in _KNOWN and variable not in {named for named, _ in pairs}:
-        hint = "Use a name such as OPENAI_API_KEY, or add the entry to llms.json by hand"
+        hint = "Use a name such as OPENAI_API_KEY"
         raise form_error({"api_key_env": f"{variable} is not the key of a known provider. {hint}."})
     return f"Send the value of {variable} to {server}"
 

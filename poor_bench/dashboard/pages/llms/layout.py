@@ -91,7 +91,7 @@ def field_id(llm_id: str, field: str) -> dict[str, str]:
 
 WAIT_MS = 700
 LINKS = StayLinks(LLMsIds.SEARCH)
-_PROMPT = "What is 17 + 25? Reply with the number only."
+_PROMPT = "What is 17 + 25?"
 
 
 _STORES = (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN, LLMsIds.ARRANGED, LLMsIds.DELETED)
@@ -106,8 +106,7 @@ def layout(url: TablesUrl) -> Component:
             card(
                 "Configured",
                 html.Div(loading_state(4), id=LLMsIds.LISTED),
-                note="Entries of llms.json. Runs use the enabled ones.",
-                tools=[check, file_buttons(LLMsIds.CSV, "the models")],
+                tools=[check, file_buttons(LLMsIds.CSV)],
             ),
             html.Div(
                 [_try_card(), html.Div([_build_found_card(), _add_card()], className="page-body")],
@@ -163,7 +162,7 @@ def _try_card() -> Component:
             ],
             className="form-stack",
         ),
-        note="Sent with the system prompt of the model. Nothing is stored.",
+        note="Nothing is stored.",
     )
 
 
@@ -185,7 +184,6 @@ def _build_found_card() -> Component:
             className="form-line",
         ),
         html.Div(loading_state(2), id=LLMsIds.FOUND),
-        note="Models of this server that are not in llms.json.",
     )
 
 
@@ -231,9 +229,9 @@ _NUMBERS = {
     LLMField.SIZE: ("Size", "billions of parameters"),
     LLMField.CONCURRENCY: ("Concurrent requests", "default of the provider"),
     LLMField.RATE: ("Requests per minute", "no limit"),
-    LLMField.PRICE_INPUT: ("Input price", "US dollars per million tokens"),
-    LLMField.PRICE_OUTPUT: ("Output price", "US dollars per million tokens"),
-    LLMField.PRICE_CACHED: ("Cached input price", "US dollars per million tokens"),
+    LLMField.PRICE_INPUT: ("Input price", "US$ per million tokens"),
+    LLMField.PRICE_OUTPUT: ("Output price", "US$ per million tokens"),
+    LLMField.PRICE_CACHED: ("Cached input price", "US$ per million tokens"),
 }
 _AREAS = {
     LLMField.SYSTEM_PROMPT: ("System prompt", "sent with every test"),
@@ -312,5 +310,5 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
         id=form_id(EditIds.CONSENT, form),
         value=[],
     )
-    text = html.P("Nothing is saved yet. Tick the box to confirm, then save again.", role="alert")
+    text = html.P("Tick the box, then save again.", role="alert")
     return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)

@@ -53,9 +53,7 @@ def build_llm_table(
         url: State of the page.
     """
     if not llms:
-        return empty_state(
-            "No models yet", "Add a model below. A local Ollama server is the easiest way."
-        )
+        return empty_state("No models yet", "Add a model below.")
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
     above = html.Ul(
@@ -163,7 +161,7 @@ def _state(text: str, kind: str, message: str) -> Component:
 def build_found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """Return the models that a server has and llms.json has not."""
     if not entries:
-        return html.P("All models of this server are in llms.json.", className="quiet")
+        return html.P("All models are in llms.json.", className="quiet")
     return html.Ul([_build_found(entry) for entry in entries], className="found-models")
 
 

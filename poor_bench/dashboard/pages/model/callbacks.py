@@ -196,7 +196,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
         chosen = ModelUrl.read(order)
         url = url.change(by=chosen.by, at=chosen.at)
         return still(summarise_classes(services, url)), (
-            f"Mean score by class and level, {n_tests:,} tests. Choose a cell to see its results."
+            f"Mean score by class and level, {n_tests:,} tests."
         )
     graph = dcc.Graph(
         id=ModelIds.CHART_GRAPH,
@@ -205,7 +205,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
         className="chart",
         style={"minWidth": f"{len(bars) * BAR_PX}px"},
     )
-    return graph, "Score by test. Choose a bar to see its result."
+    return graph, "Score by test."
 
 
 def summarise_classes(services: Services, url: ModelUrl) -> Component:

@@ -129,7 +129,7 @@ def build_filters(url: ModelUrl) -> Component:
             ),
             search_box(
                 ModelIds.TEXT,
-                "Search in test ids, details and responses",
+                "Search ids, details, responses",
                 "Search ids, details, responses",
                 url.text,
             ),
@@ -263,7 +263,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "rating",
         "headerName": "Rating",
-        "headerTooltip": "Mean score that people give the answer",
+        "headerTooltip": "Mean rating",
         "type": "rightAligned",
         "width": 88,
         "hide": True,
@@ -363,7 +363,7 @@ def _results(url: ModelUrl) -> Component:
     table = build_paged_table(
         ModelIds.RESULTS, "Results", COLUMNS, view=url.view, view_id=ModelIds.VIEW
     )
-    files = file_buttons(ModelIds.RESULTS_CSV, "these results")
+    files = file_buttons(ModelIds.RESULTS_CSV)
     return card(
         "Results",
         table,

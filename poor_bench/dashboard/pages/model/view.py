@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def no_results_at_all() -> Component:
     """Build what the page shows before the first run."""
-    return no_results("Run the tests to read every result here.")
+    return no_results()
 
 
 def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
@@ -50,17 +50,15 @@ def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
         llm_id: Its id.
     """
     if llm is not None and not llm.enabled:
-        text = f"{name} is disabled and has no results. Enable it on the page Models, then run it."
+        text = f"{name} is disabled and has no results."
         return empty_state("Disabled model", text, _button("Go to models", "/llms"))
-    text = f"{name} has no results yet. Run its tests to read them here."
+    text = f"{name} has no results yet."
     return empty_state("No results yet", text, _button("Run tests", run_link(llm_ids=[llm_id])))
 
 
 def no_match() -> Component:
     """Build what stands in the place of a chart where the filters find nothing."""
-    return empty_state(
-        "No results", "No result matches these filters. Remove a filter to see more."
-    )
+    return empty_state("No results", "No results match these filters.")
 
 
 def notes_before_reading(
@@ -76,14 +74,12 @@ def notes_before_reading(
     """
     notes = []
     if llm is None:
-        notes.append(
-            _note("Removed model", "It is not in llms.json. Its results are still stored.")
-        )
+        notes.append(_note("Removed model", "It is not in llms.json."))
     elif not llm.enabled:
-        text = "Runs skip this model. Enable it to run its tests again."
+        text = "Runs skip this model."
         notes.append(_note("Disabled model", text, _link("Go to models", "/llms")))
     if summary is None:
-        text = "All results are of removed tests (not in tests.json). No figure includes them."
+        text = "All results are of removed tests."
         notes.append(_note("No current results", text))
     elif not summary.n_scored:
         text = f"{write_count(summary.n_failed, 'trial')}, all failed to run. {_sentence(reason)}"
@@ -182,7 +178,7 @@ def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
         chosen: Detector id of the issue that the results are limited to; may be empty.
     """
     chips = [_issue_chip(group, is_chosen=group.detector_id == chosen) for group in groups]
-    none = html.Span("No issue was detected in these results.", className="quiet")
+    none = html.Span("No issue was found.", className="quiet")
     return html.Div(
         [html.Span("Issues", className="chip-row-label"), *(chips or [none])],
         className="chip-row",

@@ -221,7 +221,7 @@ def nothing_yet(services: Services) -> tuple[Component | None, bool]:
     """Say what to do before the first run, and whether the rest of the page is hidden."""
     if services.results.table().llm_ids:
         return None, False
-    return no_results("Run the tests to compare models here."), True
+    return no_results(), True
 
 
 def register(app: Dash, services: Services) -> None:

@@ -155,7 +155,7 @@ def compare_button(llm_ids: Sequence[str]) -> Component:
         return html.Span(
             "Compare selected",
             className="choose-button is-off",
-            title="Select two models in the table first.",
+            title="Select two models first.",
             **aria(disabled="true"),
         )
     return dcc.Link(
@@ -180,17 +180,16 @@ def _cards(url: OverviewUrl) -> list[Component]:
                 [loading_state(6), _early_table()],
                 id=OverviewIds.LEADERBOARD_BODY,
             ),
-            note="Sorted by score, with 95 % confidence intervals.",
+            note="With 95 % CI",
             tools=[
                 html.Span(compare_button([]), id=OverviewIds.COMPARE),
                 column_chooser(OverviewIds.LEADERBOARD),
-                file_buttons(OverviewIds.LEADERBOARD_CSV, "the model comparison"),
+                file_buttons(OverviewIds.LEADERBOARD_CSV),
             ],
         ),
         card(
             "Score by test class",
             html.Div(loading_state(6), id=OverviewIds.HEAT_MAP),
-            note="Choose a cell to see the results behind it.",
             tools=[
                 multi_choice(
                     OverviewIds.CLASSES,
@@ -200,7 +199,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
                     is_named=False,
                 ),
                 levels,
-                file_buttons(OverviewIds.HEAT_MAP_CSV, "the scores by class"),
+                file_buttons(OverviewIds.HEAT_MAP_CSV),
             ],
         ),
         html.Div(id=OverviewIds.CHANGES),
@@ -280,18 +279,17 @@ def charts(
     size, time = "size (billions of parameters)", "median time (s)"
     sized = frontier_figure(by_size, size, is_spread=True) if by_size else None
     timed = frontier_figure(by_time, time) if by_time else None
-    aside = " Models of one size stand side by side."
     return [
         _chart(
             ("Score against size", by_size),
             sized,
-            'No scored model has a size. Add "size" in llms.json.',
-            aside + apart,
+            'No model has a "size" in llms.json.',
+            apart,
         ),
         _chart(
             ("Score against time", by_time),
             timed,
-            "No stored result has an execution time.",
+            "No result has a time.",
             apart,
         ),
     ]
@@ -318,8 +316,7 @@ def trend(
     return card(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
-        note="Mean over the tests of each run, with 95 % CI. Runs may differ in tests. "
-        f"Only the newest 24 MB of runs are read.{more}",
+        note=f"Mean of each run, with 95 % CI. Only the newest 24 MB of runs are read.{more}",
         tools=image_buttons(title),
     )
 

@@ -195,7 +195,6 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "autoHeight": True,
         "minWidth": 150,
         "flex": 2,
-        "headerTooltip": "Missing, stale, pending and failed results, with a link to re-run them",
         "cellClass": "whole-text",
     },
     _COLUMN_OF.pop("adjusted_score"),

@@ -119,8 +119,7 @@ def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selec
     if not trials:
         raise ConfigError(
             "none of these trials can be run again",
-            hint="Models are disabled, or models or tests were removed. "
-            "Enable them on the page Models, or restore them in llms.json and tests.json.",
+            hint="Enable or restore their models and tests.",
         )
     return Selection(
         llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),
@@ -172,14 +171,14 @@ def layout(url: RunUrl) -> Component:
     """Return the page without data, its choice set as the address says."""
     return html.Div(
         [
-            page_head("Run", "Runs continue if you close the browser."),
+            page_head("Run", "Runs continue without the browser."),
             html.Div(id=RunIds.SANDBOX),
             _run_frame(),
             _others_frame(),
             card(
                 "Selection",
                 _choice(url),
-                note="Leave empty to run all pending tests on all enabled models.",
+                note="Leave empty to run everything pending.",
                 tools=dmc.Button(
                     "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
@@ -187,7 +186,7 @@ def layout(url: RunUrl) -> Component:
             card(
                 "Plan",
                 html.Div(loading_state(3), id=RunIds.PREVIEW),
-                tools=[file_buttons(RunIds.PREVIEW_CSV, "the plan"), start_button(RunIds.START)],
+                tools=[file_buttons(RunIds.PREVIEW_CSV), start_button(RunIds.START)],
             ),
             _failures_frame(),
             *build_tuning(),
@@ -281,5 +280,5 @@ def _failures_frame() -> Component:
         frame_id=RunIds.FAILURES_FRAME,
         head_id=RunIds.FAILURES_HEAD,
         body_id=RunIds.FAILURES,
-        tools=[retry, file_buttons(RunIds.FAILURES_CSV, "the failures")],
+        tools=[retry, file_buttons(RunIds.FAILURES_CSV)],
     )

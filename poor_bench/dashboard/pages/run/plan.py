@@ -47,9 +47,9 @@ def preview(planned: RunPreview, name_of: NameOf, url: RunUrl | None = None) -> 
         in_batch = write_count(planned.n_in_batch, "trial")
         return empty_state(
             "Nothing is pending for this selection",
-            f"{in_batch} in a batch. Collect the answers with `run` or `status` in the console."
+            f"{in_batch} in a batch."
             if planned.n_in_batch
-            else "Change the selection, enable a model, or re-run completed tests.",
+            else "Change the selection, or enable a model.",
         )
     table, links = define_plan(name_of), LINKS if url is not None else None
     return html.Div(
@@ -96,10 +96,10 @@ def _count(field: str, heading: str, read: Callable[[LLMPreview], int]) -> Sheet
 def nothing_to_run(workspace: Workspace) -> Component | None:
     """Say what the workspace lacks to run anything; None if it lacks nothing."""
     if not workspace.tests:
-        return empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
+        return empty_state("No tests yet", "Add tests to tests.json.")
     if not workspace.llms:
         link = dcc.Link("Add a model", href="/llms", className="button-link")
-        return empty_state("No models yet", "Add a model to llms.json to run the tests.", link)
+        return empty_state("No models yet", "Add a model to run the tests.", link)
     return None
 
 
@@ -115,8 +115,7 @@ def sandbox_warning(terms: SandboxTerms) -> Component | None:
         return warning_banner(
             "Code of models is not isolated",
             _sentence(weakness),
-            "You accepted this level with `--sandbox` or in config.yaml. To isolate code, run in a "
-            "container on Linux (see docs/security.md).",
+            "To isolate it, see docs/security.md.",
         )
     return None
 
@@ -127,7 +126,7 @@ def _sentence(text: str) -> str:
 
 def run_is_under_way() -> Component:
     """Build the notice that replaces the plan during a run."""
-    return html.P("The plan is updated when the current run ends.", className="quiet")
+    return html.P("Wait until the current run has finished.", className="quiet")
 
 
 def _write_trials_note(planned: RunPreview) -> str:
@@ -144,9 +143,7 @@ def _total_time(planned: RunPreview) -> tuple[str, str]:
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
     unpriced = write_count(planned.n_unpriced, "model")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
-    return _and_more(
-        _cost(planned.cost_usd), note
-    ), note or "at the prices of llms.json, with judging"
+    return _and_more(_cost(planned.cost_usd), note), note or "judging included"
 
 
 def _and_more(text: str, what_is_missing: str) -> str:
@@ -171,7 +168,7 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     said = []
     if n_failed:
         failed = write_count(n_failed, "trial")
-        said.append(f"{failed} without a score; excluded from all figures, still pending.")
+        said.append(f"{failed} without a score; still pending.")
     if n_newer:
         said.append(f"{write_count(n_newer, 'newer attempt')} of scored trials; the scores count.")
     return live_head("Failed to run", " ".join(said))
@@ -186,7 +183,7 @@ def define_failures(name_of: NameOf) -> SheetTable[FailureGroup]:
 
     return SheetTable(
         name="failures",
-        label="Failures by model and reason",
+        label="Failures",
         columns=[
             SheetColumn(field="model", heading="Model", value=lambda group: name_of(group.llm_id),
                         cell=link),

@@ -161,8 +161,7 @@ def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
         [
             html.H3("Changed scores"),
             html.P(
-                "The evaluator changed, so stored responses were rescored. "
-                f"To restore the earlier scores: {next_command('rescore --undo')}",
+                f"Rescored, since the evaluator changed. Undo: {next_command('rescore --undo')}",
                 className="quiet",
             ),
             html.Ul(

@@ -58,8 +58,8 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    first="Choose a model to see the plan.",
-    note="Searches a better prompt or better parameters. Your files change only when you accept.",
+    first="Choose a model.",
+    note="Your files change only when you accept a result.",
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"
 _CALLS = 300
@@ -108,7 +108,7 @@ def write_command(
     )
     if what == _PROMPT:
         if not class_id:
-            raise ConfigError("choose the test class of the prompt")
+            raise ConfigError("choose a test class")
         return ["tune", "prompt", *options, "--", class_id]
     if "@" in (parameters or ""):
         raise ConfigError("@FILE works on the console only")

@@ -183,9 +183,9 @@ def plan_run(services: Services, *values: Any) -> StartPlan:
     """Describe what a choice would run."""
     planned = services.suite_starts.plan(parse_order(*values))
     llms = {plan.llm.id: plan.llm for plan in planned if plan.llm}
-    models = f", with {', '.join(sorted(llms))}" if llms else "; no model is needed"
+    models = f", with {', '.join(sorted(llms))}" if llms else ", without a model"
     counts = f"{count_cases(planned)}, {write_count(len(planned), 'trial')}{models}"
-    shown = html.P(f"{counts}. The cost depends on what the agents do.", className="quiet")
+    shown = html.P(f"{counts}. The cost depends on the agents.", className="quiet")
     return StartPlan(shown, needs_consent=must_ask(len(planned), llms.values()))
 
 

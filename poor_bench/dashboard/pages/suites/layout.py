@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import (
     card,
     empty_state,
@@ -109,22 +108,20 @@ def layout(url: SuiteUrl) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=SuitesIds.CASES),
-                note="Choose a case to replay it. Rates exclude cases that could not be run.",
-                tools=file_buttons(SuitesIds.CASES_CSV, "the cases"),
+                note="Rates exclude cases that could not be run.",
+                tools=file_buttons(SuitesIds.CASES_CSV),
             ),
             card(
                 "Tags",
                 html.Div(id=SuitesIds.TAGS),
-                note="A case with several tags counts in each.",
-                tools=file_buttons(SuitesIds.TAGS_CSV, "the tags"),
+                tools=file_buttons(SuitesIds.TAGS_CSV),
                 class_name="if-filled",
             ),
             html.Div(id=SuitesIds.TRENDS),
             card(
                 "Runs",
                 html.Div(loading_state(3), id=SuitesIds.RUNS),
-                note="Choose a run to show its cases. The newest comes first.",
-                tools=file_buttons(SuitesIds.RUNS_CSV, "the runs"),
+                tools=file_buttons(SuitesIds.RUNS_CSV),
                 class_name="suite-runs if-filled",
             ),
             html.Div(loading_state(6), id=SuitesIds.REPLAY),
@@ -149,8 +146,7 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents on tasks in a real browser. The example suite needs no model: start "
-        "it above, or on the console: " + next_command("suite run example"),
+        "Suites test agents in a real browser. The example suite needs no model: start it above.",
     )
 
 
@@ -168,8 +164,8 @@ FORM = StartForm(
     prefix="suite",
     title="Run a suite",
     fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
-    first="Choose a suite to see the plan.",
-    note="Continues if you close the browser. Agents and profiles of a suite are code.",
+    first="Choose a suite.",
+    note="Runs code of the workspace.",
 )
 
 

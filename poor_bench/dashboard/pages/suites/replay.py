@@ -54,7 +54,7 @@ def replay_card(
         _trial_chips(run_id, case, trial, url),
         *([] if trial is None else _trial(run_id, case.id, trial, steps)),
         tools=verdict(case.status.value),
-        note="Keys: arrows step, Space plays or pauses, Home and End jump." if steps else None,
+        note="Keys: arrows, Space, Home, End." if steps else None,
         class_name="suite-replay",
     )
 
@@ -115,7 +115,7 @@ def _trial(
     if not steps:
         return [
             *parts,
-            empty_state("No steps", "The agent did nothing, or does not report its steps."),
+            empty_state("No steps", "The agent reports no steps."),
         ]
     items = [_step(run_id, case_id, trial.trial, step) for step in steps]
     return [

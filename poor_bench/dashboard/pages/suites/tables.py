@@ -78,7 +78,7 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
     return card(
         _TITLE,
         chart(suite_trends(shown), _describe_runs(shown), class_name="suite-trends"),
-        note="All runs of this suite by time, whatever their cases and models.",
+        note="All runs of this suite",
         tools=image_buttons(_TITLE),
     )
 
@@ -126,7 +126,7 @@ def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Eval
             ),
             SheetColumn(
                 field="by", heading="By", value=lambda case: case.mode,
-                hint="Playbook or agent, of the trial that stands for the case",
+                hint="Playbook or agent",
             ),
             SheetColumn(
                 field="passed", heading="Trials passed", value=_count_passed,
@@ -134,7 +134,7 @@ def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Eval
                 further=[("Trials", lambda case: case.trials_run)],
             ),
             _time("duration", "Duration", lambda case: case.avg_duration_ms,
-                  lambda case: case.trials_run, hint="Mean of the trials"),
+                  lambda case: case.trials_run, hint="Mean"),
             _time("p95", "p95", lambda case: case.p95_duration_ms, lambda case: case.trials_run),
             SheetColumn(
                 field="actions", heading="Actions",
@@ -183,7 +183,7 @@ def define_runs(url: SuiteUrl = NO_CHOICE) -> SheetTable[EvalSuiteResult]:
                          (_CI_HIGH, lambda each: _bound(each, 1))],
             ),
             _time("duration", "Duration", lambda each: each.avg_duration_ms, count_trials,
-                  hint="Mean of the trials", is_hidden=True),
+                  hint="Mean", is_hidden=True),
             _time("p95", "p95", lambda each: each.p95_duration_ms, count_trials),
             _dollars(lambda each: each.avg_estimated_cost_usd, count_trials),
             _share("playbook", "By playbook", "deterministic_hit_rate"),
@@ -280,7 +280,7 @@ def _dollars(read: Callable[[R], float | None], count: Callable[[R], int]) -> Sh
         heading="Cost",
         value=read,
         cell=lambda line: _mean(cost_text(read(line)), read(line), count(line)),
-        hint="Mean of the trials",
+        hint="Mean",
         file_heading="Cost per trial (US$)",
     )
 

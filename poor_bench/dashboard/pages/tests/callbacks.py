@@ -94,7 +94,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         services.tests.faults(), services.tests.items(), services.tests.findings()
     )  # fmt: skip
     if not workspace.tests:
-        nothing = empty_state("No tests yet", "Add tests to tests.json, or import a benchmark.")
+        nothing = empty_state("No tests yet", "Add tests to tests.json.")
         return "", nothing, None, None, nothing, True
     orders = items.value.orders if items.value else None
     classes = list_classes(workspace.test_classes, workspace.tests, orders, faults.value)
@@ -122,8 +122,8 @@ def show_picture(services: Services) -> Component:
     if report is None:
         return html.Span("computing ...", className="quiet")
     if report.response is None:
-        needed = f"The chart of difficulty and discrimination needs {LEAST_MODELS} different models"
-        return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
+        needed = f"The chart of difficulty needs {LEAST_MODELS} models"
+        return html.P(f"{needed}; {report.n_models} were run.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
     return card(
@@ -131,7 +131,7 @@ def show_picture(services: Services) -> Component:
         dcc.Graph(
             id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
         ),
-        note="Choose a point to open its test. Low points barely separate models.",
+        note="Low points barely separate models.",
     )
 
 
@@ -268,13 +268,13 @@ def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> T
     """
     chosen, name = frozenset(test_ids), (tag or "").strip()
     if not action:
-        raise ConfigError("no change is chosen", hint="Choose one from the list.")
+        raise ConfigError("no change is chosen", hint="Choose one.")
     if action.startswith(_MOVE):
         return TestEdit(test_ids=chosen, class_id=action.removeprefix(_MOVE))
     if action.startswith(_LEVEL):
         return TestEdit(test_ids=chosen, level=int(action.removeprefix(_LEVEL)))
     if action.endswith("-tag") and not name:
-        raise ConfigError("no tag is given", hint="Enter it in the field Tag.")
+        raise ConfigError("no tag is given", hint="Enter one.")
     return TestEdit(
         test_ids=chosen,
         enabled={"enable": True, "disable": False}.get(action),

@@ -122,20 +122,20 @@ LINKS = StayLinks(TestsIds.SEARCH)
 
 def layout(url: TestUrl) -> Component:
     """Return the page without data, its filters set as the address says."""
-    words = search_box(TestsIds.TEXT, "Search in ids and texts", "Search ids and texts", url.text)
+    words = search_box(TestsIds.TEXT, "Search ids and texts", "Search ids and texts", url.text)
     return html.Div(
         [
             page_head("Tests", html.Span(id=TestsIds.NOTE)),
             card(
                 "Classes",
                 html.Div(loading_state(3), id=TestsIds.CLASSES),
-                note="Choose a class to filter the tests. Difficulty is 1 minus the mean score.",
-                tools=file_buttons(TestsIds.CLASSES_CSV, "the classes"),
+                note="Difficulty is 1 minus the mean score.",
+                tools=file_buttons(TestsIds.CLASSES_CSV),
             ),
             card(
                 "Findings",
                 html.Div(loading_state(4), id=TestsIds.GROUPS),
-                note="The most harmful first. Choose Show tests to filter the list below.",
+                note="The most harmful first.",
             ),
             html.Div(id=TestsIds.PICTURE, **data(discards="")),
             html.Div(
@@ -146,8 +146,7 @@ def layout(url: TestUrl) -> Component:
                         _ranges(url),
                         _bulk_bar(),
                         html.Div(loading_state(6), id=TestsIds.LISTED),
-                        note="Choose a test to read its prompt or edit it. Headings sort.",
-                        tools=[words, file_buttons(TestsIds.CSV, "these tests")],
+                        tools=[words, file_buttons(TestsIds.CSV)],
                     ),
                     html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
                 ],
@@ -198,7 +197,7 @@ def _bulk_bar() -> Component:
         clearable=True,
         size="xs",
         className="bulk-action",
-        **aria(label="Change of the tests"),
+        **aria(label="Change tests"),
     )
     tag = dmc.TextInput(
         id=TestsIds.TAG, placeholder="Tag", size="xs", className="bulk-tag", **aria(label="Tag")
@@ -214,7 +213,7 @@ def _bulk_bar() -> Component:
         ],
         className="bulk-bar",
         role="group",
-        **aria(label="Change many tests"),
+        **aria(label="Change tests"),
     )
 
 

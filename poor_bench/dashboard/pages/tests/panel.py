@@ -157,7 +157,7 @@ def _template_form(test: Test, test_class: TestClass) -> Component:
                     _area(
                         FormIds.TEMPLATE,
                         test.test_id,
-                        "Default template, used by all tests of the class",
+                        "Template of the class",
                         test_class.templates["default"],
                     ),
                     html.Div(_button(FormIds.SAVE_TEMPLATE, test.test_id, "Save template")),

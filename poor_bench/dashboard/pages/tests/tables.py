@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 PAGE_SIZE = 50
 NO_CHOICE = TestUrl()
 _TRENDS = {
-    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder, as declared"),
-    LevelVerdict.REVERSED: ("easier with level", "Higher levels are easier: check the levels"),
+    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder"),
+    LevelVerdict.REVERSED: ("easier with level", "Check the levels"),
     LevelVerdict.UNCLEAR: (
         "no clear trend",
-        "Too few tests, or no significant trend",
+        "Too few tests, or no trend",
     ),
 }
 """What is said of the order of the levels of a class, and what it means."""
@@ -88,7 +88,7 @@ def define_classes(lines: Sequence[ClassLine], url: TestUrl = NO_CHOICE) -> Shee
     levels = sorted({level for line in lines if line.order for level in line.order.difficulty})
     return SheetTable(
         name="classes",
-        label="Table of classes",
+        label="Classes",
         columns=[
             SheetColumn(field="class", heading="Class", value=lambda line: line.class_id,
                         cell=lambda line: class_link(LINKS, url, line.class_id,
@@ -96,14 +96,13 @@ def define_classes(lines: Sequence[ClassLine], url: TestUrl = NO_CHOICE) -> Shee
             SheetColumn(field="tests", heading="Tests", value=lambda line: line.n_tests),
             SheetColumn(field="evaluator", heading="Evaluator", value=lambda line: line.evaluator,
                         cell=lambda line: quiet(line.evaluator or "-"),
-                        hint="Module that scores the responses"),
+                        ),
             SheetColumn(field="difficulty", heading="Difficulty by level", cell=_hardness,
-                        hint="1 minus the mean score of all models, for each declared level; "
-                        "n: tests with a score",
+                        hint="1 minus the mean score; n: tests",
                         file_heading="Order of the levels",
                         value=lambda line: _TRENDS[line.order.verdict][0] if line.order else None,
                         further=[column for level in levels for column in _of_level(level)]),
-            SheetColumn(field="problems", heading="Problems", hint="Found by the checks of tests",
+            SheetColumn(field="problems", heading="Problems",
                         value=lambda line: " | ".join(_list_problems(line)) or None,
                         cell=_show_problems),
         ],
@@ -150,7 +149,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
     )
     return SheetTable(
         name="tests",
-        label="Table of tests",
+        label="Tests",
         columns=[
             SheetColumn(field="tick", heading="Select", value=lambda _: None, head=tick_head,
                         cell=lambda test: html.Th(_tick(test.test_id, url), className="tick-cell"),
@@ -161,40 +160,38 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                                  ("Enabled", lambda test: test.enabled),
                                  ("Tags", lambda test: " ".join(test.tags))]),
             SheetColumn(field="level", heading="Level", value=lambda test: test.level,
-                        head=_sort_head(url, SortBy.LEVEL, "Level", "Declared difficulty")),
+                        head=_sort_head(url, SortBy.LEVEL, "Level", "Level")),
             SheetColumn(field="mean", heading="Mean score",
                         value=read(lambda item: item.mean_score),
                         cell=lambda test: _mean(test.test_id, known),
                         head=_sort_head(url, SortBy.MEAN, "Mean score",
-                                        "Mean over models, and how many have a score"),
+                                        "Mean over models"),
                         further=[("Models", read(lambda item: item.n_llms)),
                                  ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
                         cell=lambda test: _figure(read(lambda item: item.discrimination)(test),
                                                   known.missing),
                         head=_sort_head(url, SortBy.DISCRIMINATION, "Discrimination",
-                                        "Item-rest correlation over models. Below 0: good models "
-                                        "fail here."),
+                                        "Item-rest correlation. Below 0: good models fail here."),
                         further=[("Discrimination 95 % CI low", bound("low")),
                                  ("Discrimination 95 % CI high", bound("high"))]),
             SheetColumn(field="flakiness", heading="Flakiness",
                         value=read(lambda item: item.flip_rate),
                         cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
-                                        "Chance that two trials of a model end differently; n: "
-                                        "models with several trials"),
+                                        "Chance that two trials differ; n: models"),
                         file_heading="Flakiness (0 to 1)",
                         further=[("Models with several trials",
                                   read(lambda item: item.n_repeated))]),
             SheetColumn(field="text", heading="Text", value=_read_text,
                         cell=lambda test: quiet(" ".join(_read_text(test).split())[:140],
                                                 "test-asks"),
-                        head=html.Th("Text", scope="col", title="Prompt of the test")),
+                        head=html.Th("Text", scope="col", title="Prompt")),
             SheetColumn(field="findings", heading="Findings",
                         value=lambda test: " | ".join(
                             each.text for each in known.findings.get(test.test_id, ())),
                         cell=lambda test: _list_findings(known.findings.get(test.test_id, ())),
-                        head=_sort_head(url, SortBy.SEVERITY, "Findings", "The worst first"),
+                        head=_sort_head(url, SortBy.SEVERITY, "Findings", "Findings"),
                         further=[("Severity", lambda test: _rate(test, known))]),
         ],
     )  # fmt: skip
@@ -220,9 +217,7 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
     if not tests and not known.has_figures:
         return html.P(COMPUTING, className="quiet")
     if not tests:
-        return empty_state(
-            "No tests", "No test matches these filters. Remove a filter to see more."
-        )
+        return empty_state("No tests", "No results match these filters.")
     start = (url.page - 1) * PAGE_SIZE
 
     def style(test: Test) -> dict[str, Any]:
@@ -276,7 +271,7 @@ def _mean(test_id: str, known: KnownTests) -> Component:
         f"n={item.n_llms}",
         href=compare_link((), test=test_id),
         className="figure-n",
-        title="Compare the answers of the models",
+        title="Compare the answers",
     )
     return html.Td([score_badge(item.mean_score), " ", link], className="number")
 

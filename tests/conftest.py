@@ -31,15 +31,23 @@ settings.register_profile("quick", settings.get_profile("poor_bench"), max_examp
 settings.load_profile("poor_bench")
 _HAS_LOST_WORKERS = pytest.StashKey[bool]()
 _COMPILED = pytest.StashKey[Path]()
+_WORKERS_THAT_WAIT = 2
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Start no workers for a single file or test, for a workspace, or for output seen at once."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start no workers for a single file or test, for a workspace, or for output seen at once.
+
+    Slow tests wait for browsers and servers half of their time: two workers more than cores make
+    use of it. The others compute.
+    """
     is_single = len(config.args) == 1 and ("::" in config.args[0] or config.args[0].endswith(".py"))
     is_quiet = config.option.capture != "no" and not config.getoption("--poor-bench", None)
-    return None if is_quiet and not is_single else 0
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if is_single or not is_quiet:
+        return 0
+    return (n_cores or 1) + (0 if config.option.markexpr == "not slow" else _WORKERS_THAT_WAIT)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -128,6 +136,15 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave it to the system when files reach the disk, but refuse wrong descriptors as ever.
+
+    Only a cut of power loses what the system holds; a process that is killed loses nothing.
+    """
+    monkeypatch.setattr(os, "fsync", os.fstat)
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -282,7 +282,21 @@ def list_folders(folders: Sequence[Path]) -> FolderListing:
 
 
 def list_entry_points() -> Mapping[str, EntryPointSource]:
-    """Return the evaluators that installed packages offer, by name."""
+    """List the evaluators that installed packages offer, by name."""
+    return _read_entry_points(tuple((folder, _changed_ns(folder)) for folder in sys.path))
+
+
+def _changed_ns(folder: str) -> int:
+    """Tell when something was last installed into a folder or removed; 0 if it cannot be read."""
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=1)
+def _read_entry_points(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPointSource]:
+    """Read the entry points of all installed packages, of which there may be hundreds."""
     from importlib.metadata import entry_points
 
     return {

@@ -21,7 +21,9 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
         context.request.get(f"/?token={TOKEN}")
         page = context.new_page()
         page.goto("/run")
-        expect(page.get_by_role("button", name="Start", exact=True)).to_be_enabled()
+        expect(
+            page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True)
+        ).to_be_enabled()
         banner = page.locator("#shell-connection-banner")
         expect(banner).to_be_hidden()
 

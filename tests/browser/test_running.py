@@ -20,7 +20,7 @@ NewVisitor = Callable[[str], "BrowserContext"]
 
 def start(page: Page) -> None:
     page.goto("/run")
-    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True).click()
 
 
 def start_with_consent(page: Page) -> None:
@@ -80,7 +80,9 @@ def test_two_browsers_share_one_run_and_nothing_else(
     start_with_consent(first)
     phase(first, "Running")
     phase(second, "Running")
-    expect(second.get_by_role("button", name="Start")).to_be_disabled()
+    expect(
+        second.get_by_role("region", name="Plan").get_by_role("button", name="Start")
+    ).to_be_disabled()
     assert "level=2" in second.url
     assert "level" not in first.url
     second.get_by_role("button", name="Cancel").click()

@@ -91,7 +91,9 @@ def test_who_changes_a_prompt_learns_that_nothing_got_worse(
     finished = page.get_by_role("heading", name="Finished", level=2)
     user = Journey(page)
     user.open("/run")
-    user.click(page.get_by_role("button", name="Start", exact=True))
+    user.click(
+        page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True)
+    )
     expect(finished).to_be_visible()
     expect(page.get_by_text("6 of 6 trials")).to_be_visible()
     expect(watching.get_by_text("6 trials · 1 model")).to_be_visible()
@@ -101,7 +103,9 @@ def test_who_changes_a_prompt_learns_that_nothing_got_worse(
     expect(page.get_by_text("6 stale").first).to_be_visible()
     user.click(page.get_by_role("link", name="Re-run these").first)
     heading(page, "Run")
-    user.click(page.get_by_role("button", name="Start", exact=True))
+    user.click(
+        page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True)
+    )
     expect(finished).to_be_visible()
     user.click(page.get_by_role("link", name="Compare", exact=True))
     user.click(page.get_by_role("link", name="Last 2 runs"))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import os
 import sys
-from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -101,15 +101,28 @@ def test_dataclass_with_postponed_annotations_works(write):
     assert registry.get("half").evaluate("", {}) == (0.5, "half")
 
 
+def install(folder, **modules):
+    """Write what an installed package leaves of its entry points."""
+    metadata = folder / f"{'_'.join(modules)}-1.0.dist-info"
+    metadata.mkdir()
+    lines = (f"{name} = {module}\n" for name, module in modules.items())
+    (metadata / "entry_points.txt").write_text(f"[poor_bench.evaluators]\n{''.join(lines)}")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {metadata.stem}\n")
+
+
+def test_what_is_installed_later_is_found_too(write, monkeypatch):
+    folder = write("installed_evaluator", FULL, "site")
+    monkeypatch.syspath_prepend(str(folder))
+    assert "later" not in load_evaluators([])
+    install(folder, later="installed_evaluator")
+    os.utime(folder, (1, 1))  # not within the same tick of the clock
+    assert "later" in load_evaluators([])
+
+
 def test_entry_points_of_installed_packages_are_evaluators(write, monkeypatch):
     folder = write("installed_evaluator", FULL, "site")
     monkeypatch.syspath_prepend(str(folder))
-    points = [
-        EntryPoint("installed", "installed_evaluator", "poor_bench.evaluators"),
-        EntryPoint("broken", "no_such_module", "poor_bench.evaluators"),
-        EntryPoint("half", "no_such_module", "poor_bench.evaluators"),
-    ]
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
+    install(folder, installed="installed_evaluator", broken="no_such_module", half="no_such_module")
     registry = load_evaluators([write("half", HALF)])
     assert registry.names() == ("broken", "half", "installed")
     assert registry.get("installed").evaluate("", {}).score == 1.0

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from poor_bench.evaluation.agent import AgentOutcome, AgentServices, AgentTask, 
 from poor_bench.evaluation.browser.agent import BrowserAgent
 from poor_bench.evaluation.browser.opening import open_session
 from poor_bench.evaluation.browser.proxy import Network
+from poor_bench.evaluation.browser.session import BrowserSession
 from poor_bench.evaluation.browser.watchdog import Patience
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -37,6 +38,28 @@ def chromium() -> None:
         if os.environ.get(REQUIRED):
             raise
         pytest.skip(f"agents in a browser need Chromium: {error}")
+
+
+class _Agent(BrowserAgent):
+    """The agent behind a network and with a patience of the tests' choice."""
+
+    def __init__(
+        self, services: AgentServices, network: Network | None, patience: Patience
+    ) -> None:
+        super().__init__(services)
+        self._network, self._patience = network, patience
+
+    def open_session(
+        self, task: AgentTask, control: TrialControl
+    ) -> AbstractContextManager[BrowserSession]:
+        return open_session(
+            task,
+            control,
+            environ=self._services.environ,
+            clock=self._services.clock,
+            network=self._network,
+            patience=self._patience,
+        )
 
 
 @dataclass
@@ -67,7 +90,7 @@ class Trials:
             clock=SystemClock(),
         )
         self.steps.clear()
-        return BrowserAgent(services, self.network, self.patience).run(task, self._control())
+        return _Agent(services, self.network, self.patience).run(task, self._control())
 
     def playbook(self, text: str, **fields: Any) -> AgentOutcome:
         path = self.folder / f"playbook-{self.n_trials}.yaml"

@@ -150,9 +150,9 @@ def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]
 
 
 def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
-    from poor_bench.judge.run_plan import plan_usd
+    from poor_bench.judge.run_plan import estimate_plan_usd
 
-    most_usd = plan_usd(plan)
+    most_usd = estimate_plan_usd(plan)
     planned: dict[str, Any] = {
         "conversations": plan.n_conversations,
         "judgements": plan.n_judgements,
@@ -176,9 +176,9 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
 
 
 def _tell_cost(plan: JudgePlan) -> None:
-    from poor_bench.judge.run_plan import plan_usd
+    from poor_bench.judge.run_plan import estimate_plan_usd
 
-    most_usd = plan_usd(plan)
+    most_usd = estimate_plan_usd(plan)
     if most_usd:
         click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
 
@@ -251,7 +251,7 @@ def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
 
 def print_summary(summary: RunSummary) -> None:
     """Print scores, feedback and verdict of a run."""
-    from poor_bench.judge.report_text import notes_on, run_cost_text, verdict_text
+    from poor_bench.judge.report_text import list_run_notes, run_cost_text, verdict_text
 
     header = summary.run.header
     say(f"{header.agent_name} ({header.llm_id}), run {header.run_id}")
@@ -263,7 +263,7 @@ def print_summary(summary: RunSummary) -> None:
     for line in _describe_overall(summary):
         say(line)
     click.echo()
-    for note in notes_on(summary):
+    for note in list_run_notes(summary):
         say(note)
     cost = run_cost_text(summary.run)
     say(verdict_text(summary) + (f"  ({cost})" if cost else ""))

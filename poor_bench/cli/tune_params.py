@@ -270,11 +270,11 @@ def print_sweep_report(report: ParamsReport) -> None:
 
 def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
     from poor_bench.metrics import count_text, time_text
-    from poor_bench.tuning.sweep import variant_name
+    from poor_bench.tuning.sweep import name_variant
 
     score = row.score
     return {
-        "Variant": variant_name(row.variant_id, report.base_id),
+        "Variant": name_variant(row.variant_id, report.base_id),
         ">Score": metrics.score_text(score.value) if score else "",
         ">95 %": f"{score.low:.2f} to {score.high:.2f}" if score else "",
         ">Gain": metrics.signed_text(row.gain.value) if row.gain else "",
@@ -312,7 +312,7 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
     """
     from poor_bench.reports.html.page import report_to_html
     from poor_bench.reports.report_data import ReportData
-    from poor_bench.tuning.sweep import variant_name
+    from poor_bench.tuning.sweep import name_variant
 
     variant_ids = {row.variant_id for row in report.standings}
     test_ids = set(report.header["tests"])
@@ -331,11 +331,11 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
             tests={test_id: workspace.tests_by_id[test_id] for test_id in test_ids},
             issue_context=config.issue_context,
             llms={
-                variant_id: replace(base, id=variant_id, label=variant_name(variant_id, base.id))
+                variant_id: replace(base, id=variant_id, label=name_variant(variant_id, base.id))
                 for variant_id in variant_ids
             },
             dropped={
-                variant_id: f"dropped early: significantly behind {variant_name(leader, base.id)}"
+                variant_id: f"dropped early: significantly behind {name_variant(leader, base.id)}"
                 for variant_id, leader in report.dropped.items()
             },
         )

@@ -26,8 +26,8 @@ from poor_bench.judge.registry import load_agent_registry
 from poor_bench.judge.run_plan import (
     JudgePlan,
     JudgeRequest,
-    conversation_usd,
-    judgement_usd,
+    estimate_conversation_usd,
+    estimate_judgement_usd,
     prepare_plan,
     resume_request,
 )
@@ -171,7 +171,7 @@ class JudgeRunner:
         llm = plan.llms[plan.agent.llm_id]
         driver = ConversationDriver(plan.agent, plan.llms, self._ask, self._manager.clock.now_iso)
         jobs = [
-            _Job(partial(driver.hold, case), conversation_usd(plan, case))
+            _Job(partial(driver.hold, case), estimate_conversation_usd(plan, case))
             for case in plan.cases_left
         ]
         yield from self._each(llm, jobs)
@@ -183,7 +183,7 @@ class JudgeRunner:
         for llm in filter(plan.n_judgements_by, plan.judges):
             judge = Judge(llm, self._manager, plan.rubric, threshold=plan.threshold)
             ask = partial(judge.judge, evidence, self._control.cancelled)
-            job = _Job(ask, judgement_usd(plan, llm, evidence))
+            job = _Job(ask, estimate_judgement_usd(plan, llm, evidence))
             for judgement in self._each(llm, [job] * plan.n_judgements_by(llm)):
                 writer.add_judgement(judgement)
                 self._listener(JudgementMade(judgement))

@@ -19,7 +19,7 @@ from poor_bench.statistics.intervals import Estimate, t_quantile_95
 from poor_bench.statistics.partial_effect import estimate_partial_effect
 
 
-def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+def compute_cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """Compute Cohen's kappa of two raters for categories.
 
     Args:
@@ -40,7 +40,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     Example:
         >>> first = ["yes"] * 25 + ["no"] * 25
         >>> second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
-        >>> round(cohen_kappa(first, second), 3)
+        >>> round(compute_cohen_kappa(first, second), 3)
         0.4
     """
     n = _check(first, second)
@@ -91,7 +91,7 @@ def _check(first: Sequence[object], second: Sequence[object]) -> int:
     return len(first)
 
 
-def krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None:
+def compute_krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None:
     """Compute Krippendorff's alpha of scores on an interval scale.
 
     Args:
@@ -107,7 +107,7 @@ def krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None:
         Pennsylvania, departmental papers 43 (interval metric).
 
     Example:
-        >>> round(krippendorff_alpha([[1, 1, 1], [2, 2, 3, 2], [4, 4]]), 3)
+        >>> round(compute_krippendorff_alpha([[1, 1, 1], [2, 2, 3, 2], [4, 4]]), 3)
         0.923
     """
     paired = [scores for scores in items if len(scores) >= 2]
@@ -232,16 +232,16 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
         n=len(items),
         n_people=len(names),
         trust=decide_trust(len(items), with_people, annotator_test),
-        kappa=cohen_kappa(*passed) if items else None,
+        kappa=compute_cohen_kappa(*passed) if items else None,
         weighted_kappa=compute_weighted_kappa(judge, human) if items else None,
-        alpha=krippendorff_alpha(list(zip(judge, human, strict=True))),
-        human_alpha=krippendorff_alpha([list(item.humans.values()) for item in items]),
+        alpha=compute_krippendorff_alpha(list(zip(judge, human, strict=True))),
+        human_alpha=compute_krippendorff_alpha([list(item.humans.values()) for item in items]),
         with_people=with_people,
         among_people=raters.person if raters else None,
         annotator_test=annotator_test,
         pearson=correlate_rows([judge], [human])[0] if items else None,
         spearman=correlate_ranks(judge, human) if items else None,
-        bias=mean_difference(judge, human),
+        bias=estimate_mean_difference(judge, human),
         length_correlation=correlate_ranks(judge, lengths) if items else None,
         length_bias=_measure_length_bias(judge, lengths, people),
     )
@@ -282,7 +282,7 @@ def _measure_length_bias(
     return estimate_partial_effect(judge, doublings, people) if judge else None
 
 
-def mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
+def estimate_mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
     """Compute the mean of first minus second with its 95 % CI (Student's t).
 
     Args:
@@ -296,7 +296,7 @@ def mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate
         Student 1908, "The probable error of a mean", Biometrika 6.
 
     Example:
-        >>> estimate = mean_difference([7.0, 8.0, 9.0], [6.0, 6.0, 6.0])
+        >>> estimate = estimate_mean_difference([7.0, 8.0, 9.0], [6.0, 6.0, 6.0])
         >>> round(estimate.value, 1), round(estimate.low, 1), round(estimate.high, 1)
         (2.0, -0.5, 4.5)
     """

@@ -56,7 +56,7 @@ class Conversation:
     @property
     def n_characters(self) -> int:
         """Number of characters of the agent's messages."""
-        return sum(len(text) for text in agent_texts(self.turns))
+        return sum(len(text) for text in list_agent_texts(self.turns))
 
     def as_case(self) -> JudgedCase:
         """Convert to evidence for a judge."""
@@ -89,7 +89,7 @@ def _reader() -> TypeAdapter[Conversation]:
     return TypeAdapter(Conversation)
 
 
-def agent_texts(turns: tuple[Turn, ...]) -> list[str]:
+def list_agent_texts(turns: tuple[Turn, ...]) -> list[str]:
     """List the agent's messages in order."""
     return [turn.text for turn in turns if turn.speaker == _AGENT]
 
@@ -105,7 +105,7 @@ def broken_rules(case: AgentCase, turns: tuple[Turn, ...]) -> tuple[str, ...]:
         >>> broken_rules(case, (Turn("user", "Hi"), Turn("agent", "Your ticket is FREE.")))
         ("'free' is forbidden",)
     """
-    said = [_as_compared(text) for text in agent_texts(turns)]
+    said = [_as_compared(text) for text in list_agent_texts(turns)]
 
     def occurs(text: str) -> bool:
         return any(_as_compared(text) in answer for answer in said)
@@ -149,7 +149,7 @@ class UserMessage:
     is_last: bool
 
 
-def user_messages(user: SimulatedUser, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
+def write_user_prompt(user: SimulatedUser, turns: tuple[Turn, ...]) -> tuple[Message, ...]:
     """Build the prompt of a simulated user: the conversation with swapped roles."""
     task = _TASK.format(persona=user.persona, stop=user.stop_phrase)
     said = [Message("assistant" if turn.speaker == "user" else "user", turn.text) for turn in turns]
@@ -211,7 +211,7 @@ class _Conversing:
         if user is None:
             return
         for _ in range(user.max_turns - len(self.case.turns)):
-            reply = self._ask(self.driver.llms[user.llm_id], user_messages(user, self.turns))
+            reply = self._ask(self.driver.llms[user.llm_id], write_user_prompt(user, self.turns))
             message = read_user_message(reply, user.stop_phrase)
             if message.is_last:
                 self.turns += (Turn("user", message.text),) if message.text else ()

@@ -18,11 +18,11 @@ from poor_bench.judge.prompt import (
     DEFAULT_MAX_TOKENS,
     PROMPT_VERSION,
     JudgeEvidence,
-    context_limit,
+    find_context_limit,
+    find_reply_limit,
     judge_messages,
-    nonce_for,
+    make_nonce,
     repair_message,
-    reply_limit,
     split_evidence,
     split_in_halves,
     verdict_schema,
@@ -103,7 +103,7 @@ class Judge:
             ConfigError: If the settings of the judge's LLM cannot be used.
             RunCancelledError: If `cancelled()` turned true.
         """
-        limits = reply_limit(self._parameters), context_limit(self._parameters)
+        limits = find_reply_limit(self._parameters), find_context_limit(self._parameters)
         return self._judge_parts(evidence, split_evidence(evidence, *limits), cancelled)
 
     def _judge_parts(
@@ -197,7 +197,7 @@ class JudgeSession:
     _attempts: list[_Attempt] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._nonce = nonce_for(self.evidence.texts())
+        self._nonce = make_nonce(self.evidence.texts())
         self._blank = self.judge.blank_judgement(self.evidence)
 
     def judgement(self) -> Judgement:

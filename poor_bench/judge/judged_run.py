@@ -15,8 +15,8 @@ from poor_bench.judge.panel import (
     Panel,
     PanelDecision,
     combine_judgements,
-    noise_floor,
-    within_noise,
+    estimate_noise_floor,
+    is_within_noise,
 )
 from poor_bench.labels.label import OVERALL
 from poor_bench.models.completion import sum_known
@@ -226,7 +226,7 @@ def summarise_run(run: JudgeRun) -> RunSummary:
         run=run,
         panel=panel,
         cases=tuple(_case(talk, run, panel) for talk in run.conversations),
-        noise=noise_floor(group_repeats([run], OVERALL)),
+        noise=estimate_noise_floor(group_repeats([run], OVERALL)),
     )
 
 
@@ -300,7 +300,7 @@ class JudgedChange:
     @property
     def is_noise(self) -> bool:
         """True if the difference is within the judges' noise."""
-        return within_noise(self.difference, self.floor)
+        return is_within_noise(self.difference, self.floor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,10 +346,10 @@ def compare_runs(
         if run.header.rubric_hash == header.rubric_hash and run.header.judges == header.judges
     }
     runs, n = tuple(alike.values()), _n_judgements(before, after)
-    case_floor = noise_floor(_case_repeats(runs), n)
+    case_floor = estimate_noise_floor(_case_repeats(runs), n)
 
     def find_floor(name: str) -> float | None:
-        return noise_floor(group_repeats(runs, name), n)
+        return estimate_noise_floor(group_repeats(runs, name), n)
 
     return RunComparison(
         before=before,

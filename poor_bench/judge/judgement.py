@@ -174,7 +174,7 @@ class JudgeError(RecordedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerParts:
-    """What the usable judgements of one answer say together."""
+    """Mean scores of the usable judgements of one answer."""
 
     judge: str
     scores: Mapping[str, float]

@@ -29,13 +29,13 @@ from poor_bench.labels.label import (
 from poor_bench.reports.csv_table import csv_text
 
 
-def run_hash(run: JudgeRun) -> str:
+def hash_run(run: JudgeRun) -> str:
     """Hash all conversations of a run to 16 hexadecimal digits."""
     said = "".join(sorted(talk.hash for talk in run.conversations))
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
 
-def label_on(
+def make_label(
     run: JudgeRun, *, case_id: str, dimension: str, score: float | None, who: str, when: str,
     note: str = "", weight: float | None = None,
 ) -> Label:  # fmt: skip
@@ -63,7 +63,7 @@ def label_on(
         )
         raise ValueError(what)
     return Label(
-        about=run_hash(run) if talk is None else talk.hash,
+        about=hash_run(run) if talk is None else talk.hash,
         dimension=dimension,
         score=None if score is None else check_score(score),
         who=check_name(who),
@@ -140,7 +140,7 @@ def _case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
 
 
 def _agent_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
-    about = run_hash(run)
+    about = hash_run(run)
     length = sum(talk.n_characters for talk in run.conversations)
     yield (about, OVERALL), judgement.overall_score, length
     for dimension, score in judgement.scores.items():
@@ -216,7 +216,7 @@ def _rows(run: JudgeRun) -> Iterator[tuple[str, dict[str, str]]]:
             },
         )
     for dimension in (OVERALL, *run.header.weights):
-        yield run_hash(run), {"run_id": run.run_id, "case_id": "", "dimension": dimension}
+        yield hash_run(run), {"run_id": run.run_id, "case_id": "", "dimension": dimension}
 
 
 def labels_from_csv(
@@ -259,7 +259,7 @@ def _label(row: Mapping[str, str], find_run: FindRun, who: str, when: str) -> La
     def cell(name: str) -> str:
         return row.get(name, "")
 
-    return label_on(
+    return make_label(
         find_run(cell("run_id").strip()),
         case_id=cell("case_id").strip(),
         dimension=cell("dimension").strip() or OVERALL,

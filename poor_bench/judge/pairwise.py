@@ -14,8 +14,8 @@ from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, Position
 from poor_bench.judge.prompt import (
     JudgedCase,
+    make_nonce,
     make_object_schema,
-    nonce_for,
     quote_between_tags,
     quote_turns,
     repair_message,
@@ -187,7 +187,7 @@ class PairwiseJudge:
 
     def _ask(self, first: JudgedCase, second: JudgedCase) -> _Asked:
         shown = list_shown_texts(self.instructions, (first, second))
-        nonce = nonce_for(shown)
+        nonce = make_nonce(shown)
         messages = pairwise_messages(self.instructions, first, second, self.judge.rubric, nonce)
         asked = _Asked()
         for _ in range(_MOST_ATTEMPTS):

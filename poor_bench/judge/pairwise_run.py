@@ -19,7 +19,7 @@ from poor_bench.judge.judged_run import JudgeRun
 from poor_bench.judge.pairwise import PairwiseJudge, list_shown_texts
 from poor_bench.judge.pairwise_results import PairComparison
 from poor_bench.judge.registry import choose_judges, load_agent_registry, read_rubric
-from poor_bench.judge.run_plan import FORM_CHARACTERS, request_usd
+from poor_bench.judge.run_plan import FORM_CHARACTERS, estimate_request_usd
 from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.pool.control import RunControl
@@ -140,7 +140,7 @@ class PairwiseRun:
         told = len(rubric.text) + sum(len(item.description) for item in rubric.dimensions)
         n_characters = told + sum(map(len, shown)) + FORM_CHARACTERS
         n_requests = 4 if pair[0].case_id in self._again else 2
-        return n_requests * request_usd(judge.llm, n_characters)
+        return n_requests * estimate_request_usd(judge.llm, n_characters)
 
     @property
     def _again(self) -> frozenset[str]:

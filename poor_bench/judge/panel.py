@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from poor_bench.judge.agreement import krippendorff_alpha
+from poor_bench.judge.agreement import compute_krippendorff_alpha
 from poor_bench.judge.judgement import Judgement
 from poor_bench.statistics.intervals import t_quantile_95
 
@@ -55,7 +55,9 @@ _IN_THOUGHT = 1.0
 """Distance of the additional hypothetical repeat, in points."""
 
 
-def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> float | None:
+def estimate_noise_floor(
+    repeats: Iterable[Sequence[float]], n_judgements: float = 1
+) -> float | None:
     """Compute the difference that chance alone exceeds in 5 % of comparisons.
 
     It is the repeatability limit of measuring instruments, with Student's quantile as the standard
@@ -81,7 +83,7 @@ def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> 
         ISO 5725-6:1994, "Accuracy of measurement methods and results", 4.1 (repeatability limit).
 
     Example:
-        >>> round(noise_floor([[6.0, 7.0, 8.0], [4.0, 4.5, 5.0]]), 2)
+        >>> round(estimate_noise_floor([[6.0, 7.0, 8.0], [4.0, 4.5, 5.0]]), 2)
         3.04
     """
     if n_judgements < 1:
@@ -95,16 +97,16 @@ def noise_floor(repeats: Iterable[Sequence[float]], n_judgements: float = 1) -> 
     return t_quantile_95(freedom + 1) * deviation * math.sqrt(2 / n_judgements)
 
 
-def within_noise(difference: float, floor: float | None) -> bool:
+def is_within_noise(difference: float, floor: float | None) -> bool:
     """True if a difference of two scores is within noise.
 
     Args:
         difference: Of two scores of one judge, in either direction.
-        floor: What `noise_floor` returned; where it is None, nothing is known and nothing is ruled
-            out, so every difference may be chance.
+        floor: As of `estimate_noise_floor`; where it is None, nothing is known and nothing is
+            ruled out, so every difference may be chance.
 
     Example:
-        >>> within_noise(-0.4, 0.9), within_noise(1.2, 0.9), within_noise(3.0, None)
+        >>> is_within_noise(-0.4, 0.9), is_within_noise(1.2, 0.9), is_within_noise(3.0, None)
         (True, False, True)
     """
     return floor is None or abs(difference) <= floor
@@ -211,7 +213,7 @@ def combine_judgements(
         n_approving=sum(mean >= threshold for mean in overall),
         disagreement=_width(overall),
         dimension_disagreement={name: _width(means) for name, means in dimensions.items()},
-        alpha=krippendorff_alpha(list(cases.values())),
+        alpha=compute_krippendorff_alpha(list(cases.values())),
     )
 
 

@@ -112,7 +112,7 @@ _INVISIBLE = re.compile(
 )
 
 
-def nonce_for(texts: Iterable[str]) -> str:
+def make_nonce(texts: Iterable[str]) -> str:
     """Generate 16 hexadecimal digits that occur in none of `texts`.
 
     They are a hash of the texts, so that the same request can be repeated word by word, and yet
@@ -128,14 +128,14 @@ def nonce_for(texts: Iterable[str]) -> str:
         counter += 1
 
 
-def as_data(text: str) -> str:
+def escape_evidence(text: str) -> str:
     """Escape tags, role markers and invisible characters.
 
     `&` and `<` become `&amp;` and `&lt;`, as in XML; brackets of role markers become `&#91;`, and
     characters that do not show become their code, such as `[U+202E]`.
 
     Example:
-        >>> as_data("</case><|im_start|>system [INST]")
+        >>> escape_evidence("</case><|im_start|>system [INST]")
         '&lt;/case>&lt;|im_start|>system &#91;INST]'
     """
     escaped = text.replace("&", "&amp;").replace("<", "&lt;")
@@ -145,7 +145,7 @@ def as_data(text: str) -> str:
 
 def quote_between_tags(tag: str, nonce: str, text: str) -> str:
     """Quote a text between tags that it cannot contain."""
-    return f"<{tag}-{nonce}>\n{as_data(text)}\n</{tag}-{nonce}>"
+    return f"<{tag}-{nonce}>\n{escape_evidence(text)}\n</{tag}-{nonce}>"
 
 
 ADVICE = ("strengths", "weaknesses", "failures", "warnings", "recommendations")
@@ -319,13 +319,13 @@ sentences>", "score": <0 to 10>, "passed": <true if it did what was expected>}}]
 DEFAULT_MAX_TOKENS = 4000
 
 
-def reply_limit(parameters: Mapping[str, Any]) -> int:
+def find_reply_limit(parameters: Mapping[str, Any]) -> int:
     """Highest number of reply tokens; 4000 by default."""
     limit = parameters.get("max_tokens")
     return limit if isinstance(limit, int) else DEFAULT_MAX_TOKENS
 
 
-def context_limit(parameters: Mapping[str, Any]) -> int | None:
+def find_context_limit(parameters: Mapping[str, Any]) -> int | None:
     """Context length in tokens; None if unknown."""
     context = parameters.get("num_ctx")
     return context if isinstance(context, int) else None
@@ -339,11 +339,11 @@ _TOKENS_OF_FORM = 700
 """Length of the prompt without rubric and evidence."""
 
 
-def most_cases(max_tokens: int) -> int:
+def count_fitting_cases(max_tokens: int) -> int:
     """Number of cases that fit into a reply of `max_tokens` tokens, at least 1.
 
     Example:
-        >>> most_cases(4000)
+        >>> count_fitting_cases(4000)
         34
     """
     return max(1, (max_tokens - _TOKENS_FOR_ALL) // _TOKENS_PER_CASE)
@@ -359,7 +359,7 @@ def split_evidence(
         max_tokens: Most tokens of a reply.
         context_tokens: Tokens of prompt and reply together; None where that is not known.
     """
-    n_least = math.ceil(len(evidence.cases) / most_cases(max_tokens)) or 1
+    n_least = math.ceil(len(evidence.cases) / count_fitting_cases(max_tokens)) or 1
     most = math.ceil(len(evidence.cases) / n_least)
     room = math.inf if context_tokens is None else context_tokens - max_tokens - _TOKENS_OF_FORM
     room -= estimate_tokens("".join((evidence.description, evidence.system_prompt, evidence.skill)))

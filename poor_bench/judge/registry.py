@@ -208,7 +208,7 @@ def load_agent_registry(data_dir: Path) -> AgentRegistry:
     require_workspace_folder(data_dir)
     llms = load_llms(data_dir)
     raise_errors(llms.report.problems)
-    loaded = load_agents(data_dir, llms.items, rubric_problems)
+    loaded = load_agents(data_dir, llms.items, list_rubric_problems)
     return AgentRegistry(
         agents=loaded.by_id, llms=llms.by_id, problems=loaded.problems, broken=loaded.broken
     )
@@ -225,7 +225,7 @@ def read_rubric(agent: Agent) -> tuple[Rubric, tuple[str, ...]]:
     return parse_rubric(agent.skill.rubric, name=agent.skill.name)
 
 
-def rubric_problems(markdown: str) -> list[Problem]:
+def list_rubric_problems(markdown: str) -> list[Problem]:
     """List the problems of a rubric; corrections are warnings."""
     try:
         _, corrections = parse_rubric(markdown, name="the rubric")

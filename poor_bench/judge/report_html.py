@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from poor_bench.judge.judged_run import RunSummary
-from poor_bench.judge.report_text import notes_on, run_cost_text, spread_text, verdict_text
+from poor_bench.judge.report_text import list_run_notes, run_cost_text, spread_text, verdict_text
 from poor_bench.reports.html.page import render_page
 
 WIDTH, HEIGHT = 640, 420
@@ -139,7 +139,7 @@ def run_to_json(summary: RunSummary, *, with_parts: bool = False) -> dict[str, A
         "judges_apart": [asdict(member) for member in panel.members],
         "cost_usd": run.cost_usd,
         "is_cost_whole": run.is_cost_whole,
-        "notes": list(notes_on(summary)),
+        "notes": list(list_run_notes(summary)),
     }
     if with_parts:
         record["conversations"] = [talk.as_dict() for talk in run.conversations]
@@ -159,7 +159,9 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
         "title": " and ".join(names),
         "created": created,
         "radar": radar([(_label(summary), summary.panel.scores) for summary in summaries]),
-        "runs": [(summary, verdict_text(summary), notes_on(summary)) for summary in summaries],
+        "runs": [
+            (summary, verdict_text(summary), list_run_notes(summary)) for summary in summaries
+        ],
     }
     return render_page(
         "judge_report.html",

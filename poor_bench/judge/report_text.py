@@ -44,7 +44,7 @@ def verdict_text(summary: RunSummary) -> str:
     return f"{'Approved' if summary.is_approved else 'Not approved'}: {score}"
 
 
-def notes_on(summary: RunSummary) -> tuple[str, ...]:
+def list_run_notes(summary: RunSummary) -> tuple[str, ...]:
     """List notes beside the scores: failures, noise, disagreement."""
     return (
         *_failures(summary),

@@ -39,7 +39,7 @@ _FILE_ENDING = ".md"
 _LONGEST_NAME = 40
 
 
-def rubric_for(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[str, ...]]:
+def find_rubric(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[str, ...]]:
     """Read the rubric of a question, with its corrections.
 
     Args:
@@ -110,7 +110,7 @@ class WorkspaceJudges:
             ConfigError: If the rubric cannot be read or used.
         """
         if question not in self._rubrics:
-            self._rubrics[question] = rubric_for(question, self._folder)
+            self._rubrics[question] = find_rubric(question, self._folder)
         return self._rubrics[question]
 
     def require(self, question: JudgeQuestion) -> None:

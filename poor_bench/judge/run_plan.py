@@ -17,8 +17,8 @@ from poor_bench.judge.prompt import (
     JudgedCase,
     JudgeEvidence,
     build_turns,
-    context_limit,
-    reply_limit,
+    find_context_limit,
+    find_reply_limit,
     split_evidence,
 )
 from poor_bench.judge.registry import AgentRegistry, choose_judges, read_rubric
@@ -274,52 +274,53 @@ FORM_CHARACTERS = 3000
 """Length of the prompt without rubric and conversations."""
 
 
-def conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
+def estimate_conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
     """Highest cost of one conversation in US dollars; 0.0 without prices."""
     user, agent_llm = case.simulated_user, plan.llms[plan.agent.llm_id]
     n_answers = _n_answers(case)
     said = sum(map(len, case.turns)) + len(plan.agent.system_prompt)
     total = 0.0
     for number in range(n_answers):
-        total += request_usd(agent_llm, said)
+        total += estimate_request_usd(agent_llm, said)
         said += _most_characters(agent_llm)
         if user is not None and len(case.turns) <= number + 1 < n_answers:
             user_llm = plan.llms[user.llm_id]
-            total += request_usd(user_llm, said + len(user.persona))
+            total += estimate_request_usd(user_llm, said + len(user.persona))
             said += _most_characters(user_llm)
     return total
 
 
-def judgement_usd(plan: JudgePlan, judge: LLM, evidence: JudgeEvidence) -> float:
+def estimate_judgement_usd(plan: JudgePlan, judge: LLM, evidence: JudgeEvidence) -> float:
     """Highest cost of one judgement without repair in US dollars; 0.0 without prices.
 
     What is too long for one request is judged in parts, each of which tells rubric and instructions
     again and gets a reply of its own.
     """
     rubric = sum(len(item.description) for item in plan.rubric.dimensions) + len(plan.rubric.text)
-    limits = reply_limit(judge.parameters), context_limit(judge.parameters)
+    limits = find_reply_limit(judge.parameters), find_context_limit(judge.parameters)
     return sum(
-        request_usd(judge, rubric + FORM_CHARACTERS + sum(map(len, part.texts())))
+        estimate_request_usd(judge, rubric + FORM_CHARACTERS + sum(map(len, part.texts())))
         for part in split_evidence(evidence, *limits)
     )
 
 
-def plan_usd(plan: JudgePlan) -> float:
+def estimate_plan_usd(plan: JudgePlan) -> float:
     """Highest cost of a plan in US dollars."""
     cases = plan.cases_left
-    total = sum(conversation_usd(plan, case) for case in cases)
+    total = sum(estimate_conversation_usd(plan, case) for case in cases)
     held = (*(plan.resumed.conversations if plan.resumed else ()), *plan.conversations_left)
     evidence = plan.evidence(held)
     longest = tuple(_longest(plan, case) for case in cases)
     evidence = replace(evidence, cases=(*evidence.cases, *longest))
     return total + sum(
-        plan.n_judgements_by(judge) * judgement_usd(plan, judge, evidence) for judge in plan.judges
+        plan.n_judgements_by(judge) * estimate_judgement_usd(plan, judge, evidence)
+        for judge in plan.judges
     )
 
 
-def request_usd(llm: LLM, n_characters: float) -> float:
+def estimate_request_usd(llm: LLM, n_characters: float) -> float:
     """Cost of a request and its longest reply in US dollars; 0.0 without prices."""
-    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, reply_limit(llm.parameters))
+    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, find_reply_limit(llm.parameters))
     return cost_usd(usage, llm.prices) or 0.0
 
 
@@ -342,4 +343,4 @@ def _usage(prompt_tokens: float, completion_tokens: int) -> Usage:
 
 
 def _most_characters(llm: LLM) -> int:
-    return reply_limit(llm.parameters) * CHARACTERS_PER_TOKEN
+    return find_reply_limit(llm.parameters) * CHARACTERS_PER_TOKEN

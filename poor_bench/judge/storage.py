@@ -217,7 +217,7 @@ class PairwiseStore:
     def writing(
         self, run_id: str, header: Mapping[str, Any] | None
     ) -> Iterator[Callable[[PairComparison], None]]:
-        """Yield what stores a comparison the moment it is made.
+        """Open a comparison for writing; yield a function that stores each pair at once.
 
         Args:
             run_id: Unique, sorts by time, usable as a file name.

@@ -35,7 +35,7 @@ class Label:
     """
 
     about: str
-    """`Conversation.hash` of the case, `run_hash` for an agent as a whole, or `Result.answer_id`
+    """`Conversation.hash` of the case, `hash_run` for an agent as a whole, or `Result.answer_id`
     of an answer to a test."""
     dimension: str = OVERALL
     """Of an agent as a whole: a dimension of its rubric."""

@@ -120,7 +120,7 @@ def _tidy_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return known
 
 
-def next_moment(labels: Iterable[Label], now: datetime) -> str:
+def find_next_moment(labels: Iterable[Label], now: datetime) -> str:
     """Write a time for a new label that is later than those of other labels.
 
     Args:
@@ -145,7 +145,7 @@ def find_rating(label: Label) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRatings:
-    """What people say about one answer, the newest rating of each person."""
+    """The ratings of one answer, the newest of each person."""
 
     labels: tuple[Label, ...] = ()
 

@@ -102,7 +102,7 @@ def find_reason(error: Exception) -> StopReason | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchTools:
-    """What one search works with."""
+    """Manager, budget, journal and control of one search."""
 
     manager: LLMManager
     budget: Budget

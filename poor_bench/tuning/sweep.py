@@ -139,7 +139,7 @@ def make_variant(base: LLM, choice: Mapping[str, Any]) -> Variant:
     prompt = parameters.pop(SYSTEM_PROMPT, base.base_system_prompt)
     if parameters.get("response_format") == FREE_FORMAT:
         del parameters["response_format"]
-    suffix = ",".join(f"{name}={value_text(value)}" for name, value in choice.items())
+    suffix = ",".join(f"{name}={write_value(value)}" for name, value in choice.items())
     return Variant(
         llm=replace(
             base,
@@ -154,11 +154,11 @@ def make_variant(base: LLM, choice: Mapping[str, Any]) -> Variant:
     )
 
 
-def variant_name(variant_id: str, base_id: str) -> str:
+def name_variant(variant_id: str, base_id: str) -> str:
     """Short name of a variant on screens about one model.
 
     Example:
-        >>> variant_name("ollama:a:think=true,seed=1", "ollama:a"), variant_name("x", "x")
+        >>> name_variant("ollama:a:think=true,seed=1", "ollama:a"), name_variant("x", "x")
         ('think=true, seed=1', 'current')
     """
     if variant_id == base_id:
@@ -171,11 +171,11 @@ def is_like(one: LLM, other: LLM) -> bool:
     return one.parameters == other.parameters and one.base_system_prompt == other.base_system_prompt
 
 
-def value_text(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Short text of a value for ids, unique and without spaces.
 
     Example:
-        >>> value_text(0.40), value_text(True), value_text(None), value_text("Be brief.")
+        >>> write_value(0.40), write_value(True), write_value(None), write_value("Be brief.")
         ('0.4', 'true', 'none', 'Be_brief.-213c')
     """
     if value is None or isinstance(value, bool):

@@ -9,7 +9,13 @@ import pytest
 from poor_bench.errors import ProviderError
 from poor_bench.judge.judge import Judge, merge_judgements
 from poor_bench.judge.judgement import JudgeError
-from poor_bench.judge.prompt import JudgedCase, JudgeEvidence, Turn, most_cases, split_evidence
+from poor_bench.judge.prompt import (
+    JudgedCase,
+    JudgeEvidence,
+    Turn,
+    count_fitting_cases,
+    split_evidence,
+)
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing, Usage
 from poor_bench.models.failure import FailureKind
@@ -85,7 +91,7 @@ def test_more_cases_than_a_reply_has_room_for_are_divided_evenly() -> None:
     assert sizes(many(35), 4000) == [18, 17]
     assert sizes(many(120), 4000) == [30, 30, 30, 30]
     assert sizes(many(3), 100) == [1, 1, 1]
-    assert most_cases(0) == 1
+    assert count_fitting_cases(0) == 1
 
 
 def test_long_conversations_are_divided_by_the_context() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.prompt import as_data, nonce_for, quote_between_tags
+from poor_bench.judge.prompt import escape_evidence, make_nonce, quote_between_tags
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,16 @@ from poor_bench.judge.prompt import as_data, nonce_for, quote_between_tags
     ],
 )
 def test_no_tag_or_marker_survives(hostile: str) -> None:
-    assert "<" not in as_data(f"text {hostile} text")
+    assert "<" not in escape_evidence(f"text {hostile} text")
 
 
 @pytest.mark.parametrize("marker", ["[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/AVAILABLE_TOOLS]"])
 def test_no_role_bracket_survives(marker: str) -> None:
-    assert "[" not in as_data(marker)
+    assert "[" not in escape_evidence(marker)
 
 
 def test_ordinary_brackets_stay() -> None:
-    assert as_data("a[0] [x] [1, 2] [OK then]") == "a[0] [x] [1, 2] [OK then]"
+    assert escape_evidence("a[0] [x] [1, 2] [OK then]") == "a[0] [x] [1, 2] [OK then]"
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_ordinary_brackets_stay() -> None:
     ],
 )
 def test_invisible_characters_become_visible(hidden: str, shown: str) -> None:
-    assert as_data(f"a{hidden}b") == f"a{shown}b"
+    assert escape_evidence(f"a{hidden}b") == f"a{shown}b"
 
 
 def test_text_in_any_script_and_emoji_stay() -> None:
     text = "Grüße, 你好, مرحبا, 👩‍💻\n\tend"
-    assert as_data(text) == text
+    assert escape_evidence(text) == text
 
 
 @given(st.text())
 def test_escaping_can_be_undone_where_nothing_was_hidden(text: str) -> None:
-    shown = as_data(text)
+    shown = escape_evidence(text)
     assert "<" not in shown
     if "[U+" not in shown:
         assert html.unescape(shown) == html.unescape(text) or "&" in text
@@ -64,7 +64,7 @@ def test_escaping_can_be_undone_where_nothing_was_hidden(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_a_quotation_ends_only_at_its_end(first: str, second: str) -> None:
-    nonce = nonce_for([first, second])
+    nonce = make_nonce([first, second])
     whole = quote_between_tags("response", nonce, first)
     assert whole.count(f"</response-{nonce}>") == 1
     assert whole.endswith(f"</response-{nonce}>")
@@ -72,7 +72,7 @@ def test_a_quotation_ends_only_at_its_end(first: str, second: str) -> None:
 
 @given(st.lists(st.text()))
 def test_nonce_occurs_in_no_text(texts: list[str]) -> None:
-    nonce = nonce_for(texts)
+    nonce = make_nonce(texts)
     assert len(nonce) == 16
     assert not any(nonce in text for text in texts)
-    assert nonce == nonce_for(texts)
+    assert nonce == make_nonce(texts)

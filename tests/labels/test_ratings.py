@@ -12,9 +12,9 @@ from poor_bench.issues.detector import PeopleScore
 from poor_bench.labels.label import Label, current_labels, label_from_record, label_to_record
 from poor_bench.labels.ratings import (
     MOST_NOTE,
+    find_next_moment,
     find_rating,
     group_ratings,
-    next_moment,
     parse_tags,
     people_scores,
 )
@@ -95,10 +95,12 @@ def test_times_are_compared_across_zones_and_an_unreadable_one_is_oldest() -> No
 
 def test_a_clock_that_went_back_does_not_hide_a_new_rating() -> None:
     before = rating(1.0)
-    when = next_moment([before], datetime(2020, 1, 1, tzinfo=UTC))
+    when = find_next_moment([before], datetime(2020, 1, 1, tzinfo=UTC))
     [now] = current_labels([rating(0.0, when=when), before])
     assert now.score == 0.0
-    assert next_moment([], datetime(2026, 1, 1, tzinfo=UTC)) == "2026-01-01T00:00:00.000000+00:00"
+    assert (
+        find_next_moment([], datetime(2026, 1, 1, tzinfo=UTC)) == "2026-01-01T00:00:00.000000+00:00"
+    )
 
 
 def test_tags_are_split_and_kept_once() -> None:

@@ -17,7 +17,7 @@ from poor_bench.judge.agent_run import JudgeRunner
 from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade
 from poor_bench.judge.registry import AgentRegistry, load_agent_registry
 from poor_bench.judge.report_text import event_text
-from poor_bench.judge.run_plan import plan_usd
+from poor_bench.judge.run_plan import estimate_plan_usd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,7 @@ class JudgeService:
             plan = runner.plan(request)
         finally:
             runner.close()
-        return JudgePreview(plan=plan, most_usd=plan_usd(plan))
+        return JudgePreview(plan=plan, most_usd=estimate_plan_usd(plan))
 
     def start(self, order: JudgeOrder) -> JudgeState:
         """Start a run; starting again what is running already changes nothing.

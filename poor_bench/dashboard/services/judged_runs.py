@@ -11,7 +11,7 @@ from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreem
 from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
 from poor_bench.judge.judged_run import RunComparison, RunSummary, compare_runs, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
-from poor_bench.judge.labels import collect_judged_items, label_on
+from poor_bench.judge.labels import collect_judged_items, make_label
 from poor_bench.judge.rated_answers import add_judged_answers
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.labels.label import Label, current_labels
@@ -131,7 +131,7 @@ class JudgedRuns:
         talk = run.conversation(case_id)
         is_drawn = drawn is not None and talk is not None and drawn.answer.about == talk.hash
         try:
-            label = label_on(
+            label = make_label(
                 run,
                 case_id=case_id,
                 dimension=dimension,

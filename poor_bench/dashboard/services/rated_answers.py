@@ -13,8 +13,8 @@ from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import IssueContext
 from poor_bench.labels.ratings import (
     AnswerRatings,
+    find_next_moment,
     group_ratings,
-    next_moment,
     people_scores,
     rate_answer,
 )
@@ -143,7 +143,7 @@ class RatedAnswers:
         data_dir = self._files.config().data_dir
         try:
             own = [each for each in read_labels(data_dir) if each.about == answer_id]
-            when = next_moment(own, self._clock())
+            when = find_next_moment(own, self._clock())
             label = rate_answer(result, score=score, who=who, when=when, note=note, tags=tags)
         except ValueError as error:
             raise ConfigError(str(error)) from error

@@ -87,7 +87,7 @@ class AddressFilter:
             return tuple(self._refusals)
 
     def complaint(self, host: str) -> str | None:
-        """Tell why the last connection to a host failed; None if it succeeded."""
+        """Explain why the last connection to a host failed; None if it succeeded."""
         with self._lock:
             return self._complaints.get(host)
 

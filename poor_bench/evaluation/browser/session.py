@@ -368,7 +368,7 @@ class BrowserSession:
         self.save_downloads()
 
     def complaint(self, url: str) -> str | None:
-        """Tell why the host of a URL could not be connected to; None if it could."""
+        """Explain why the host of a URL could not be connected to; None if it could."""
         return self._proxy.filter.complaint(urlsplit(url).hostname or "")
 
     def take_notes(self) -> tuple[str, ...]:

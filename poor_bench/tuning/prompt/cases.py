@@ -173,7 +173,7 @@ class Split:
     """Used only for the final test."""
 
 
-def proof_calls(split: Split, n_calls_per_case: int) -> int:
+def count_proof_calls(split: Split, n_calls_per_case: int) -> int:
     """Calls of the final test: two prompts on all held-out cases."""
     return 2 * len(split.held_out) * n_calls_per_case
 
@@ -241,7 +241,7 @@ MOST_FAILED_IN_A_ROW = 3
 _Tried = Attempt | CaseFailedError | CostLimitError
 
 
-def text_key(text: str) -> str:
+def hash_candidate(text: str) -> str:
     """Key of a text in the file: 12 hexadecimal digits."""
     return hash_text(text, 12)
 
@@ -293,7 +293,7 @@ class Attempts:
             CostLimitError: If too little money is left.
             RunCancelledError: If the user stopped it.
         """
-        key = text_key(text)
+        key = hash_candidate(text)
         missing = [
             case_id for case_id in dict.fromkeys(case_ids) if (key, case_id) not in self._known
         ]
@@ -308,7 +308,7 @@ class Attempts:
 
     def scores(self, text: str, case_ids: Sequence[str]) -> dict[str, float]:
         """Scores of known attempts, by case."""
-        key = text_key(text)
+        key = hash_candidate(text)
         known = ((case_id, self._known.get((key, case_id))) for case_id in case_ids)
         return {case_id: attempt.score for case_id, attempt in known if attempt is not None}
 

@@ -20,7 +20,7 @@ from poor_bench.tuning.prompt.cases import (
     Idea,
     Ideas,
     Split,
-    text_key,
+    hash_candidate,
 )
 from poor_bench.tuning.searches import SearchStoppedError, StopReason, find_reason
 
@@ -195,7 +195,7 @@ class PromptSearch:
     def _take(self, event: ValsetEvaluatedEvent) -> None:
         text, score = event["candidate"][COMPONENT], event["average_score"]
         candidate = Candidate(
-            key=text_key(text),
+            key=hash_candidate(text),
             text=text,
             parents=tuple(self._candidates[number].key for number in event["parent_ids"]),
             score=score,

@@ -20,7 +20,7 @@ from poor_bench.tuning.prompt.cases import (
     Shares,
     Split,
     TuningSubject,
-    proof_calls,
+    count_proof_calls,
     read_split,
     split_cases,
 )
@@ -201,7 +201,7 @@ class PromptSession:
         Raises:
             StoreError: If something could not be kept.
         """
-        n_calls = proof_calls(self._split, self._task.subject.n_calls_per_case)
+        n_calls = count_proof_calls(self._split, self._task.subject.n_calls_per_case)
         with self._tools.budget.reserve(n_calls, MONEY_FOR_PROOF):
             end = self._search()
         message = end.message
@@ -300,7 +300,7 @@ def split_task(task: PromptTask) -> Split:
 def _require_calls(task: PromptTask, split: Split) -> None:
     """Refuse a budget too small for the current prompt and the final test."""
     per_case = task.subject.n_calls_per_case
-    n_first, n_proof = len(split.validation) * per_case, proof_calls(split, per_case)
+    n_first, n_proof = len(split.validation) * per_case, count_proof_calls(split, per_case)
     most = task.limits.n_calls
     if most is not None and most < n_first + n_proof:
         raise ConfigError(

@@ -12,7 +12,7 @@ from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import Workspace
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError, RecordedError
-from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, agent_texts
+from poor_bench.judge.conversation import Ask, Conversation, ConversationDriver, list_agent_texts
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD, Judgement
 from poor_bench.judge.prompt import JudgeEvidence
@@ -285,7 +285,7 @@ class AgentPromptSubject:
             case_id=case_id,
             score=judgement.overall_score / _MOST_SCORE,
             given="\n".join(turn.text for turn in conversation.turns if turn.speaker == "user"),
-            answer="\n".join(agent_texts(conversation.turns)),
+            answer="\n".join(list_agent_texts(conversation.turns)),
             feedback=_describe_judgement(conversation, judgement),
             cost_usd=sum_known((conversation.cost_usd, judgement.cost_usd)),
             time_ms=conversation.time_ms,

@@ -9,7 +9,7 @@ import pytest
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.judge.agent_run import JudgeRunner
 from poor_bench.judge.judged_run import AgentEvent, ConversationHeld, JudgementMade, JudgeRun
-from poor_bench.judge.registry import load_agent_registry, read_rubric, rubric_problems
+from poor_bench.judge.registry import list_rubric_problems, load_agent_registry, read_rubric
 from poor_bench.judge.run_plan import JudgePlan, choose_cases
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.models.problem import Severity
@@ -137,9 +137,9 @@ def test_unknown_agent_is_an_error_with_the_nearest_name(tmp_path: Path) -> None
 
 
 def test_bad_rubrics_are_told_with_their_lines() -> None:
-    [problem] = rubric_problems("intro\n### 1. TONE\nfriendly")
+    [problem] = list_rubric_problems("intro\n### 1. TONE\nfriendly")
     assert (problem.line, problem.severity) == (2, Severity.ERROR)
-    assert rubric_problems("### 1. TONE (100%)") == []
+    assert list_rubric_problems("### 1. TONE (100%)") == []
 
 
 def test_weights_that_do_not_sum_to_100_are_a_warning(tmp_path: Path) -> None:

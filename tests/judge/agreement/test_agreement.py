@@ -4,7 +4,12 @@ import random
 
 import pytest
 
-from poor_bench.judge.agreement import ScoredItem, Trust, mean_difference, measure_agreement
+from poor_bench.judge.agreement import (
+    ScoredItem,
+    Trust,
+    estimate_mean_difference,
+    measure_agreement,
+)
 
 
 def item(judge: float, *humans: float, length: int = 100) -> ScoredItem:
@@ -95,4 +100,4 @@ def test_nothing_in_common_gives_no_figures() -> None:
 
 
 def test_one_difference_has_no_interval() -> None:
-    assert mean_difference([1.0], [2.0]) is None
+    assert estimate_mean_difference([1.0], [2.0]) is None

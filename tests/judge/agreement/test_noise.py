@@ -6,33 +6,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.judge.panel import compute_spread, noise_floor, within_noise
+from poor_bench.judge.panel import compute_spread, estimate_noise_floor, is_within_noise
 
 
 def test_floor_of_one_group_is_the_repeatability_limit_with_one_repeat_more() -> None:
     # Deviation 1 with 2 degrees of freedom, and 1 with the added one: 3.182 * sqrt(2).
-    assert noise_floor([[6.0, 7.0, 8.0]]) == pytest.approx(4.495, abs=0.001)
+    assert estimate_noise_floor([[6.0, 7.0, 8.0]]) == pytest.approx(4.495, abs=0.001)
 
 
 def test_only_distances_within_a_group_count() -> None:
-    assert noise_floor([[6, 7], [1, 2]]) == pytest.approx(noise_floor([[6, 7], [9, 8]]))
-    assert noise_floor([[5.0], [9.0]]) is None
+    assert estimate_noise_floor([[6, 7], [1, 2]]) == pytest.approx(
+        estimate_noise_floor([[6, 7], [9, 8]])
+    )
+    assert estimate_noise_floor([[5.0], [9.0]]) is None
 
 
 def test_means_of_more_judgements_are_quieter() -> None:
     groups = [[6.0, 7.0, 8.0, 5.0]]
-    single, of_four = noise_floor(groups), noise_floor(groups, n_judgements=4)
+    single, of_four = estimate_noise_floor(groups), estimate_noise_floor(groups, n_judgements=4)
     assert single is not None
     assert of_four == pytest.approx(single / 2)
 
 
 def test_two_equal_scores_do_not_show_a_judge_without_noise() -> None:
-    assert within_noise(1.0, noise_floor([[6.0, 6.0]]))
-    assert not within_noise(1.0, noise_floor([[6.0] * 12]))
+    assert is_within_noise(1.0, estimate_noise_floor([[6.0, 6.0]]))
+    assert not is_within_noise(1.0, estimate_noise_floor([[6.0] * 12]))
 
 
 def test_nothing_is_ruled_out_where_nothing_is_known() -> None:
-    assert within_noise(9.0, None)
+    assert is_within_noise(9.0, None)
 
 
 def share_of_twins_beyond(deviation: float, n_repeats: int) -> float:
@@ -40,9 +42,9 @@ def share_of_twins_beyond(deviation: float, n_repeats: int) -> float:
     rng = random.Random(11)
     n_beyond = 0
     for _ in range(3000):
-        floor = noise_floor([[round(rng.gauss(6, deviation)) for _ in range(n_repeats)]])
+        floor = estimate_noise_floor([[round(rng.gauss(6, deviation)) for _ in range(n_repeats)]])
         difference = round(rng.gauss(6, deviation)) - round(rng.gauss(6, deviation))
-        n_beyond += not within_noise(difference, floor)
+        n_beyond += not is_within_noise(difference, floor)
     return n_beyond / 3000
 
 

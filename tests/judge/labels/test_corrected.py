@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from poor_bench.judge.corrected import choose_next, collect_answers, correct_scores
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.labels import label_on
+from poor_bench.judge.labels import make_label
 from poor_bench.labels.label import Label
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
@@ -22,7 +22,7 @@ def judged(scores: Sequence[Sequence[float]], **fields: object) -> JudgeRun:
 
 
 def label(run: JudgeRun, case_id: str, score: float, weight: float | None = None) -> Label:
-    return label_on(
+    return make_label(
         run, case_id=case_id, dimension="overall", score=score, who="Ann", when="", weight=weight
     )
 

@@ -17,9 +17,9 @@ from poor_bench.judge.judged_run import JudgeRun
 from poor_bench.judge.labels import (
     LabelScope,
     collect_judged_items,
-    label_on,
     labels_from_csv,
     labels_to_csv,
+    make_label,
     next_to_csv,
 )
 from poor_bench.labels.label import Label, current_labels
@@ -40,7 +40,7 @@ RUN = run_of(
 def label(score: float | None, case_id: str = "hello", **fields: Any) -> Label:
     given = {"dimension": "overall", "who": "Ann", "when": WHEN} | fields
     run = given.pop("run", RUN)
-    return label_on(run, case_id=case_id, score=score, **given)
+    return make_label(run, case_id=case_id, score=score, **given)
 
 
 def find(run_id: str) -> JudgeRun:

@@ -9,7 +9,7 @@ from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import decode_llms_file
 from poor_bench.config.report import Report
 from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
-from poor_bench.tuning.sweep import make_entry, make_variant, value_text
+from poor_bench.tuning.sweep import make_entry, make_variant, write_value
 
 BASE = LLM(
     id="ollama:gemma3:1b",
@@ -57,7 +57,7 @@ def test_results_of_a_variant_are_never_taken_for_those_of_its_base(choice: dict
 
 
 def test_texts_that_begin_alike_get_different_names() -> None:
-    one, other = value_text("Think step by step."), value_text("Think step by step!")
+    one, other = write_value("Think step by step."), write_value("Think step by step!")
     assert one != other
     assert " " not in one + other
 

@@ -22,7 +22,7 @@ from poor_bench.dashboard.pages.judge.tables import (
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.report_text import (
-    notes_on,
+    list_run_notes,
     verdict_text,
 )
 from poor_bench.messages import write_count
@@ -101,7 +101,7 @@ def _cost_note(run: JudgeRun) -> str:
 
 def notes_list(summary: RunSummary) -> Component:
     """Build the notes of a run."""
-    return html.Ul([html.Li(note) for note in notes_on(summary)], className="judge-notes")
+    return html.Ul([html.Li(note) for note in list_run_notes(summary)], className="judge-notes")
 
 
 def dimension_sheet(summary: RunSummary, url: JudgeUrl) -> Component:

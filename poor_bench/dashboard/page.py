@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dash import Input, Output, State, no_update
+from dash import Input, Output, State, dcc, no_update
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.url_state import UrlState
@@ -199,7 +199,7 @@ def bind_computed_view(
         app: The application.
         search_id: The store that holds the query of the page's address.
         parts: Ids of the elements: first the one of the note, whose text is not a component.
-        wait_id: The `dcc.Interval` that looks again.
+        wait_id: Of the clock of `build_wait_clock`.
         draw: Builds the children of each element for a query, and returns whether they are current
             as its last value.
     """
@@ -208,13 +208,36 @@ def bind_computed_view(
         app,
         *(Output(part, "children") for part in parts),
         Output(wait_id, "disabled"),
+        Output(wait_id, "interval"),
         Input(search_id, "data"),
         Input(wait_id, "n_intervals"),
+        State(wait_id, "interval"),
     )
-    def _draw(search: str, _waited: int | None) -> Any:
+    def _draw(search: str, _waited: int | None, waited_ms: int) -> Any:
         note, *drawn, is_current = draw(search)
         shown = (part if part is no_update else still(part, search=search) for part in drawn)
-        return note, *shown, is_current
+        return note, *shown, is_current, lengthen_wait(waited_ms, is_current=is_current)
+
+
+_WAIT_MS, _LONGEST_WAIT_MS = 500, 5000
+
+
+def build_wait_clock(wait_id: str) -> Component:
+    """Build the clock of `bind_computed_view`; it rests until something is computed."""
+    clock: Component = dcc.Interval(id=wait_id, interval=_WAIT_MS, disabled=True)
+    return clock
+
+
+def lengthen_wait(waited_ms: int, *, is_current: bool) -> int:
+    """Choose when to look again, in milliseconds: each time later while something is computed.
+
+    Example:
+        >>> lengthen_wait(500, is_current=False), lengthen_wait(4000, is_current=False)
+        (750, 5000)
+        >>> lengthen_wait(4000, is_current=True)
+        500
+    """
+    return _WAIT_MS if is_current else min(waited_ms * 3 // 2, _LONGEST_WAIT_MS)
 
 
 CLOCK_BUSY_MS = 1500

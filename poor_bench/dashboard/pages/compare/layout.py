@@ -17,6 +17,7 @@ from poor_bench.dashboard.components.controls import (
     search_box,
     single_choice,
 )
+from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.url_state import ListUrl, query_field
 from poor_bench.results.grid import Facet
@@ -151,7 +152,6 @@ class CompareUrl(ListUrl):
         return tuple(sorted(chosen, key=lambda llm_id: llm_id != base))
 
 
-WAIT_MS = 500
 LINKS = StayLinks(CompareIds.SEARCH)
 _SHOW = {
     Show.ALL: ("All", "All tests"),
@@ -211,7 +211,7 @@ def layout(url: CompareUrl) -> Component:
             dcc.Store(id=CompareIds.SEARCH, data=url.search),
             dcc.Store(id=CompareIds.RATED),
             dcc.Store(id=CompareIds.CLASSES_OF),
-            dcc.Interval(id=CompareIds.WAIT, interval=WAIT_MS, disabled=True),
+            build_wait_clock(CompareIds.WAIT),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],
         className="page-body",

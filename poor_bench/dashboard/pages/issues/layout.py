@@ -12,6 +12,7 @@ from dash import dcc, html
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
 from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_buttons, multi_choice
+from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.url_state import TablesUrl, query_field
 from poor_bench.issues.detector import IssueGroup, IssueSeverity
 
@@ -76,7 +77,6 @@ def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
 
 
 LINKS = StayLinks(IssuesIds.SEARCH)
-WAIT_MS = 500
 SEVERITY_TEXTS = {
     IssueSeverity.HIGH: ("high", "Figures are not reliable."),
     IssueSeverity.MEDIUM: ("medium", "Costs score."),
@@ -112,7 +112,7 @@ def layout(url: IssueUrl) -> Component:
                 tools=file_buttons(IssuesIds.TAX_CSV),
             ),
             dcc.Store(id=IssuesIds.SEARCH, data=url.search),
-            dcc.Interval(id=IssuesIds.WAIT, interval=WAIT_MS, disabled=True),
+            build_wait_clock(IssuesIds.WAIT),
             dcc.Download(id=IssuesIds.DOWNLOAD),
         ],
         className="page-body",

@@ -16,6 +16,7 @@ from poor_bench.dashboard.components.controls import (
     range_boxes,
     search_box,
 )
+from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.url_state import ListUrl, Signed, query_field
 from poor_bench.issues.detector import IssueSeverity
 
@@ -116,7 +117,6 @@ class TestUrl(ListUrl):
     """Tests that bulk edits change; empty for all that the filters find."""
 
 
-WAIT_MS = 500
 LINKS = StayLinks(TestsIds.SEARCH)
 
 
@@ -153,7 +153,7 @@ def layout(url: TestUrl) -> Component:
                 className="results-and-details",
             ),
             dcc.Store(id=TestsIds.SEARCH, data=url.search),
-            dcc.Interval(id=TestsIds.WAIT, interval=WAIT_MS, disabled=True),
+            build_wait_clock(TestsIds.WAIT),
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],
         className="page-body",

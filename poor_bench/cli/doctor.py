@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from poor_bench import __version__
-from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.context import AppContext, open_chosen_cluster, pass_app
 from poor_bench.cli.output import console, json_option, print_json, show_status
 from poor_bench.command_line import python_command
 from poor_bench.errors import ConfigError, PoorBenchError
@@ -20,6 +20,11 @@ from poor_bench.messages import harmless, removed_tests_text, write_count
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from poor_bench.cluster.members import ClusterMember
+    from poor_bench.cluster.session import ClusterSession
+    from poor_bench.models.llm import LLM
+
 
 REQUIRED = (
     "dash", "plotly", "pandas", "numpy", "scipy", "pyyaml", "urllib3", "pydantic",
@@ -62,10 +67,8 @@ def command(app: AppContext, /, cluster: str | None, as_json: bool) -> int:
 
 
 def _make_cluster_examination(address: str) -> Callable[[AppContext], list[DoctorFinding]]:
-    from poor_bench.cli.doctor_cluster import examine_cluster
-
     def cluster(app: AppContext) -> list[DoctorFinding]:
-        return [DoctorFinding(*row) for row in examine_cluster(app, address)]
+        return list(_examine_cluster(app, address))
 
     return cluster
 
@@ -202,3 +205,60 @@ def _format_finding(finding: DoctorFinding) -> Text:
     sign, style = signs[finding.state]
     line = f"{finding.name:14} {finding.message}"
     return Text.assemble((sign, style), harmless(line))
+
+
+def _examine_cluster(app: AppContext, address: str) -> Iterator[DoctorFinding]:
+    """Examine a cluster: versions, sandbox, keys by name and servers of each worker.
+
+    Raises:
+        ConfigError: If nobody answers there, or no worker can be used.
+        MissingExtraError: If the extra `cluster` is not installed.
+    """
+    with open_chosen_cluster(app, address) as cluster:
+        session = cluster.session
+        members = session.table.members
+        yield DoctorFinding("cluster", "ok", f"{address}: {write_count(len(members), 'worker')}")
+        for member in members:
+            yield from _examine_worker(session, member, app.workspace.enabled_llms)
+
+
+def _examine_worker(
+    session: ClusterSession, member: ClusterMember, llms: tuple[LLM, ...]
+) -> Iterator[DoctorFinding]:
+    from poor_bench.comparison.times import machine_text
+
+    name, ready = str(member), member.readiness
+    if ready is None:
+        yield DoctorFinding(name, "problem", member.refusal)
+        return
+    facts = f"{machine_text(ready.machine)}, {write_count(member.n_threads, 'thread')}"
+    versions = f"poor_bench {__version__}, Python {ready.machine['python']}"
+    yield DoctorFinding(name, "ok", f"{versions}; {facts}")
+    definitions = f"has the definitions of the workspace ({session.content_hash[:8]})"
+    yield DoctorFinding(name, "ok", definitions)
+    is_weak = ready.sandbox < session.lowest
+    level = f"sandbox level {ready.sandbox.label}"
+    if is_weak:
+        yield DoctorFinding(name, "problem", f"{level}; {session.lowest.label} is required")
+    else:
+        yield DoctorFinding(name, "ok", level)
+    if ready.keys:
+        yield DoctorFinding(name, "ok", f"keys in its environment: {', '.join(ready.keys)}")
+    for llm in llms:
+        yield DoctorFinding(name, *_check_llm(session, member, llm))
+
+
+def _check_llm(session: ClusterSession, member: ClusterMember, llm: LLM) -> tuple[str, str]:
+    from poor_bench.cluster import work
+
+    assert member.readiness is not None
+    if problem := member.readiness.missing_keys.get(llm.id):
+        return "problem", f"{llm.id}: {problem}"
+    try:
+        outcome = session.call_member(member, work.check, llm)
+    except PoorBenchError as error:
+        outcome = error
+    if not isinstance(outcome, work.WorkDone):
+        return "problem", f"{llm.id}: {outcome or 'the worker is gone'}"
+    state = "ok" if outcome.value.state == "ready" else "problem"
+    return state, f"{llm.id}: {outcome.value.message or 'reachable'}"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.gate_plan import print_plans
 from poor_bench.cli.gate_run import EndedCheck, SequentialLimits, run_until_decided
 from poor_bench.cli.options import (
     OutputFileType,
@@ -316,3 +315,31 @@ def _add_baseline(gate: Gate, baseline: str | None) -> Gate:
             hint="give --baseline FILE, a run, or `previous`; or `baseline` in gates.yaml",
         )
     return replace(gate, baseline=baseline)
+
+
+def print_plans(
+    app: AppContext,
+    selection: Selection,
+    gates: list[Gate],
+    *,
+    drop: float,
+    power: float,
+    tolerance: float,
+    as_json: bool,
+) -> int:
+    """Print the planned chances of each LLM; 0 is the exit code."""
+    from poor_bench.cli.evidence import gather_evidence
+    from poor_bench.gates.plan import plan_gates
+    from poor_bench.reports.gate_text import plan_lines, plan_rows, plans_to_json
+
+    evidence = gather_evidence(app.config, selection, gates, pass_score=1.0)
+    plans = plan_gates(gates, evidence, drop, power, tolerance)
+    if as_json:
+        print_json(plans_to_json(plans))
+        return 0
+    for plan in plans:
+        name = app.llm_names.get(plan.llm_id, plan.llm_id)
+        for line in plan_lines(plan, name):
+            say(line)
+        print_table(plan_rows(plan))
+    return 0

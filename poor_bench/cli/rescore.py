@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench import metrics
-from poor_bench.cli.cluster import cluster_option, use_cluster
-from poor_bench.cli.context import AppContext, pass_app
+from poor_bench.cli.context import AppContext, cluster_option, pass_app, use_cluster
 from poor_bench.cli.options import (
     limit_cost,
     print_cost_estimate,

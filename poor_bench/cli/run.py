@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.cluster import cluster_option, use_cluster
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, cluster_option, next_step, pass_app, use_cluster
 from poor_bench.cli.options import (
     dry_run_option,
     limit_cost,
@@ -193,7 +192,7 @@ def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
 
 
 def _collect(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -> Collected:
-    from poor_bench.cli.batch_run import collect, print_collected, print_problems
+    from poor_bench.cli.batches import collect, print_collected, print_problems
 
     agree_on_sandbox(app, runner.batches.list_tests())
     collected = collect(runner, quiet=quiet)
@@ -207,21 +206,21 @@ def _submit(
     runner: WorkspaceRunner, plan: Plan, collected: Collected | None, wishes: Wishes
 ) -> int:
     """Submit what is pending, and wait for all answers if that is wanted."""
-    from poor_bench.cli import batch_run
+    from poor_bench.cli import batches
     from poor_bench.runner.batches.collect import Collected
 
-    done = batch_run.submit(runner, plan, wishes.max_cost)
+    done = batches.submit(runner, plan, wishes.max_cost)
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if not wishes.as_json:
-        batch_run.print_submission(done, lambda llm_id: names.get(llm_id, llm_id))
-    batch_run.print_problems(done.problems)
+        batches.print_submission(done, lambda llm_id: names.get(llm_id, llm_id))
+    batches.print_problems(done.problems)
     if wishes.waits and runner.has_batches:
-        collected = batch_run.wait(runner, collected or Collected(), quiet=wishes.as_json)
+        collected = batches.wait(runner, collected or Collected(), quiet=wishes.as_json)
         if not wishes.as_json:
-            batch_run.print_collected(collected)
+            batches.print_collected(collected)
     if wishes.as_json:
-        found = batch_run.collected_to_json(collected)
-        print_json({**batch_run.submission_to_json(done), "collected": found})
+        found = batches.collected_to_json(collected)
+        print_json({**batches.submission_to_json(done), "collected": found})
     elif done.notes and not wishes.waits:
         click.echo(f"Collect the answers later: {next_step('run')}")
     if collected and collected.is_stopped:
@@ -234,7 +233,7 @@ def _stop_after_collecting(
     runner: WorkspaceRunner, plan: Plan, collected: Collected, *, as_json: bool
 ) -> int:
     """End before what a batch did not answer is run live, at the full price."""
-    from poor_bench.cli.batch_run import collected_to_json, print_pending_again
+    from poor_bench.cli.batches import collected_to_json, print_pending_again
 
     if as_json:
         result = run_to_json(runner, plan, None) | {"collected": collected_to_json(collected)}
@@ -253,7 +252,7 @@ def _report(
     as_json: bool,
 ) -> int:
     if as_json:
-        from poor_bench.cli.batch_run import collected_to_json
+        from poor_bench.cli.batches import collected_to_json
 
         found = {"collected": collected_to_json(collected)}
         print_json(run_to_json(runner, plan, ended) | found)

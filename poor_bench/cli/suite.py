@@ -18,8 +18,13 @@ from poor_bench.cli.output import (
     print_table,
     problems_to_json,
 )
-from poor_bench.cli.suite_report import report_file_options, show_report, write_report_files
-from poor_bench.cli.suite_run import record, run
+from poor_bench.cli.suite_run import (
+    record,
+    report_file_options,
+    run,
+    show_report,
+    write_report_files,
+)
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError, PoorBenchError
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.cheats import cheat
 from poor_bench.cli.context import AppContext, next_step, pass_app
-from poor_bench.cli.mutations import run_mutations
 from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
@@ -25,6 +23,7 @@ from poor_bench.cli.output import (
     say,
 )
 from poor_bench.cli.short_form import select
+from poor_bench.cli.wrong_answers import cheat, run_mutations
 from poor_bench.command_line import examples, next_command
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError

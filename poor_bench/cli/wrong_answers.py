@@ -1,4 +1,4 @@
-"""`tests cheat`: what answers score that need no model."""
+"""`tests cheat` and `tests analyse --mutate`: what answers score that are not right."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import click
 
 from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, json_option, print_json, print_problems, print_table
+from poor_bench.cli.output import console, json_option, print_json, print_problems, print_table, say
 from poor_bench.command_line import examples
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from poor_bench.cli.context import AppContext
     from poor_bench.lint.cheats import CheatScore
+    from poor_bench.lint.mutations import MutantScore, Survival
     from poor_bench.models.problem import Problem
+
 
 _EPILOG = examples(
     """
@@ -105,3 +108,75 @@ def _print(
         click.echo(f"Left out, as a model judges them: {write_count(judged, 'test')}.")
     if not problems:
         click.echo("No test can be passed without a model.")
+
+
+_MOST_SURVIVORS = 10
+
+
+def run_mutations(app: AppContext, *, as_json: bool) -> int:
+    """Score wrong answers that look right on every test, and print how many pass as right."""
+    from rich.progress import Progress
+
+    from poor_bench.lint.mutations import count_survivors, score_mutants
+    from poor_bench.lint.subject import list_subjects
+
+    subjects = list(list_subjects(app.workspace))
+    with Progress(console=console(stderr=True), disable=as_json, transient=True) as progress:
+        task = progress.add_task("Mutating", total=len(subjects))
+        facts = app.config.evaluator_facts()
+        scores = list(score_mutants(subjects, facts, on_test=lambda: progress.advance(task)))
+    survivals = count_survivors(scores)
+    n_left_out = len(subjects) - len({score.test_id for score in scores})
+    if as_json:
+        print_json(
+            {"mutations": [_survival_to_json(each) for each in survivals], "left_out": n_left_out}
+        )
+    else:
+        _print_survivals(survivals, n_left_out)
+    return 0
+
+
+def _survival_to_json(survival: Survival) -> dict[str, Any]:
+    return {
+        "class_id": survival.class_id,
+        "mutation": survival.mutation.value,
+        "n_mutants": survival.n_mutants,
+        "n_survivors": len(survival.survivors),
+        "survivors": [
+            {
+                "test_id": each.test_id,
+                "answer": each.text,
+                "change": each.change,
+                "score": each.score,
+            }
+            for each in survival.survivors
+        ],
+    }
+
+
+def _print_survivals(survivals: Sequence[Survival], n_left_out: int) -> None:
+    print_table(
+        {
+            "Class": each.class_id,
+            "Wrong answer": each.mutation.value,
+            ">Mutants": str(each.n_mutants),
+            ">Pass as right": str(len(each.survivors)),
+        }
+        for each in survivals
+    )
+    survivors = [survivor for each in survivals for survivor in each.survivors]
+    for survivor in survivors[:_MOST_SURVIVORS]:
+        say(_describe(survivor))
+    if len(survivors) > _MOST_SURVIVORS:
+        click.echo(f"{len(survivors) - _MOST_SURVIVORS} more: --json lists all")
+    if not survivors:
+        click.echo("Every wrong answer loses score.")
+    if n_left_out:
+        tests = write_count(n_left_out, "test")
+        click.echo(f"Left out: {tests} without a right answer in the files, or judged by a model.")
+
+
+def _describe(survivor: MutantScore) -> str:
+    answer = survivor.change or " ".join(survivor.text.split())
+    shown = answer if len(answer) <= 80 else f"{answer[:77]}..."
+    return f"{survivor.test_id}: {survivor.mutation.value}, scores {survivor.score:.2f}: {shown}"

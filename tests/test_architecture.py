@@ -39,8 +39,9 @@ def test_parts_stand_above_what_they_import(architecture: ModuleType) -> None:
     assert architecture.drop_implied(imports) == imports | {"a": frozenset("b")}
 
 
-def test_the_page_names_files_that_exist() -> None:
-    named = re.findall(r"`([a-z_/]+(?:/|\.py))`", PAGE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", [PAGE, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_pages_name_files_that_exist(page: Path) -> None:
+    named = re.findall(r"`([a-z_/]+(?:/|\.py))`", page.read_text(encoding="utf-8"))
     places = (ROOT, ROOT / "poor_bench")
     missing = [name for name in named if not any((place / name).exists() for place in places)]
     assert named

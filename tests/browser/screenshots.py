@@ -1,7 +1,8 @@
 """Take the screenshots of the README: `python -m tests.browser.screenshots docs/screenshots`.
 
-They show what a user sees: the real dashboard over real workspaces, in Chromium. For the pages
-Judge and Suites the runs are really made, by the embedded LLM and by playbooks: it takes minutes.
+Add names of pages to take only those: `... docs/screenshots judge suites`. They show what a user
+sees: the real dashboard over real workspaces, in Chromium. For the pages Judge and Suites the runs
+are really made, by the embedded LLM and by playbooks: it takes minutes.
 """
 
 from __future__ import annotations
@@ -29,27 +30,33 @@ PATIENCE_MS = 60_000
 _COLOURS = 256
 _PAGES = ("overview", "model", "compare", "issues", "tests", "llms", "run")
 _HEADINGS = {"llms": "Models"}
-_RUN_PAGES = ("judge", "suites")
 _JUDGE = "embedded:smollm2-135m:judge"
-_RUNS = (
-    ("judge", "run", "support_desk", "--judge", _JUDGE, "--repeat", "2"),
-    ("suite", "run", "example"),
-    ("suite", "run", "example"),
-)
+_SUITE_RUN = ("suite", "run", "example")
+_RUNS = {
+    "judge": (("judge", "run", "support_desk", "--judge", _JUDGE, "--repeat", "2"),),
+    "suites": (_SUITE_RUN, _SUITE_RUN),
+}
+"""Pages that show runs of their own, and these."""
 
 
 def main() -> None:
-    """Take all screenshots."""
+    """Take the screenshots that are wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="Where the files go.")
     parser.add_argument("--data", type=Path, default=RECORDED, help="The workspace to show.")
-    parser.add_argument("--no-runs", action="store_true", help="Skip Judge and Suites.")
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="Only these. Default: all.")
     arguments = parser.parse_args()
+    known = (*_PAGES, *_RUNS)
+    if unknown := [name for name in arguments.pages if name not in known]:
+        parser.error(f"unknown: {', '.join(unknown)}; pages: {', '.join(known)}")
+    wanted = arguments.pages or known
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        shown = {copied(arguments.data, scratch): _PAGES}
-        if not arguments.no_runs:
-            shown[with_runs(scratch)] = _RUN_PAGES
+        shown = {}
+        if pages := [name for name in _PAGES if name in wanted]:
+            shown[copied(arguments.data, scratch)] = pages
+        if pages := [name for name in _RUNS if name in wanted]:
+            shown[with_runs(scratch, pages)] = pages
         for workspace, pages in shown.items():
             with served(workspace) as address, started_browser() as browser:
                 for name, content in screenshots(browser, address, pages):
@@ -63,10 +70,10 @@ def copied(workspace: Path, scratch: str) -> Path:
     return Path(shutil.copytree(workspace, Path(scratch) / workspace.name))
 
 
-def with_runs(scratch: str) -> Path:
-    """Return a copy of the default workspace in which an agent was judged and a suite was run."""
+def with_runs(scratch: str, pages: Sequence[str]) -> Path:
+    """Return a copy of the default workspace with the runs that these pages show."""
     workspace = copied(PROJECT / "data", scratch)
-    for run in _RUNS:
+    for run in (run for page in pages for run in _RUNS[page]):
         command = [sys.executable, "main.py", "--data", str(workspace), *run]
         subprocess.run(command, cwd=PROJECT, check=True)
     return workspace
@@ -101,7 +108,7 @@ def open_page(page: Page, name: str) -> None:
     if name == "model":
         page.get_by_role("gridcell").first.wait_for()
         page.get_by_role("group", name="Issues").wait_for()
-    if name in _RUN_PAGES:
+    if name in _RUNS:
         page.locator(".js-plotly-plot").first.wait_for()
     if name == "run":
         expect(page.get_by_text("Nothing is pending")).to_have_count(0, timeout=PATIENCE_MS)

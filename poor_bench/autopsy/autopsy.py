@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench.autopsy.findings import (
     AutopsyPlan,
     Findings,
+    add_pairs,
     conclude,
     make_plan,
     measure_environment,
@@ -144,6 +145,7 @@ class Autopsy:
             reruns = Reruns(case.llm, plan, self._runner, self._manager, stored, control, tell)
             taken_back = reruns.take_back_all()
             effects = reruns.screen()
+            taken_back = add_pairs(plan, taken_back, reruns.observations, effects)
             return self._conclude(
                 case,
                 taken_back,

@@ -12,6 +12,7 @@ from poor_bench.messages import write_count
 from poor_bench.metrics import signed_text
 from poor_bench.statistics.attribution import (
     Effect,
+    RerunObservation,
     Screening,
     compute_exchange_p_value,
     find_budget,
@@ -22,9 +23,9 @@ from poor_bench.statistics.significance import sign_flip_p_values
 
 ALPHA = 0.05
 _MOST_CHECKS = 3
-ENVIRONMENT_ALPHA = 0.02
+ENVIRONMENT_ALPHA = 0.03
 """What cannot be re-run is tested beside all that can, so it gets less."""
-_FLIPS = 5.0
+_FLIPS = 4.0
 """How many times alpha the sign-flip p-value may be."""
 
 
@@ -190,6 +191,29 @@ def _share_to_json(share: Share) -> dict[str, Any]:
     }
 
 
+def add_pairs(
+    plan: AutopsyPlan,
+    taken_back: Mapping[str, Sequence[float]],
+    observations: Sequence[RerunObservation],
+    effects: Sequence[Effect],
+) -> dict[str, list[float]]:
+    """Add the scores of pairs in which all found causes were taken back: they tell as much.
+
+    Args:
+        plan: What was planned.
+        taken_back: Test id to its scores today with everything as before.
+        observations: What the pairs came to.
+        effects: Of each change that re-runs can take back.
+    """
+    causes = [place for place, effect in enumerate(effects) if effect.is_cause]
+    scores = {test_id: list(own) for test_id, own in taken_back.items()}
+    for seen in observations:
+        test_id = plan.facts.tests[seen.pair.test].test.test_id
+        if test_id in scores:
+            scores[test_id] += seen.list_scores_without(causes)
+    return scores
+
+
 def measure_environment(
     plan: AutopsyPlan, taken_back: Mapping[str, Sequence[float]], *, is_same_model: bool
 ) -> Share | None:
@@ -232,7 +256,8 @@ def is_moved(
     """True if the scores of these tests moved by more than their trials differ.
 
     Where trials of a run agree with each other more than with another run, exchanges alone would
-    take a few tests that flip by chance for a change: the flips must have a direction, too.
+    take a few tests that flip by chance for a change: the flips must have a direction, too. Such a
+    model is called moved more often than `alpha` says (`benchmarks/statistics/autopsy.py`).
     """
     p_value = _compute_p_value(_subtract(after, before))
     return p_value < _FLIPS * alpha and compute_exchange_p_value(after, before) < alpha

@@ -157,6 +157,7 @@ class Reruns:
         self._llms: dict[str, LLM] = {}
         self._n_equal: dict[tuple[str, _States], int] = {}
         self.used: set[str] = set()
+        self.observations: list[RerunObservation] = []
         self.stopped = ""
 
     def take_back_all(self) -> dict[str, list[float]]:
@@ -177,15 +178,14 @@ class Reruns:
         """Ask pairs until the causes are clear or the plan is at its end; return the effects."""
         screening = self._plan.screening
         pairs = screening.list_pairs(self._plan.n_pairs)
-        seen: list[RerunObservation] = []
         effects: list[Effect] = []
         n_asked = 0
         while n_asked < len(pairs) and not self.stopped:
             batch = pairs[n_asked : max(FIRST_LOOK, 2 * n_asked)]
             n_asked += len(batch)
-            seen += self._observe(batch)
+            self.observations += self._observe(batch)
             known = [place for place, effect in enumerate(effects) if effect.is_cause]
-            effects = screening.look(seen, len(pairs), known)
+            effects = screening.look(self.observations, len(pairs), known)
             if screening.is_settled(effects):
                 break
         return effects

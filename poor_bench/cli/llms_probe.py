@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from poor_bench.models.llm import LLM
     from poor_bench.probe.finding import Setting
-    from poor_bench.probe.load_curve import LoadCurve, LoadLevel
+    from poor_bench.probe.load_curve import LoadBar, LoadCurve
     from poor_bench.probe.report import ProbeReport
 
 _EPILOG = examples(
@@ -39,6 +39,8 @@ _SETTINGS = (
     "system_prompt",
 )
 _MOST_AT_ONCE = 256
+_BAR_LENGTH = 20
+"""Characters of the longest bar of a load curve."""
 
 
 @click.command("probe", epilog=_EPILOG)
@@ -169,7 +171,7 @@ def _print_findings(report: ProbeReport) -> None:
 
 
 def _print_load(curve: LoadCurve) -> None:
-    print_table(map(_build_level_row, curve.levels), hides_empty=True)
+    print_table(map(_build_level_row, curve.draw()), hides_empty=True)
     for level in curve.levels:
         if level.failure:
             say(f"At {level.concurrency}: {level.failure}")
@@ -178,9 +180,10 @@ def _print_load(curve: LoadCurve) -> None:
     click.echo(f"Recommended: concurrency {curve.recommended}")
 
 
-def _build_level_row(level: LoadLevel) -> dict[str, str]:
+def _build_level_row(bar: LoadBar) -> dict[str, str]:
     from poor_bench import metrics
 
+    level = bar.level
     return {
         ">At once": str(level.concurrency),
         ">Requests": str(level.n_requests),
@@ -191,4 +194,5 @@ def _build_level_row(level: LoadLevel) -> dict[str, str]:
         ">Tokens/s, all": metrics.speed_text(level.tokens_per_s),
         ">Tokens/s, each": metrics.speed_text(level.request_tokens_per_s),
         ">Answers changed": metrics.percent_text(level.changed_share),
+        "Throughput": "#" * round(_BAR_LENGTH * bar.share) + (" knee" if bar.is_knee else ""),
     }

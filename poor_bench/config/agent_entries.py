@@ -164,6 +164,7 @@ def _to_case(entry: AgentCaseEntry, llm: str, find_id: Callable[[str], str]) -> 
         simulated_user=None if user is None else _to_user(user, find_id(user.llm or llm)),
         contains=tuple(entry.contains),
         contains_not=tuple(entry.contains_not),
+        group=entry.group,
     )
 
 

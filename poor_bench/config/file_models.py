@@ -278,6 +278,11 @@ class AgentCaseEntry(FileModel):
     contains_not: Rules = Field(
         default_factory=list, description="Texts that the agent's answers must not contain."
     )
+    group: Name | None = Field(
+        None,
+        description="Name shared by cases made from one scenario or template; intervals of "
+        "pairwise comparisons count such cases together.",
+    )
 
 
 class SkillEntry(FileModel):

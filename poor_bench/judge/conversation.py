@@ -46,6 +46,8 @@ class Conversation:
     """When it ended, ISO 8601, UTC."""
     failure: Failure | None = None
     """Reason for an early stop; such a conversation is not judged."""
+    group: str | None = None
+    """Of the case; None for one of its own, and in files of older versions."""
 
     @property
     def hash(self) -> str:
@@ -233,6 +235,7 @@ class _Conversing:
             time_ms=round(sum(_time_ms(completion) for _, completion in self.completions), 3),
             timestamp=self.driver.now_iso(),
             failure=failure,
+            group=self.case.group,
         )
 
     def _say(self, text: str) -> None:

@@ -175,6 +175,7 @@ class PairwiseJudge:
         places = [None if asked.preference is None else asked.preference.place for asked in orders]
         return PairComparison(
             case_id=a.case_id,
+            group=a.group,
             judge=self.judge.llm.id,
             a_first=places[0],
             b_first=places[1],

@@ -57,6 +57,8 @@ class PairComparison:
     """The judge's, in the same order."""
     error: str = ""
     cost_usd: float | None = None
+    group: str | None = None
+    """Of the case; None for one of its own, and in files of older versions."""
 
     @property
     def outcome(self) -> PairOutcome:
@@ -86,11 +88,14 @@ class PairComparison:
 _FIRST_SCORES = {Position.FIRST: 1.0, Position.NEITHER: 0.5, Position.SECOND: 0.0}
 
 
-def share_of_a(outcomes: Iterable[PairOutcome]) -> Estimate | None:
+def share_of_a(outcomes: Iterable[PairOutcome], groups: Iterable[str | None]) -> Estimate | None:
     """Share of A among comparisons with a winner; None without any."""
-    listed = list(outcomes)
-    won, lost = listed.count(PairOutcome.A), listed.count(PairOutcome.B)
-    return _share(won, won + lost)
+    decided = [
+        (outcome is PairOutcome.A, group)
+        for outcome, group in zip(outcomes, groups, strict=True)
+        if outcome in {PairOutcome.A, PairOutcome.B}
+    ]
+    return _estimate_share([won for won, _ in decided], [group for _, group in decided])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +131,8 @@ class PairwiseTally:
     @property
     def share_of_a(self) -> Estimate | None:
         """How often A wins where the judge prefers the same one in both orders; None for never."""
-        return share_of_a(comparison.outcome for comparison in self.comparisons)
+        outcomes = (comparison.outcome for comparison in self.comparisons)
+        return share_of_a(outcomes, (comparison.group for comparison in self.comparisons))
 
     @property
     def position_bias(self) -> Estimate | None:
@@ -135,8 +141,10 @@ class PairwiseTally:
         A judge that is merely inconsistent changes its winner, too: see `order_preference` and
         `order_effect`.
         """
-        n = len(self.comparisons) - self.count(PairOutcome.FAILED)
-        return _share(self.count(PairOutcome.SWAYED), n)
+        made = self._made
+        return _estimate_share(
+            [item.outcome is PairOutcome.SWAYED for item in made], _list_groups(made)
+        )
 
     @property
     def first_preference(self) -> Estimate | None:
@@ -146,8 +154,9 @@ class PairwiseTally:
             for comparison in self.comparisons
             if comparison.outcome is PairOutcome.SWAYED
         ]
-        n_first = sum(comparison.a_first is Position.FIRST for comparison in swayed)
-        return _share(n_first, len(swayed))
+        return _estimate_share(
+            [comparison.a_first is Position.FIRST for comparison in swayed], _list_groups(swayed)
+        )
 
     @property
     def order_preference(self) -> Estimate | None:
@@ -155,15 +164,20 @@ class PairwiseTally:
 
         An inconsistent judge without bias has 0.0 in the long run, however inconsistent it is.
         """
-        return estimate_paired_difference(self._shifts) if self._shifts else None
+        made = self._made
+        return estimate_paired_difference(self._shifts, _list_groups(made)) if made else None
+
+    @property
+    def _made(self) -> list[PairComparison]:
+        """The comparisons that did not fail."""
+        return [item for item in self.comparisons if item.outcome is not PairOutcome.FAILED]
 
     @property
     def _shifts(self) -> list[float]:
         """Score of A if shown first less that if shown second, by comparison."""
         return [
             statistics.fmean(item.a_scores) - statistics.fmean(item.a_scores_second)
-            for item in self.comparisons
-            if item.outcome is not PairOutcome.FAILED
+            for item in self._made
         ]
 
     @property
@@ -172,8 +186,9 @@ class PairwiseTally:
 
         None where nothing was asked again.
         """
-        changes = [_share_changed_again(item) for item in self._asked_again]
-        return mean_score(changes) if changes else None
+        again = self._asked_again
+        changes = [_share_changed_again(item) for item in again]
+        return mean_score(changes, _list_groups(again)) if changes else None
 
     @property
     def order_effect(self) -> Estimate | None:
@@ -182,23 +197,24 @@ class PairwiseTally:
         Above 0.0 only if the order matters, to whichever side and in whichever pairs. None where
         nothing was asked again: position bias and inconsistency cannot be separated.
         """
-        beyond = [
-            _share_changed_with_order(item) - _share_changed_again(item)
-            for item in self._asked_again
-        ]
-        return estimate_paired_difference(beyond) if beyond else None
+        again = self._asked_again
+        beyond = [_share_changed_with_order(item) - _share_changed_again(item) for item in again]
+        return estimate_paired_difference(beyond, _list_groups(again)) if beyond else None
 
     @property
     def order_significance(self) -> PositionBias | None:
         """Test whether the order matters, twice, with Holm's correction; None if all failed.
 
-        If it does not, the answers about a pair might as well have come in any order. In simulation
+        If it does not, the answers about a pair might as well have come in any order, and those
+        about a group of cases have the preference for a position by chance only. In simulation
         (`benchmarks/statistics/judge_bias.py`) either sign accuses a judge without position bias in
         at most 5 %.
         """
-        if not self._shifts:
+        made = self._made
+        if not made:
             return None
-        preference = float(sign_flip_p_values([[shift] for shift in self._shifts])[0])
+        columns = [[shift] for shift in self._shifts]
+        preference = float(sign_flip_p_values(columns, groups=_list_groups(made))[0])
         again = self._asked_again
         corrected = holm([preference, _compute_order_p_value(again)] if again else [preference])
         return PositionBias(preference=corrected[0], effect=corrected[1] if again else None)
@@ -244,11 +260,21 @@ def _compute_order_p_value(comparisons: Iterable[PairComparison]) -> float:
     return float(chances[seen:].sum())
 
 
-def _share(count: int, n: int) -> Estimate | None:
+def _list_groups(comparisons: Iterable[PairComparison]) -> list[str | None] | None:
+    """List the group of each comparison; None if no case has one."""
+    groups = [comparison.group for comparison in comparisons]
+    return groups if any(groups) else None
+
+
+def _estimate_share(flags: Sequence[bool], groups: Sequence[str | None] | None) -> Estimate | None:
+    """Estimate a share: Wilson's interval, and that of `mean_score` where cases have groups."""
+    n = len(flags)
     if n == 0:
         return None
-    low, high = wilson_interval(count / n, n)
-    return Estimate(value=count / n, low=low, high=high, n=n)
+    if groups and any(groups):
+        return mean_score([float(flag) for flag in flags], groups)
+    low, high = wilson_interval(sum(flags) / n, n)
+    return Estimate(value=sum(flags) / n, low=low, high=high, n=n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,13 +285,15 @@ class PanelPreferences:
     by_case: dict[str, PairOutcome]
     """A or B where more judges prefer it in both orders than prefer the other one; failed where no
     judge could say anything; a tie else."""
+    groups: dict[str, str | None]
+    """Case id to the group of the case."""
     n_unanimous: int
     """Cases with several judges who all say the same."""
 
     @property
     def share_of_a(self) -> Estimate | None:
         """How often A wins among the cases with a winner; None where there is none."""
-        return share_of_a(self.by_case.values())
+        return share_of_a(self.by_case.values(), (self.groups[name] for name in self.by_case))
 
     @property
     def is_panel(self) -> bool:
@@ -277,12 +305,15 @@ def combine_judges(comparisons: Iterable[PairComparison]) -> PanelPreferences:
     """Combine comparisons by any number of judges."""
     by_judge: dict[str, list[PairComparison]] = {}
     by_case: dict[str, list[PairOutcome]] = {}
+    groups: dict[str, str | None] = {}
     for comparison in comparisons:
         by_judge.setdefault(comparison.judge, []).append(comparison)
         by_case.setdefault(comparison.case_id, []).append(comparison.outcome)
+        groups[comparison.case_id] = comparison.group
     return PanelPreferences(
         by_judge={judge: PairwiseTally(held) for judge, held in by_judge.items()},
         by_case={case_id: _together(said) for case_id, said in by_case.items()},
+        groups=groups,
         n_unanimous=sum(len(said) > 1 and len(set(said)) == 1 for said in by_case.values()),
     )
 

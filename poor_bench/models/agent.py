@@ -31,6 +31,9 @@ class AgentCase:
     """Texts that the agent must say, whatever the case of their letters."""
     contains_not: tuple[str, ...] = ()
     """Texts that the agent must not say."""
+    group: str | None = None
+    """Scenario or template that this case shares with others of the same group; None for one of its
+    own. Cases of one group are not independent, and intervals count them together."""
 
     @property
     def has_checks(self) -> bool:

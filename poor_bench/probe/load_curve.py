@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from poor_bench.statistics.intervals import percentile
 
@@ -64,6 +65,28 @@ class LoadCurve:
     recommended: int
     stopped: str = ""
     """Why higher levels were not tried; empty where all were."""
+
+    def draw(self) -> list[LoadBar]:
+        """Draw throughput by concurrency: one bar per level, with the knee marked."""
+        best = max((level.throughput for level in self.levels), default=0.0)
+        return [
+            LoadBar(
+                level=level,
+                share=level.throughput / best if best else 0.0,
+                is_knee=level.concurrency == self.recommended and level.throughput > 0,
+            )
+            for level in self.levels
+        ]
+
+
+class LoadBar(NamedTuple):
+    """A level as a bar of a chart."""
+
+    level: LoadLevel
+    share: float
+    """Throughput as a share of the best one, 0.0 to 1.0."""
+    is_knee: bool
+    """True for the recommended concurrency: more requests at once gain little."""
 
 
 def measure_level(

@@ -9,7 +9,7 @@ changed at all is tested by exchanging trials within each test.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +25,7 @@ Signs = tuple[int, ...]
 
 FIRST_LOOK = 32
 """Pairs before the first look; each further one comes when there are twice as many."""
-LAST_LOOK = 0.012
+LAST_LOOK = 0.008
 """Chance of a wrong cause at the last look; earlier ones have their share of the pairs of it."""
 _MOVED_WEIGHT = 3.0
 """Tests whose score moved vary about so many times as much as others."""
@@ -57,6 +57,12 @@ class RerunObservation(NamedTuple):
     """Score of the first re-run, 0.0 to 1.0."""
     second: float
     """Score of the second one, with every factor at its other state."""
+
+    def list_scores_without(self, causes: Collection[int]) -> list[float]:
+        """List the scores of the re-runs in which all of some factors are as before."""
+        signs = [self.pair.signs[factor] for factor in causes]
+        without = ((self.first, max(signs, default=0)), (self.second, -min(signs, default=0)))
+        return [score for score, latest in without if latest <= 0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

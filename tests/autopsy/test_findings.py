@@ -6,6 +6,7 @@ import pytest
 
 from poor_bench.autopsy.findings import (
     AutopsyPlan,
+    add_pairs,
     conclude,
     make_plan,
     measure_environment,
@@ -14,6 +15,8 @@ from poor_bench.autopsy.findings import (
 )
 from poor_bench.comparison.causes import ChangedFacts, Factor, Segment, TestBothWays
 from poor_bench.models.test import Test
+from poor_bench.statistics.attribution import Effect, Pair, RerunObservation
+from poor_bench.statistics.intervals import Estimate
 
 HUNK = Segment(("a",), ("b",), 0)
 
@@ -125,3 +128,21 @@ def test_change_of_tests_in_few_groups_is_tested_by_group() -> None:
     p_values = [conclude(each, [], [-0.5] * 20, 0).change_p_value for each in (alone, grouped)]
     assert p_values[0] < 0.001
     assert p_values[1] == 1 / 16
+
+
+def test_pairs_without_the_found_causes_tell_of_the_moved_model() -> None:
+    found = plan(0.0, n_factors=3, fixed=("model digest a -> b",), max_calls=60)
+    exact = Estimate(value=0.0, low=0.0, high=0.0, n=1)
+    effects = [Effect(estimate=exact, is_cause=place == 1, p_value=0.0) for place in range(3)]
+    pairs = [
+        RerunObservation(Pair(0, (1, 1, -1)), 0.25, 0.75),
+        RerunObservation(Pair(0, (1, -1, 1)), 0.5, 0.0),
+        RerunObservation(Pair(1, (1, 0, 1)), 0.1, 0.2),
+        RerunObservation(Pair(2, (1, 1, 1)), 0.3, 0.4),
+    ]
+    known = {"t0": [1.0], "t1": [1.0]}
+    assert add_pairs(found, known, pairs, effects) == {
+        "t0": [1.0, 0.75, 0.5],
+        "t1": [1.0, 0.1, 0.2],
+    }
+    assert add_pairs(found, known, pairs[:1], [])["t0"] == [1.0, 0.25, 0.75]

@@ -123,5 +123,7 @@ def test_the_load_curve_recommends_a_concurrency(
     load = json.loads(capsys.readouterr().out)["load"]
     assert [level["concurrency"] for level in load["levels"]] == [1, 2]
     assert run(workspace, "llms", "probe", "mine:m", "--load", "--most", "1") == 0
-    assert "Recommended: concurrency 1" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Recommended: concurrency 1" in shown
+    assert f"{'#' * 20} knee" in shown
     assert run(workspace, "llms", "probe", "mine:m", "--load", "--only", "seed") == 2

@@ -19,7 +19,7 @@ llm: scripted:seller
 system_prompt: You sell bicycles.
 skill: {name: Selling, rubric: "### 1. TONE (100%)"}
 cases:
-  - {id: hello, input: Hi, expected_behavior: Greets}
+  - {id: hello, input: Hi, expected_behavior: Greets, group: greetings}
   - id: talk
     turns: [Hi, "How much?"]
     contains: [euro]
@@ -47,6 +47,7 @@ def test_agent_is_read_with_its_cases(tmp_path: Path) -> None:
     agent = load(tmp_path, bikes=GOOD).by_id["bikes"]
     assert (agent.id, agent.name, agent.threshold) == ("bikes", "bikes", None)
     assert [case.turns for case in agent.cases] == [("Hi",), ("Hi", "How much?")]
+    assert [case.group for case in agent.cases] == ["greetings", None]
     assert agent.cases[1].contains == ("euro",)
     assert agent.cases[1].simulated_user == SimulatedUser(
         persona="In a hurry", llm_id="scripted:buyer", max_turns=5

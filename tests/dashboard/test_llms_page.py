@@ -21,6 +21,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
 from poor_bench.probe.finding import Setting, ignored
+from poor_bench.probe.load_curve import LoadCurve, LoadLevel
 from poor_bench.probe.report import ProbeReport, settings_fingerprint
 from poor_bench.probe.storage import save_probe
 from tests.conftest import WorkspaceFiles
@@ -274,6 +275,28 @@ def test_what_a_probe_found_stands_beside_the_model(workspace_files: WorkspaceFi
     assert "seed ignored" in text_of(shown)
     assert "probed 2026-01-02" in text_of(shown)
     still(shown)  # raises for what the page cannot show without React
+
+
+def test_the_load_curve_of_a_model_is_drawn_with_its_knee(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_llm("a", ["4"])
+    folder = workspace_files.write()
+    [llm] = services_of(folder).files.config().load_llms()
+    levels = tuple(
+        LoadLevel(concurrency=n, n_requests=8, n_failed=0, p95_ms=500.0, tokens_per_s=speed)
+        for n, speed in ((1, 50.0), (2, 95.0), (4, 100.0))
+    )
+    report = ProbeReport(
+        created="2026-01-02T00:00:00+00:00",
+        settings=settings_fingerprint(llm),
+        load=LoadCurve(levels=levels, recommended=2),
+    )
+    save_probe(folder, llm.id, report)
+    shown = callbacks.show_listed(services_of(folder), 0)[1]
+    assert "recommended: 2" in text_of(shown)
+    assert "not probed" in text_of(shown)  # its settings
+    drawn = json.dumps(still(shown), default=str)
+    assert "2: 95 tokens/s, p95 500 ms (recommended)" in drawn
+    assert drawn.count("load-level is-knee") == 1
 
 
 def test_unknown_parameters_are_refused_in_the_words_of_validate(

@@ -16,6 +16,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl
 from poor_bench.probe.ask import count_requests, list_levels, measure_load
 from poor_bench.probe.load_curve import (
+    LoadCurve,
     LoadLevel,
     LoadSample,
     find_knee,
@@ -119,3 +120,16 @@ def test_levels_are_asked_at_once_until_requests_fail(tmp_path: Path, most: int)
 def test_levels_are_powers_of_two() -> None:
     assert list_levels(1) == [1]
     assert list_levels(9) == [1, 2, 4, 8]
+
+
+def test_bars_are_shares_of_the_best_throughput_and_the_knee_is_marked() -> None:
+    levels = (level(1, 50, 100), level(2, 95, 110), level(4, 100, 190))
+    bars = LoadCurve(levels=levels, recommended=find_knee(levels)).draw()
+    assert [bar.share for bar in bars] == [0.5, 0.95, 1.0]
+    assert [bar.is_knee for bar in bars] == [False, True, False]
+
+
+def test_a_curve_without_an_answer_has_empty_bars_and_no_knee() -> None:
+    failed = LoadLevel(concurrency=1, n_requests=8, n_failed=8)
+    [bar] = LoadCurve(levels=(failed,), recommended=1).draw()
+    assert (bar.share, bar.is_knee) == (0.0, False)

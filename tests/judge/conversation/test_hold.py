@@ -136,7 +136,9 @@ def test_hash_is_of_what_was_said_alone() -> None:
 
 
 def test_judge_sees_the_whole_conversation() -> None:
-    conversation = hold(replace(CASE, expected_behavior="Greets"), Asked(seller=["Yo"]))
+    asked = replace(CASE, expected_behavior="Greets", group="greetings")
+    conversation = hold(asked, Asked(seller=["Yo"]))
+    assert conversation.group == "greetings"
     case = conversation.as_case()
     assert (case.name, case.turns, case.expected_behavior) == (
         "hello",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from poor_bench.judge.pairwise_results import (
     PairOutcome,
     PairwiseTally,
     Position,
+    combine_judges,
 )
 from poor_bench.judge.report_text import tally_text
 
@@ -179,3 +181,29 @@ def test_answers_split_by_the_order_have_a_chance_of_a_third_each() -> None:
 
 def test_failed_pairs_have_no_order() -> None:
     assert PairwiseTally([]).order_significance is None
+
+
+def test_cases_of_one_group_count_together() -> None:
+    won = [replace(A, case_id=str(n)) for n in range(20)]
+    lost = [replace(B, case_id=str(n)) for n in range(20, 25)]
+    alone = PairwiseTally([*won, *lost])
+    grouped = PairwiseTally(
+        [replace(item, group=f"scenario {n // 5}") for n, item in enumerate(alone.comparisons)]
+    )
+    assert alone.share_of_a is not None
+    assert grouped.share_of_a is not None
+    assert grouped.share_of_a.value == alone.share_of_a.value == 0.8
+    assert (alone.share_of_a.n, grouped.share_of_a.n) == (25, 5)
+    assert grouped.share_of_a.margin > 1.5 * alone.share_of_a.margin
+    assert alone.share_of_a.low > 0.5 > grouped.share_of_a.low
+    panel = combine_judges(grouped.comparisons)
+    assert panel.share_of_a == grouped.share_of_a
+
+
+def test_a_preference_for_a_position_in_few_groups_is_not_significant() -> None:
+    alone = [replace(SWAYED, case_id=str(n)) for n in range(20)]
+    grouped = [replace(item, group=str(n // 5)) for n, item in enumerate(alone)]
+    tests = [PairwiseTally(items).order_significance for items in (alone, grouped)]
+    assert [bias.prefers_position for bias in tests if bias] == [True, False]
+    assert PairwiseTally(grouped).order_preference.n == 4
+    assert PairwiseTally(grouped).position_bias.n == 4

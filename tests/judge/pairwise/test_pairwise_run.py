@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from poor_bench.calls.budget import Budget
 from poor_bench.errors import ConfigError
+from poor_bench.judge.conversation import conversation_from_dict
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position, combine_judges
 from poor_bench.judge.pairwise_run import PairwiseRun
@@ -63,6 +66,22 @@ def test_cases_that_one_run_lacks_are_named() -> None:
     held = PairwiseRun(a, b, [judge("j", prefer("1"))], LLMManager(Path()))
     assert held.left_out == ["y", "z"]
     assert PairwiseRun(a, a, held.judges, held.manager).left_out == []
+
+
+def test_the_group_of_a_case_is_that_of_its_comparison() -> None:
+    grouped = replace(conversation_of("x", "Hi", "GOOD"), group="greetings")
+    run = run_of(conversations=(grouped, conversation_of("y", "Hi", "GOOD")))
+    found = PairwiseRun(run, run, [judge("j", prefer("1"))], LLMManager(Path())).compare()
+    assert {item.case_id: item.group for item in found} == {"x": "greetings", "y": None}
+
+
+def test_comparisons_and_conversations_of_older_files_have_no_group() -> None:
+    old = asdict(comparison("j", "x", PairOutcome.A))
+    del old["group"]
+    assert TypeAdapter(PairComparison).validate_python(old) == comparison("j", "x", PairOutcome.A)
+    talk = conversation_of("x", "Hi", "GOOD")
+    record = {key: value for key, value in talk.as_dict().items() if key != "group"}
+    assert conversation_from_dict(record) == talk
 
 
 def test_only_cases_that_both_runs_have_compare() -> None:

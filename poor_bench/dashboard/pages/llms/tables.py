@@ -12,7 +12,7 @@ from dash import dcc, html
 from poor_bench import metrics
 from poor_bench.config.edit_entries import LLMAction
 from poor_bench.dashboard.components.badges import settings_badges
-from poor_bench.dashboard.components.blocks import empty_state, figures_list, set_code
+from poor_bench.dashboard.components.blocks import aria, empty_state, figures_list, set_code
 from poor_bench.dashboard.components.controls import choose_button
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from poor_bench.models.completion import Completion
     from poor_bench.ports import Reachability
+    from poor_bench.probe.load_curve import LoadBar, LoadCurve
     from poor_bench.probe.report import ProbeReport
 
 
@@ -88,7 +89,11 @@ def define_models(
 
     def notes(llm: LLM) -> str | None:
         probe = probes.get(llm.id)
-        return None if probe is None else ", ".join(probe.notes) or "obeyed"
+        return ", ".join(probe.notes) or "obeyed" if probe and probe.findings else None
+
+    def load(llm: LLM) -> LoadCurve | None:
+        probe = probes.get(llm.id)
+        return probe.load if probe else None
 
     return SheetTable(
         name="models",
@@ -115,6 +120,10 @@ def define_models(
                         cell=_show_parameters),
             SheetColumn(field="settings", heading="Settings", value=notes,
                         cell=lambda llm: _build_probe(probes.get(llm.id))),
+            SheetColumn(field="load", heading="Load",
+                        value=lambda llm: (curve := load(llm)) and curve.recommended,
+                        cell=lambda llm: build_load_chart(load(llm)),
+                        file_heading="Recommended concurrency"),
             SheetColumn(field="actions", heading="Actions", value=lambda _: None,
                         cell=_build_actions, is_on_screen_only=True),
         ],
@@ -218,11 +227,53 @@ _ARRANGING = (
 
 def _build_probe(probe: ProbeReport | None) -> Component:
     """Show whether the server obeys the settings, and when that was probed."""
-    if probe is None:
+    if probe is None or not probe.findings:
         return html.Span("not probed", className="quiet")
     obeyed = html.Span("obeyed", className="state-mark is-good") if probe.is_clean else None
     day = html.Div(f"probed {probe.created[:10]}", className="quiet")
     return html.Div([settings_badges(probe.notes) or obeyed, day])
+
+
+def build_load_chart(curve: LoadCurve | None) -> Component:
+    """Draw throughput by requests at once, with the recommended concurrency marked."""
+    if curve is None or not curve.levels:
+        return html.Span("not measured", className="quiet")
+    bars = curve.draw()
+    told = "; ".join(_describe_level(bar) for bar in bars)
+    text = f"Throughput by requests at once. {told}."
+    return html.Div(
+        [
+            html.Div(
+                [_build_level(bar) for bar in bars],
+                className="load-chart",
+                role="img",
+                title=text,
+                **aria(label=text),
+            ),
+            html.Div(f"recommended: {curve.recommended}", className="quiet"),
+        ]
+    )
+
+
+def _build_level(bar: LoadBar) -> Component:
+    return html.Span(
+        [
+            html.Span(className="load-bar", style={"--share": f"{bar.share:.3f}"}),
+            html.Span(str(bar.level.concurrency), className="load-tick"),
+        ],
+        className="load-level is-knee" if bar.is_knee else "load-level",
+    )
+
+
+def _describe_level(bar: LoadBar) -> str:
+    level = bar.level
+    speed = (
+        f"{level.requests_per_s:.2f} requests/s"
+        if level.tokens_per_s is None
+        else f"{metrics.speed_text(level.tokens_per_s)} tokens/s"
+    )
+    slowest = f", p95 {metrics.time_text(level.p95_ms)}" if level.p95_ms is not None else ""
+    return f"{level.concurrency}: {speed}{slowest}{' (recommended)' if bar.is_knee else ''}"
 
 
 def _build_actions(llm: LLM) -> Component:

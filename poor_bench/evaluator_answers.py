@@ -40,11 +40,11 @@ class RegistryFacts:
         self._judges = judges
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
-        """Return the format that the prompt should ask for; None where it does not matter."""
+        """Format that the prompt should ask for; None where it does not matter."""
         return self._evaluators.get(spec.name).wants(spec.parameters)
 
     def reference(self, spec: EvaluatorSpec) -> str | None:
-        """Return a response that scores 1.0; None where the evaluator cannot tell one."""
+        """Response that scores 1.0; None where the evaluator cannot tell one."""
         return self._evaluators.get(spec.name).reference(spec.parameters)
 
     def is_judged(self, spec: EvaluatorSpec) -> bool:
@@ -52,7 +52,7 @@ class RegistryFacts:
         return bool(self._evaluators.get(spec.name).questions(spec.parameters))
 
     def judge_faults(self, spec: EvaluatorSpec) -> list[JudgeFault]:
-        """Return why the judges and rubrics of an evaluator cannot be used; missing keys apart."""
+        """Describe why judges and rubrics of an evaluator cannot be used; missing keys apart."""
         faults = []
         for question in self._evaluators.get(spec.name).questions(spec.parameters):
             try:
@@ -62,14 +62,14 @@ class RegistryFacts:
         return faults
 
     def code_digest(self, spec: EvaluatorSpec) -> str:
-        """Return a hash of the evaluator's code; empty if it cannot be loaded."""
+        """Hash the evaluator's code; empty if it cannot be loaded."""
         try:
             return self._evaluators.get(spec.name).code_digest_for(spec.parameters)
         except PluginError:
             return ""
 
     def score(self, spec: EvaluatorSpec, response: str) -> float:
-        """Return the score of a response.
+        """Score a response.
 
         Raises:
             RecordedError: If it could not be scored.

@@ -17,13 +17,13 @@ class Clock(Protocol):
     """Time, so that tests need not wait for it."""
 
     def monotonic(self) -> float:
-        """Return seconds since some fixed moment; never goes back."""
+        """Seconds since some fixed moment; never goes back."""
 
     def now_iso(self) -> str:
-        """Return the present moment as ISO 8601, UTC."""
+        """The present moment as ISO 8601, UTC."""
 
     def wait(self, seconds: float, cancelled: Callable[[], bool]) -> None:
-        """Return after `seconds`, or as soon as `cancelled()` is true."""
+        """Wait `seconds`, or until `cancelled()` is true."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +193,7 @@ class Evaluate(Protocol):
     """The function `evaluate` of an evaluator module; `plugins.module_contract` says all of it."""
 
     def __call__(self, response: str, parameters: Mapping[str, Any], **extra: Any) -> Any:
-        """Return a score from 0.0 to 1.0 and why, or a `Verdict`."""
+        """Score a response from 0.0 to 1.0 and say why, or a `Verdict`."""
 
 
 class ResultSink(Protocol):

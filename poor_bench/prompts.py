@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(r"\{(\{[A-Za-z_]\w*\})\}|\{([A-Za-z_]\w*)\}")
 
 @lru_cache(maxsize=256)
 def list_placeholders(template: str) -> tuple[str, ...]:
-    """Return the names of the placeholders of `template`, each once, in order of appearance.
+    """List the names of the placeholders of `template`, each once, in order of appearance.
 
     Example:
         >>> list_placeholders('Return {"answer": 1} for {problem}, not {{answer}}.')
@@ -52,7 +52,7 @@ def count_fixed_start(template: str) -> int:
 
 
 def with_only_placeholders(template: str, names: Collection[str]) -> str:
-    """Return `template` with all placeholders but some made literal.
+    """Make all placeholders of `template` literal but some.
 
     Example:
         >>> with_only_placeholders("Write {answer} for {problem}.", ["problem"])
@@ -67,7 +67,7 @@ def with_only_placeholders(template: str, names: Collection[str]) -> str:
 
 
 def list_unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the placeholders of `template` that a test with these `fields` leaves as they are.
+    """List the placeholders of `template` that a test with these `fields` leaves as they are.
 
     Example:
         >>> list_unfilled_placeholders("{text} in {language}", fields={})
@@ -80,7 +80,7 @@ def list_unfilled_placeholders(template: str, fields: Mapping[str, Any]) -> tupl
 
 
 def render_prompt(template: str, test: Test) -> str:
-    """Return `template` with its placeholders filled, in one pass.
+    """Render `template` with its placeholders filled, in one pass.
 
     A field of the test fills the placeholder of its name. `{problem}`, `{task}`, `{text}` and
     `{texts}` stand for the test's text, or for its texts as a JSON list; so does the placeholder
@@ -132,7 +132,7 @@ def _as_json(value: Any) -> str:
 
 
 def template_for(test_class: TestClass, llm: LLM) -> str:
-    """Return the template that an LLM gets for the tests of a class.
+    """Find the template that an LLM gets for the tests of a class.
 
     An override for exactly its id comes first, then the longest key that `resolve_llm_id` would
     find it by (`provider:name`, with or without a think suffix), then the default.
@@ -151,7 +151,7 @@ def find_override(test_class: TestClass, llm: LLM) -> str | None:
 
 
 def build_messages(llm: LLM, test_class: TestClass, test: Test) -> tuple[Message, ...]:
-    """Return the conversation that asks `llm` for `test`.
+    """Build the conversation that asks `llm` for `test`.
 
     Returns:
         The system prompts of the LLM and of the class, joined by a blank line, where there are

@@ -206,7 +206,7 @@ class _OwnProvider:
         return ProviderError(message, kind=FailureKind.BAD_REQUEST)
 
     def preload(self, control: CallControl) -> float | None:
-        """Return None: own providers have no such step."""
+        """Do nothing: own providers have no such step."""
         return None
 
     def unload(self) -> None:

@@ -135,7 +135,7 @@ class WorkspaceFolder:
             self.__dict__.pop(name, None)
 
     def load_test_classes(self) -> list[TestClass]:
-        """Return the test classes in the order of their file.
+        """Load the test classes in the order of their file.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -143,7 +143,7 @@ class WorkspaceFolder:
         return list(self.workspace.test_classes.values())
 
     def load_tests(self) -> list[Test]:
-        """Return the tests in the order of their file.
+        """Load the tests in the order of their file.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -151,7 +151,7 @@ class WorkspaceFolder:
         return list(self.workspace.tests)
 
     def load_llms(self) -> list[LLM]:
-        """Return the LLMs in the order of their file, also those that are not enabled.
+        """Load the LLMs in the order of their file, also those that are not enabled.
 
         Raises:
             ConfigError: With every problem of every file.
@@ -340,7 +340,7 @@ class WorkspaceFolder:
             raise
 
     def load_results(self) -> list[Result]:
-        """Return the newest result of every trial, failures included.
+        """Load the newest result of every trial, failures included.
 
         Raises:
             StoreError: If they cannot be read.

@@ -323,12 +323,10 @@ class WorkspaceRunner:
         return estimate_judging(plan.judged, self.scorer, self._judging.judges)
 
     def _to_rescore(self, selection: Selection) -> Iterator[JudgeItem]:
-        chosen = select(self.workspace, selection)
-        llm_ids = {llm.id for llm in chosen.llms}
-        tests = {test.test_id: test for test in chosen.tests}
+        is_chosen = self._make_filter(selection)
 
         def find_test(result: Result) -> Test | None:
-            return tests.get(result.test_id) if result.llm_id in llm_ids else None
+            return self._find_known_test(result) if is_chosen(result) else None
 
         return to_rescore(self.config.store.results(), find_test, self.scorer)
 
@@ -340,7 +338,7 @@ class WorkspaceRunner:
                 cost money; nothing changed then.
             StoreError: If the score could not be stored.
         """
-        items = list(to_rescore([result], lambda _: self._find_known_test(result), self.scorer))
+        items = list(to_rescore([result], self._find_known_test, self.scorer))
         if not items:
             raise ConfigError("there is nothing to score: the test or the response is missing")
         if self.scorer.needs_judge(result, items[0].test):
@@ -380,7 +378,7 @@ class WorkspaceRunner:
             ConfigError: If a filter matches nothing, or no rescoring is left to undo.
             StoreError: If the results or the kept runs cannot be read.
         """
-        is_chosen = self._chooser(selection) if selection else lambda _result: True
+        is_chosen = self._make_filter(selection) if selection else lambda _result: True
         present = {
             result.key: result
             for result in self.config.store.results()
@@ -403,7 +401,7 @@ class WorkspaceRunner:
         results = [item.new for item in undone if item.new is not None]
         store.add(results, new_run_id(started, store.newest_run_id()), header)
 
-    def _chooser(self, selection: Selection) -> Callable[[Result], bool]:
+    def _make_filter(self, selection: Selection) -> Callable[[Result], bool]:
         chosen = select(self.workspace, selection)
         llm_ids = {llm.id for llm in chosen.llms}
         test_ids = {test.test_id for test in chosen.tests}

@@ -102,7 +102,7 @@ def test_examples_name_the_program() -> None:
 
 @pytest.mark.slow(reason="starts Python for each case")
 def test_no_message_names_the_program_itself() -> None:
-    allowed = {"command_line.py", "new_workspace.py"}
+    allowed = {"command_line.py", "init.py"}
     literal = [
         f"{path}: {text}"
         for path in (ROOT / "poor_bench").rglob("*.py")

@@ -167,7 +167,7 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
 
 
 def _choose_importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
-    from poor_bench.importers.datasets import importer_named, recognise
+    from poor_bench.importers.datasets import find_importer, recognise
     from poor_bench.importers.rows import columns_importer, require_columns
 
     if options["columns"]:
@@ -180,7 +180,7 @@ def _choose_importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -
             template=options["template"],
         )
     name = options["format_name"]
-    return importer_named(name) if name else recognise(rows[0])
+    return find_importer(name) if name else recognise(rows[0])
 
 
 def _select(rows: list[tuple[int, Row]], options: dict[str, Any]) -> list[tuple[int, Row]]:
@@ -252,11 +252,11 @@ def generate(
     The same seed gives the same tests. A test is added only if its reference response scores 1.0
     and an empty response scores 0.
     """
-    from poor_bench.generators.families import generator_named
+    from poor_bench.generators.families import find_generator
 
     if generator is None:
         return _list_generators(as_json=as_json)
-    chosen = generator_named(generator)
+    chosen = find_generator(generator)
     new = _draw(
         chosen, class_id or chosen.name.replace(".", "_"), read_levels(levels), n_tests, seed
     )

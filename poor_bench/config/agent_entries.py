@@ -6,7 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from poor_bench.config.document import Document, UnreadableError, open_document, read_text
+from poor_bench.config.document import (
+    Document,
+    Place,
+    Report,
+    UnreadableError,
+    open_document,
+    read_text,
+)
 from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.file_models import (
     AgentCaseEntry,
@@ -15,7 +22,6 @@ from poor_bench.config.file_models import (
     SkillEntry,
 )
 from poor_bench.config.names import find_llm, unknown_llm
-from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
 from poor_bench.models.llm import LLM

@@ -14,6 +14,7 @@ from typing import Any
 
 from poor_bench.config.document import (
     Document,
+    Report,
     lock_for_writing,
     open_document,
     read_text,
@@ -28,7 +29,6 @@ from poor_bench.config.load import (
     llms_file,
     raise_errors,
 )
-from poor_bench.config.report import Report
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, base_llm_id, think_suffix
 from poor_bench.models.test import TestClass
@@ -86,7 +86,7 @@ _INDENTATION = re.compile(r"\n([ \t]+)\S")
 
 
 def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
-    """Return a text with other entries in its list; None where only writing it anew will do.
+    """Write a text with other entries in its list; None where only writing it anew will do.
 
     What an entry is written like is kept where it says the same; others and new ones are written
     like their neighbours, on one line or on many.
@@ -155,7 +155,7 @@ def _newline(text: str) -> str:
 
 
 def _spans(text: str, list_start: int) -> list[tuple[int, int]]:
-    """Return where each entry begins and ends."""
+    """Find where each entry begins and ends."""
     spans = []
     at = _after_space(text, list_start + 1)
     while text[at] != "]":
@@ -289,7 +289,7 @@ def _put(entry: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 
 def _with_comments(value: Any, before: Any) -> Any:
-    """Return a new value with the comments (keys with `_`) that stood in the old one."""
+    """Complete a new value by the comments (keys with `_`) that stood in the old one."""
     if not (isinstance(value, dict) and isinstance(before, dict)):
         return value
     return {key: old for key, old in before.items() if is_comment(key)} | value
@@ -318,7 +318,7 @@ def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _tell_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
-    """Return `entry`, with an explicit id if one of the listed has the same one by default."""
+    """Give `entry` an explicit id if one of the listed has the same one by default."""
     if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
         return dict(entry)
     base = base_llm_id(str(entry.get("provider")), str(entry.get("name")))

@@ -15,6 +15,7 @@ from typing import Any
 from poor_bench.config.agent_entries import AGENTS_FOLDER
 from poor_bench.config.document import (
     Document,
+    Report,
     UnreadableError,
     lock_for_writing,
     open_document,
@@ -22,7 +23,6 @@ from poor_bench.config.document import (
     write_atomically,
 )
 from poor_bench.config.load import TEST_CLASSES_FILE, decode_test_classes_file, raise_errors
-from poor_bench.config.report import Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 

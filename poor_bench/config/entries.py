@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from poor_bench.config.document import Document
+from poor_bench.config.document import Document, Loaded, Place, Report
 from poor_bench.config.entry_validation import entries_in, validate_entry, without_comments
 from poor_bench.config.file_models import EvaluatorEntry, LLMEntry, TestClassEntry, TestEntry
 from poor_bench.config.names import misspelt_name, nearest_name
-from poor_bench.config.report import Loaded, Place, Report
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
@@ -43,7 +42,7 @@ def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM
 
 
 def assign_llm_ids(entries: Sequence[LLMEntry]) -> list[str]:
-    """Return the id of every entry.
+    """Choose the id of every entry.
 
     An explicit `id` stands. Where several entries without one share provider and name, their
     think parameter tells them apart; ids that are still the same are for the caller to refuse.
@@ -79,7 +78,7 @@ _INNER = frozenset({"parameters", "headers", "extra_headers"})
 
 
 def without_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dict[str, Any]:
-    """Return an entry of llms.json without secrets; each is noted, and none of it repeated."""
+    """Copy an entry of llms.json without secrets; each is noted, and none of it repeated."""
     clean = {}
     for key, value in raw.items():
         inner = (*place, key)

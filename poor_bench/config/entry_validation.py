@@ -13,10 +13,9 @@ from typing import Any, TypeVar, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from poor_bench.config.document import Document
+from poor_bench.config.document import Document, Place, Report
 from poor_bench.config.file_models import NAME_PATTERN, FileModel
 from poor_bench.config.names import misspelt_name, name_hint
-from poor_bench.config.report import Place, Report
 
 
 def is_comment(key: str) -> bool:
@@ -76,7 +75,7 @@ def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report
 
 @functools.cache
 def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel] | None]:
-    """Return the known keys, each with the model of what stands under it, where there is one."""
+    """Find the known keys, each with the model of what stands under it, where there is one."""
     return {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
 
 
@@ -111,7 +110,7 @@ def entries_in(
 
 
 def written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
-    """Return the ids of all entries of a file, valid or not."""
+    """List the ids of all entries of a file, valid or not."""
     silent = Report("")
     ids = (raw.get(id_key) for _, raw in entries_in(document, key, silent))
     return frozenset(written for written in ids if isinstance(written, str))
@@ -182,7 +181,7 @@ _BROKEN_LIMITS = {
 def validate_entry(
     model: type[Model], raw: Mapping[str, Any], place: Place, report: Report
 ) -> Model | None:
-    """Return the validated entry, or None where the report says what is wrong with it.
+    """Validate an entry; None where the report says what is wrong with it.
 
     Args:
         model: What the entry should be.
@@ -223,7 +222,7 @@ def _note_errors(
 
 
 def _existing_part(raw: Any, location: tuple[str | int, ...]) -> Place:
-    """Return the beginning of `location` that stands in `raw`; pydantic adds names of types."""
+    """Find the beginning of `location` that stands in `raw`; pydantic adds names of types."""
     place: Place = ()
     for part in location:
         try:

@@ -8,12 +8,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from poor_bench.config.document import Document, open_document
+from poor_bench.config.document import Document, Place, Report, open_document
 from poor_bench.config.entry_validation import entries_in, validate_entry
 from poor_bench.config.file_models import FileModel, Name
 from poor_bench.config.load import Workspace, raise_errors
 from poor_bench.config.names import is_match, list_names, llms_matching, name_hint, unknown_llm
-from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import DEFAULT_TOLERANCE, EVERY, Gate, GateKind
 from poor_bench.models.llm import LLM
@@ -65,7 +64,7 @@ class GateEntry(FileModel):
 def load_gates(
     path: Path, workspace: Workspace, tolerance: float = DEFAULT_TOLERANCE
 ) -> tuple[Gate, ...]:
-    """Return the gates of a file, in its order.
+    """Load the gates of a file, in its order.
 
     Args:
         path: A `gates.yaml`; baselines are looked for beside it.
@@ -128,13 +127,13 @@ def _build_gates(
 
 
 def _read_pattern(written: str, llms: Sequence[LLM]) -> str:
-    """Return a pattern as it stands, or today's id for one that an older tool wrote."""
+    """Read a pattern as it stands, or today's id for one that an older tool wrote."""
     is_old = len(llms) == 1 and not any(is_match(name, written) for name in list_names(llms))
     return llms[0].id if is_old else written
 
 
 def _beside(path: Path, baseline: str | None) -> str:
-    """Return a baseline that is a file beside the gates as a path, and any other as it stands."""
+    """Resolve a baseline that is a file beside the gates as a path, and any other as it stands."""
     if baseline and (path.parent / baseline).is_file():
         return str(path.parent / baseline)
     return baseline or ""

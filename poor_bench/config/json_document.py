@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any
 
-from poor_bench.config.document import Document, UnreadableError, line_and_column
-from poor_bench.config.report import Place
+from poor_bench.config.document import Document, Place, UnreadableError, line_and_column
 from poor_bench.safe_files import load_json_text
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -25,7 +24,7 @@ _CUT_HINT = "the file was probably written only in part"
 
 
 def parse_json(text: str) -> Document:
-    """Return the content of a JSON file.
+    """Read the content of a JSON file.
 
     Raises:
         UnreadableError: If it is not JSON, repeats a key within one object, or holds a number that

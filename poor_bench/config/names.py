@@ -19,7 +19,7 @@ _TYPO_LENGTH_DIFFERENCE = 2
 
 
 def nearest_name(written: str, valid: Collection[str]) -> str | None:
-    """Return the valid name that is most like `written`, or None where none is.
+    """Find the valid name that is most like `written`, or None where none is.
 
     Example:
         >>> nearest_name("evaluaton_module", ["evaluation_module", "text"])
@@ -31,7 +31,7 @@ def nearest_name(written: str, valid: Collection[str]) -> str | None:
 
 
 def misspelt_name(written: str, valid: Collection[str]) -> str | None:
-    """Return the valid name that `written` surely is a misspelling of, or None.
+    """Find the valid name that `written` surely is a misspelling of, or None.
 
     Example:
         >>> misspelt_name("overides", ["default", "overrides"])
@@ -46,7 +46,7 @@ def misspelt_name(written: str, valid: Collection[str]) -> str | None:
 
 
 def names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
-    """Return a hint that names up to three names like `written`, else valid ones.
+    """Build a hint that names up to three names like `written`, else valid ones.
 
     Example:
         >>> names_hint("math_01", ["math_001", "code_001"])
@@ -69,7 +69,7 @@ def nearest_hint(names: Iterable[str]) -> str:
 
 
 def name_hint(written: str, valid: Collection[str]) -> str:
-    """Return a hint that names the nearest valid name, else the valid names, else nothing."""
+    """Build a hint that names the nearest valid name, else the valid names, else nothing."""
     near = nearest_name(written, valid)
     if near is not None:
         return f"did you mean `{near}`?"
@@ -77,7 +77,7 @@ def name_hint(written: str, valid: Collection[str]) -> str:
 
 
 def list_known_names(valid: Collection[str], limit: int = 12) -> str:
-    """Return a hint that lists valid names in order, at most `limit` of them."""
+    """Build a hint that lists valid names in order, at most `limit` of them."""
     if not valid:
         return ""
     names = sorted(valid)
@@ -165,5 +165,5 @@ def find_stored_ids(pattern: str, llms: Sequence[LLM], stored: Iterable[str]) ->
 
 
 def is_match(name: str, pattern: str) -> bool:
-    """Return True where a pattern is a name, or a glob that fits it."""
+    """True if a pattern is a name, or a glob that fits it."""
     return name == pattern or fnmatchcase(name, pattern)

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.document import Document, UnreadableError, line_and_column
-from poor_bench.config.report import Place
+from poor_bench.config.document import Document, Place, UnreadableError, line_and_column
 from poor_bench.safe_files import refuse_deep_yaml
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def parse_yaml(text: str) -> Document:
-    """Return the content of a YAML file.
+    """Read the content of a YAML file.
 
     Raises:
         UnreadableError: If it is not YAML, or not plain data (see `PlainValues`).
@@ -42,7 +41,7 @@ def parse_yaml(text: str) -> Document:
 
 
 def compose(text: str) -> yaml.Node | None:
-    """Return the nodes of a YAML text; scalars without quotes have the tag `UNQUOTED`.
+    """Parse a YAML text into nodes; scalars without quotes have the tag `UNQUOTED`.
 
     Raises:
         YAMLError: If it is not YAML.
@@ -56,7 +55,7 @@ def compose(text: str) -> yaml.Node | None:
 
 @functools.cache
 def _loader_class() -> Any:
-    """Return a loader that marks scalars without quotes, and leaves their meaning to us."""
+    """Build a loader that marks scalars without quotes, and leaves their meaning to us."""
     import yaml
 
     base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -135,7 +134,7 @@ class PlainValues:
         return self._measure(node)[0]
 
     def _measure(self, node: yaml.Node) -> tuple[Any, int]:
-        """Return the value of a node, and how many values it stands for."""
+        """Compute the value of a node, and how many values it stands for."""
         if node in self._done:
             return self._done[node]
         if node in self._open:
@@ -176,7 +175,7 @@ class PlainValues:
 
 
 def line_of_node(root: yaml.Node, place: Place) -> int | None:
-    """Return the line, counted from 1, of the deepest part of `place` that exists below `root`."""
+    """Find the line, counted from 1, of the deepest part of `place` that exists below `root`."""
     node, line = root, None
     for part in place:
         found = _child(node, part)
@@ -188,7 +187,7 @@ def line_of_node(root: yaml.Node, place: Place) -> int | None:
 
 
 def _child(node: yaml.Node, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """Return the node whose line counts for a part of a place, and the node of its value."""
+    """Find the node whose line counts for a part of a place, and the node of its value."""
     if isinstance(node.value, str):
         return None
     if _is_sequence(node):

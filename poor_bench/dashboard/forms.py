@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dash import html
 
-from poor_bench.config.report import parse_place
+from poor_bench.config.document import parse_place
 from poor_bench.dashboard.components.blocks import data, error_banner
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity

@@ -15,12 +15,11 @@ from urllib.parse import SplitResult
 
 from pydantic import Field
 
-from poor_bench.config.document import Document, open_document
+from poor_bench.config.document import Document, Place, Report, open_document
 from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.file_models import LLMEntry
 from poor_bench.config.load import decode_llms_file, raise_errors
 from poor_bench.config.names import name_hint
-from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.browser.addresses import split_web_url

@@ -12,7 +12,7 @@ from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.generators.generator import Entry, Generator
 from poor_bench.generators.lists import LISTS, ListStep, Numbers, apply_steps, draw_steps
-from poor_bench.generators.reasoning_gym import PREFIX, reasoning_gym_generator
+from poor_bench.generators.reasoning_gym import PREFIX, make_reasoning_gym_generator
 from poor_bench.messages import write_count
 
 _STRINGS_TEMPLATE = """\
@@ -48,13 +48,13 @@ def _make_strings(randomness: random.Random, level: int) -> Entry:
 
 
 def _invent_word(randomness: random.Random) -> str:
-    """Return a word that reads well and that no model has learnt to change."""
+    """Invent a word that reads well and that no model has learnt to change."""
     syllables = range(_N_SYLLABLES)
     return "".join(randomness.choice(_CONSONANTS) + randomness.choice(_VOWELS) for _ in syllables)
 
 
 def _draw_steps(randomness: random.Random, n_steps: int) -> list[_Step]:
-    """Return steps of which no two are alike."""
+    """Draw steps of which no two are alike."""
     return [make(randomness) for make in randomness.sample(_STEPS, n_steps)]
 
 
@@ -262,15 +262,15 @@ GENERATORS: Mapping[str, Generator] = MappingProxyType(
 )
 
 
-def generator_named(name: str) -> Generator:
-    """Return a generator.
+def find_generator(name: str) -> Generator:
+    """Find a generator.
 
     Raises:
         ConfigError: If there is none of that name.
         MissingExtraError: If it needs a library that is not installed.
     """
     if name.startswith(PREFIX):
-        return reasoning_gym_generator(name)
+        return make_reasoning_gym_generator(name)
     if name not in GENERATORS:
         raise ConfigError(
             f"the generator `{name}` does not exist", hint=name_hint(name, GENERATORS)

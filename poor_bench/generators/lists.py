@@ -27,7 +27,7 @@ class ListStep:
 
 
 def draw_steps(randomness: random.Random, n_steps: int) -> list[ListStep]:
-    """Return steps of which no two in a row are of one kind."""
+    """Draw steps of which no two in a row are of one kind."""
     steps: list[ListStep] = []
     while len(steps) < n_steps:
         step = randomness.choice(_STEPS)(randomness)

@@ -153,8 +153,8 @@ Reply with the answer only.
 """
 
 
-def reasoning_gym_generator(name: str) -> Generator:
-    """Return the generator of a family, such as `reasoning_gym.leg_counting`.
+def make_reasoning_gym_generator(name: str) -> Generator:
+    """Make the generator of a family, such as `reasoning_gym.leg_counting`.
 
     Raises:
         ConfigError: If the family does not exist.
@@ -178,7 +178,7 @@ def reasoning_gym_generator(name: str) -> Generator:
 
 
 def family_names() -> list[str]:
-    """Return the names of all families, sorted, with the prefix that users write."""
+    """List the names of all families, sorted, with the prefix that users write."""
     return sorted(PREFIX + family for family in _ALL_FAMILIES)
 
 
@@ -195,7 +195,7 @@ def _make(family: str, randomness: random.Random, level: int) -> Entry:
 
 
 def _entry(family: str, level: int, seed: int) -> tuple[Entry, str]:
-    """Return an entry and a right answer, of the level or else the hardest one below it."""
+    """Draw an entry and a right answer, of the level or else the hardest one below it."""
     for easier in range(level, 0, -1):
         try:
             entry = _dataset(family, easier, seed)[0]
@@ -231,7 +231,7 @@ def _library_scorer(family: str, entry: Entry, answer: str) -> Entry:
 
 
 def _dataset(family: str, level: int, seed: int) -> Any:
-    """Return a data set of one question; families without levels ignore `level`."""
+    """Build a data set of one question; families without levels ignore `level`."""
     factory = _library()
     settings = {"seed": seed, "size": 1}
     if not factory.has_curriculum(family):
@@ -248,7 +248,7 @@ def _library() -> Any:
 
 
 def _evaluator_for(answer: str) -> Entry:
-    """Return the evaluator that compares such an answer by its value."""
+    """Choose the evaluator that compares such an answer by its value."""
     try:
         value = ast.literal_eval(answer)
     except (ValueError, SyntaxError):

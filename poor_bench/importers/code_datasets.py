@@ -28,7 +28,7 @@ taken together.
 
 
 def level_of_code(source: str) -> int:
-    """Return a level from 1 to 5 by the number of statements inside the functions of `source`."""
+    """Estimate a level from 1 to 5 by the number of statements inside the functions of `source`."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -74,7 +74,7 @@ def _humaneval_to_test(row: Row, number: int) -> Entry:
 
 
 def _before_function(prompt: str, function: str) -> str:
-    """Return the imports and helpers that a prompt gives before the function to complete."""
+    """Cut out the imports and helpers that a prompt gives before the function to complete."""
     start = re.search(rf"^def {re.escape(function)}\b", prompt, re.MULTILINE)
     if start is None:
         raise RowError(f"the prompt does not define `{function}`")
@@ -120,7 +120,7 @@ def _mbpp_to_test(row: Row, number: int) -> Entry:
 
 
 def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, Any]:
-    """Return plain inputs and outputs where the assertions are that simple, else a check."""
+    """Write plain inputs and outputs where the assertions are that simple, else a check."""
     cases = read_cases(assertions, function)
     if cases is not None and not setup:
         return {"function_name": function, "test_cases": cases}
@@ -144,7 +144,7 @@ def _setup(row: Row) -> str:
 
 
 def _find_tested_function(code: str, assertions: list[str]) -> str:
-    """Return the function of `code` that the first assertion calls."""
+    """Find the function of `code` that the first assertion calls."""
     try:
         body = ast.parse(code).body
         calls = [node for node in ast.walk(ast.parse(assertions[0])) if isinstance(node, ast.Call)]
@@ -175,7 +175,7 @@ MBPP = Importer(
 
 
 def read_cases(assertions: Sequence[str], function: str) -> list[dict[str, Any]] | None:
-    """Return the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
+    """Read the test cases that assertions of the form `assert f(1, 2) == 3` stand for.
 
     Returns:
         None if one of them is of another form. Values that JSON cannot say exactly are written as
@@ -211,7 +211,7 @@ def _read_case(assertion: str, function: str) -> dict[str, Any] | None:
 
 
 def _spell(literal: ast.expr, json_key: str, python_key: str) -> dict[str, Any]:
-    """Return a literal under `json_key` where JSON can say it exactly, else as Python."""
+    """Spell a literal under `json_key` where JSON can say it exactly, else as Python."""
     value = ast.literal_eval(literal)
     try:
         is_exact = json.loads(json.dumps(value, allow_nan=False)) == value

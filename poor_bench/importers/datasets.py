@@ -171,8 +171,8 @@ IMPORTERS: Mapping[str, Importer] = MappingProxyType(
 )
 
 
-def importer_named(name: str) -> Importer:
-    """Return the importer of a format.
+def find_importer(name: str) -> Importer:
+    """Find the importer of a format.
 
     Raises:
         ConfigError: If there is none of that name.
@@ -183,7 +183,7 @@ def importer_named(name: str) -> Importer:
 
 
 def recognise(row: Row) -> Importer:
-    """Return the importer for a file with such rows.
+    """Recognise the importer for a file with such rows.
 
     Raises:
         ConfigError: If no format has such rows.

@@ -91,7 +91,7 @@ def name_group(value: object) -> str:
 
 
 def text_in(row: Row, column: str) -> str:
-    """Return a text of a row.
+    """Read a text of a row.
 
     Raises:
         RowError: If it is missing, empty or no text.
@@ -108,7 +108,7 @@ _CHOICE_COLUMNS = ("A", "B", "C", "D", "E", "F", "G", "H")
 
 
 def read_rows(path: Path) -> list[tuple[int, Row]]:
-    """Return the rows of a file, each with its number, counted from 1.
+    """Read the rows of a file, each with its number, counted from 1.
 
     The form is told by the name: `.jsonl`, `.json`, `.csv` or `.tsv`, with `.gz` behind it where
     it is compressed. A CSV file without a header, as the first editions of MMLU have it, gets the
@@ -201,7 +201,7 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
 
 
 def _choice_header(first: list[str]) -> list[str] | None:
-    """Return the columns of a file of choices whose first line is a question, not a header."""
+    """Name the columns of a file of choices whose first line is a question, not a header."""
     n_choices = len(first) - 2
     if 2 <= n_choices <= len(_CHOICE_COLUMNS) and first[-1] in _CHOICE_COLUMNS[:n_choices]:
         return ["question", *_CHOICE_COLUMNS[:n_choices], "answer"]
@@ -221,7 +221,7 @@ def columns_importer(
     parameters: Mapping[str, Any],
     template: str,
 ) -> Importer:
-    """Return an importer for a table of one's own.
+    """Build an importer for a table of one's own.
 
     Args:
         columns: Part of a test to the column it comes from: `test_id`, `level`, `text`, `texts`,
@@ -285,7 +285,7 @@ def _to_test(row: Row, number: int, columns: Mapping[str, str]) -> Entry:
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell as it is, but a list or mapping that a CSV cell spells in JSON as that."""
+    """Read a cell as it is, but a list or mapping that a CSV cell spells in JSON as that."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
             return load_json_text(value)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from poor_bench.config.document import Place
 from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.load import TESTS_FILE, Workspace, decode_tests_file
-from poor_bench.config.report import Place
 from poor_bench.errors import PoorBenchError
 from poor_bench.lint.cheats import CheatScore
 from poor_bench.lint.checks import (

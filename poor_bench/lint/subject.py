@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from poor_bench.config.document import Place, place_to_text
 from poor_bench.config.load import TESTS_FILE, Workspace
-from poor_bench.config.report import Place, place_to_text
 from poor_bench.errors import PoorBenchError
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity

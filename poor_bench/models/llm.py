@@ -92,7 +92,7 @@ _THINK_SUFFIXES = ("true", "false", "low", "medium", "high", "max")
 
 
 def base_llm_id(provider: str, name: str) -> str:
-    """Return the id that an LLM has by default.
+    """Build the id that an LLM has by default.
 
     Example:
         >>> base_llm_id("ollama", "gemma3:1b-it-qat")
@@ -112,7 +112,7 @@ def think_suffix(think: bool | str | int | None) -> str:
 
 
 def split_think_suffix(llm_id: str) -> tuple[str, str]:
-    """Return an id without its think suffix, and the suffix or an empty string.
+    """Split an id into what stands before its think suffix, and the suffix or an empty string.
 
     Example:
         >>> split_think_suffix("ollama:gemma3:1b-it-qat:false")
@@ -127,7 +127,7 @@ def split_think_suffix(llm_id: str) -> tuple[str, str]:
 
 
 def resolve_llm_id(result_key: str, llms: Sequence[LLM]) -> str | None:
-    """Return the id of the LLM whose results stand under `result_key`.
+    """Resolve the id of the LLM whose results stand under `result_key`.
 
     Older files put the think parameter behind every key (`ollama:gemma3:1b-it-qat:false`), also
     where the model stands once and where its entry does not mention think.

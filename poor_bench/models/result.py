@@ -170,7 +170,7 @@ _API_ERROR = "[API ERROR]"
 
 
 def result_to_record(result: Result) -> dict[str, Any]:
-    """Return the record of `result` as it stands in files, without fields at their defaults."""
+    """Write the record of `result` as it stands in files, without fields at their defaults."""
     record: dict[str, Any] = {"llm_id": result.llm_id}
     record |= {
         name: value
@@ -191,7 +191,7 @@ def result_to_record(result: Result) -> dict[str, Any]:
 
 
 def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
-    """Return the result that a record describes; unknown fields are ignored.
+    """Read the result that a record describes; unknown fields are ignored.
 
     Values of a wrong type are ignored too, but for those that a result cannot do without. Rows that
     an older tool stored with a response `[API ERROR] ...` become failures.
@@ -219,7 +219,7 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
 
 
 def _usable(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record that are ours and of a right type.
+    """Pick the fields of a record that are ours and of a right type.
 
     Most records of a file have the same fields of the same types: those need no look at each.
     """
@@ -238,7 +238,7 @@ def _is_usable(names: tuple[str, ...], types: tuple[type, ...]) -> bool:
 
 
 def build_result(values: Mapping[str, Any]) -> Result:
-    """Return a result of fields that are known to be right; those that are not there are default.
+    """Build a result of fields that are known to be right; those that are not there are default.
 
     All fields are set at once: one by one, as a frozen class does it, is most of the time that
     reading many results takes.

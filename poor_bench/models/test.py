@@ -16,7 +16,7 @@ class EvaluatorSpec:
 
 
 def merge_specs(of_class: EvaluatorSpec | None, of_test: EvaluatorSpec | None) -> EvaluatorSpec:
-    """Return the evaluator that is in force for a test.
+    """Merge the evaluators of a class and a test into the one in force.
 
     A test's parameters override its class's, key by key. Where a test names another evaluator
     than its class, the class's parameters do not apply.

@@ -140,12 +140,12 @@ class LoadedEvaluator:
         return inspect.getdoc(self._module) or ""
 
     def parameters_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the parameters; empty where the evaluator declares none."""
+        """JSON schema of the parameters; empty where the evaluator declares none."""
         model = parameters_model(self._module)
         return model.model_json_schema() if model is not None else {}
 
     def wants(self, parameters: Mapping[str, Any]) -> AnswerFormat | None:
-        """Return the format that the prompt should ask for; None where the evaluator is silent.
+        """Format that the prompt should ask for; None where the evaluator is silent.
 
         Raises:
             PluginError: If the evaluator's function `wants` fails.
@@ -153,7 +153,7 @@ class LoadedEvaluator:
         return self._ask("wants", parameters, AnswerFormat)
 
     def reference(self, parameters: Mapping[str, Any]) -> str | None:
-        """Return a response that scores 1.0; None where the evaluator cannot tell one.
+        """Response that scores 1.0; None where the evaluator cannot tell one.
 
         Raises:
             PluginError: If the evaluator's function `reference` fails.
@@ -167,7 +167,7 @@ class LoadedEvaluator:
         return digest_of_code(Path(file) if file else None)
 
     def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
-        """Return `code_digest`, or for an evaluator of evaluators one hash of them all."""
+        """Compute `code_digest`, or for an evaluator of evaluators one hash of them all."""
         digests = list(self._code_digests(parameters))
         return digests[0] if len(digests) == 1 else digest_of_digests(digests)
 
@@ -276,7 +276,7 @@ class ParameterProblem(NamedTuple):
 def check_against_model(
     parameters: Mapping[str, Any], model: type[BaseModel]
 ) -> list[ParameterProblem]:
-    """Return everything that `model` has against `parameters`; nothing if they are right."""
+    """Describe everything that `model` has against `parameters`; nothing if they are right."""
     from pydantic import ValidationError
 
     try:
@@ -296,7 +296,7 @@ def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
 
 
 def write_place(location: Sequence[int | str]) -> str:
-    """Return a pydantic location as we write places.
+    """Write a pydantic location as we write places.
 
     Example:
         >>> write_place(("evaluators", 0, "name"))
@@ -333,14 +333,14 @@ class EvaluatorRegistry:
         self._lock = RLock()
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all evaluators, sorted, whether they can be used or not."""
+        """List the names of all evaluators, sorted, whether they can be used or not."""
         return tuple(sorted({*self._files, *self._entry_points}))
 
     def __contains__(self, name: str) -> bool:
         return name in self._files or name in self._entry_points
 
     def get(self, name: str) -> LoadedEvaluator:
-        """Return an evaluator, imported now if it was not before.
+        """Get an evaluator, imported now if it was not before.
 
         Raises:
             PluginError: If there is none of this name, or it cannot be used.
@@ -386,7 +386,7 @@ class EvaluatorRegistry:
 
 
 def load_evaluators(folders: Sequence[Path]) -> EvaluatorRegistry:
-    """Return the evaluators of `folders` and of installed packages; imports none of them.
+    """Load the evaluators of `folders` and of installed packages; imports none of them.
 
     Args:
         folders: Usually the workspace's `evaluators/`, then `project_evaluators_folder()`. Where

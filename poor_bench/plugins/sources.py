@@ -100,7 +100,7 @@ _SHARED_PACKAGES = ("extraction", "scoring")
 
 
 def digest_of_code(file: Path | None) -> str:
-    """Return a hash of an evaluator's file and of the packages that all evaluators share.
+    """Hash an evaluator's file and the packages that all evaluators share.
 
     Args:
         file: The evaluator's source; None where it has none of its own.
@@ -115,7 +115,7 @@ def digest_of_code(file: Path | None) -> str:
 
 
 def digest_of_digests(digests: Iterable[str]) -> str:
-    """Return one hash for several, whatever their order."""
+    """Hash several hashes into one, whatever their order."""
     return blake2b("\n".join(sorted(digests)).encode(), digest_size=16).hexdigest()
 
 
@@ -157,7 +157,7 @@ def takes_judge(evaluate: Evaluate) -> bool:
 
 
 def parameters_model(module: ModuleType) -> type[BaseModel] | None:
-    """Return the model of a module's parameters, if it has one."""
+    """Model of a module's parameters, if it has one."""
     return getattr(module, "Parameters", None)
 
 
@@ -267,7 +267,7 @@ class FolderListing:
 
 
 def list_folders(folders: Sequence[Path]) -> FolderListing:
-    """Return the evaluators of `folders` by name; of two with one name the earlier folder's.
+    """List the evaluators of `folders` by name; of two with one name the earlier folder's.
 
     Every `*.py` file is one whose name does not start with `_`; a folder that does not exist has
     none. No file is opened.
@@ -329,7 +329,7 @@ def _broken(origin: str, error: BaseException, file: str = "") -> PluginError:
 
 @cache
 def project_evaluators_folder() -> Path:
-    """Return the folder of the built-in evaluators: beside the package, installed within it."""
+    """Find the folder of the built-in evaluators: beside the package, installed within it."""
     package = Path(__file__).parents[1]
     installed = package / _INSTALLED_EVALUATORS
     return installed if installed.is_dir() else package.parent / "evaluators"

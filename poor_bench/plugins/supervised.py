@@ -83,7 +83,7 @@ class _Call(Generic[T]):
             self._raised = error
 
     def outcome(self) -> T:
-        """Return or raise what the function did."""
+        """Give or raise what the function did."""
         if isinstance(self._raised, Exception | SystemExit):
             raise self._raised
         if self._raised is not None:

@@ -11,6 +11,7 @@ from poor_bench.sandbox.levels import (
     describe_weakness,
     parse_level,
 )
+from poor_bench.sandbox.plain import OpaqueObject, describe_value
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -37,7 +38,6 @@ from poor_bench.sandbox.sandbox import (
     sandbox_terms,
     trust_own_code,
 )
-from poor_bench.sandbox.wire.plain import OpaqueObject, describe_value
 
 __all__ = [
     "CaseEnd",

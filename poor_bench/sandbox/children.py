@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Protocol
 
 from poor_bench.errors import SandboxError
+from poor_bench.sandbox.channel import Channel, ChannelClosedError, DeadlineError
+from poor_bench.sandbox.encoding import DecodeError
 from poor_bench.sandbox.levels import Mechanism
-from poor_bench.sandbox.program import Exit
-from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
-from poor_bench.sandbox.wire.encoding import DecodeError
-from poor_bench.sandbox.wire.messages import (
+from poor_bench.sandbox.messages import (
     CheckerOrder,
     Order,
     message_to_readiness,
     order_to_message,
 )
+from poor_bench.sandbox.program import Exit
 
 _PROJECT = Path(__file__).parents[2]
 # imports one part of the package without the rest: what is not there need not be forked

@@ -20,6 +20,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, cast
 
 from poor_bench.errors import SandboxError
+from poor_bench.sandbox.channel import (
+    Channel,
+    ChannelClosedError,
+    DeadlineError,
+    DescriptorConnection,
+    SocketConnection,
+)
 from poor_bench.sandbox.children import (
     MAX_REASON,
     START_TIMEOUT_S,
@@ -30,15 +37,8 @@ from poor_bench.sandbox.children import (
     build_interpreter_command,
 )
 from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.messages import APART, IN_TURN, unpack_report
 from poor_bench.sandbox.program import Exit
-from poor_bench.sandbox.wire.channel import (
-    Channel,
-    ChannelClosedError,
-    DeadlineError,
-    DescriptorConnection,
-    SocketConnection,
-)
-from poor_bench.sandbox.wire.messages import APART, IN_TURN, unpack_report
 
 _STOP_TIMEOUT_S = 5.0
 _END_TIMEOUT_S = 30.0
@@ -179,7 +179,7 @@ class ZygoteProcess:
         """Request a child that gets these descriptors.
 
         Args:
-            kind: See `poor_bench.sandbox.wire.messages`.
+            kind: See `poor_bench.sandbox.messages`.
             descriptors: See `poor_bench.sandbox.inside.zygote`.
 
         Raises:
@@ -289,7 +289,7 @@ class PipeChild:
         self._process = process
 
     def hand_over(self, _other: Channel, _message: object, _deadline: float) -> bool:
-        """Return False: pipes cannot be handed over."""
+        """Always False: pipes cannot be handed over."""
         return False
 
     def end(self) -> Exit:

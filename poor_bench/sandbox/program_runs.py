@@ -14,7 +14,16 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from poor_bench.errors import SandboxError
+from poor_bench.sandbox.channel import ChannelClosedError, DeadlineError
 from poor_bench.sandbox.children import Launcher, RunningChild, run_child
+from poor_bench.sandbox.encoding import DecodeError
+from poor_bench.sandbox.messages import (
+    CandidateOrder,
+    CheckRequest,
+    message_to_case,
+    message_to_check,
+    message_to_load,
+)
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -28,15 +37,6 @@ from poor_bench.sandbox.program import (
     LoadOutcome,
     Program,
     ProgramOutcome,
-)
-from poor_bench.sandbox.wire.channel import ChannelClosedError, DeadlineError
-from poor_bench.sandbox.wire.encoding import DecodeError
-from poor_bench.sandbox.wire.messages import (
-    CandidateOrder,
-    CheckRequest,
-    message_to_case,
-    message_to_check,
-    message_to_load,
 )
 from poor_bench.sandbox.workers import Checker, SandboxWorker
 

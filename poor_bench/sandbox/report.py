@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from poor_bench.messages import cut_text
+from poor_bench.sandbox.plain import describe_value
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -14,7 +15,6 @@ from poor_bench.sandbox.program import (
     LoadEnd,
     LoadOutcome,
 )
-from poor_bench.sandbox.wire.plain import describe_value
 from poor_bench.scoring.verdict import Cause
 
 _LONGEST_SPAN = 200

@@ -21,9 +21,9 @@ from poor_bench.sandbox.levels import (
     SandboxTerms,
     grade_isolation,
 )
+from poor_bench.sandbox.plain import require_plain
 from poor_bench.sandbox.program import Check, CheckOutcome, Program, ProgramOutcome
 from poor_bench.sandbox.program_runs import CaseRun, CheckRun
-from poor_bench.sandbox.wire.plain import require_plain
 from poor_bench.sandbox.workers import SandboxWorkers
 
 

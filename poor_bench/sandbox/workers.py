@@ -17,11 +17,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from poor_bench.errors import SandboxError
+from poor_bench.sandbox.channel import Channel, ChannelClosedError, DeadlineError
 from poor_bench.sandbox.children import Launcher, RunningChild, run_child
+from poor_bench.sandbox.encoding import DecodeError, decode, encode
+from poor_bench.sandbox.messages import CheckerOrder, CheckRequest
 from poor_bench.sandbox.program import Exit, Limits
-from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
-from poor_bench.sandbox.wire.encoding import DecodeError, decode, encode
-from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest
 
 _CHECKER_CPU_S = 3600
 
@@ -187,7 +187,7 @@ class Checker:
 
 
 def _relay(checker: Channel, candidate: Channel, call_s: float, deadline: float) -> Any:
-    """Pass on messages until the checker has one for us; see `poor_bench.sandbox.wire.messages`.
+    """Pass on messages until the checker has one for us; see `poor_bench.sandbox.messages`.
 
     Both are ready. The candidate may take `call_s` seconds for each answer. Raises as
     `Checker.check` does.

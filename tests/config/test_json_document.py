@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.config.document import UnreadableError
+from poor_bench.config.document import Place, UnreadableError
 from poor_bench.config.json_document import lines_by_place, parse_json
-from poor_bench.config.report import Place
 
 trees = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 import yaml
 
+from poor_bench.cli.init import create_workspace
 from poor_bench.config.json_schemas import json_schemas, json_schemas_as_text
-from poor_bench.config.new_workspace import create_workspace
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, result_to_record
 

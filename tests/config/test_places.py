@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.config.document import open_document
+from poor_bench.config.document import Report, open_document
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.report import Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.importers.rows import read_rows

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from evaluators import reasoning_gym_scorer
 from evaluators.reasoning_gym_scorer import evaluate, reference
-from poor_bench.generators.families import generator_named
+from poor_bench.generators.families import find_generator
 from poor_bench.sandbox import CaseEnd, CaseOutcome, LoadEnd, LoadOutcome, ProgramOutcome
 
 PARAMETERS = {"family": "coin_flip", "example": "0.5", "metadata": {"num_trials": 1}}
@@ -140,7 +140,7 @@ def test_without_the_library_the_parameters_are_refused(monkeypatch: pytest.Monk
 )
 @pytest.mark.parametrize("family", ["countdown", "graph_color", "n_queens", "tower_of_hanoi"])
 def test_the_real_library_scores_its_own_entries(family: str) -> None:
-    test = generator_named(f"reasoning_gym.{family}").make(random.Random(9), 2)
+    test = find_generator(f"reasoning_gym.{family}").make(random.Random(9), 2)
     parameters = test["evaluation_module"]["parameters"]
     unknown = {**parameters, "example": "-"}
     assert evaluate(test["reference_response"], unknown).score == 1.0

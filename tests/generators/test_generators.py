@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
-from poor_bench.generators.families import GENERATORS, generator_named
+from poor_bench.generators.families import GENERATORS, find_generator
 from poor_bench.generators.generator import LEVELS, Generator, generate
 from poor_bench.generators.lists import apply_steps, draw_steps
 from poor_bench.plugins import load_evaluators, project_evaluators_folder
@@ -18,11 +18,11 @@ ALL = sorted(GENERATORS)
 
 
 def drawn(name: str, n_tests: int = 25, seed: int = 0) -> list[dict[str, Any]]:
-    return list(generate(generator_named(name), name, LEVELS, n_tests, seed))
+    return list(generate(find_generator(name), name, LEVELS, n_tests, seed))
 
 
 def score(name: str, test: dict[str, Any], response: str) -> float:
-    module = generator_named(name).class_entry["evaluation_module"]
+    module = find_generator(name).class_entry["evaluation_module"]
     evaluator = load_evaluators([project_evaluators_folder()]).get(module["name"])
     parameters = {**module["parameters"], **test["evaluation_module"]["parameters"]}
     assert evaluator.check_parameters(parameters) == []
@@ -58,7 +58,7 @@ def test_all_tests_and_ids_differ(name: str) -> None:
 
 
 def test_tests_are_spread_evenly_over_the_levels() -> None:
-    tests = list(generate(generator_named("lists"), "mine", [2, 4], 7, 0))
+    tests = list(generate(find_generator("lists"), "mine", [2, 4], 7, 0))
     assert [test["level"] for test in tests] == [2, 2, 2, 2, 4, 4, 4]
     assert {test["class_id"] for test in tests} == {"mine"}
 
@@ -73,7 +73,7 @@ def test_a_generator_that_runs_dry_yields_what_it_has() -> None:
 
 @given(st.integers(min_value=0), st.sampled_from(list(LEVELS)))
 def test_an_expression_has_the_value_that_python_gives_it(seed: int, level: int) -> None:
-    test = generator_named("arithmetic").make(random.Random(seed), level)
+    test = find_generator("arithmetic").make(random.Random(seed), level)
     value = eval(test["text"], {"__builtins__": {}})
     assert value == test["evaluation_module"]["parameters"]["expected_answer"]
     assert json.loads(test["reference_response"]) == {"answer": value}
@@ -89,7 +89,7 @@ def test_the_source_of_steps_does_what_the_steps_do(seed: int, numbers: list[int
 
 def test_an_unknown_generator_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as caught:
-        generator_named("list")
+        find_generator("list")
     assert "`lists`" in caught.value.hint
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from poor_bench.errors import ConfigError, MissingExtraError
-from poor_bench.generators.families import generator_named
+from poor_bench.generators.families import find_generator
 from poor_bench.generators.generator import generate
-from poor_bench.generators.reasoning_gym import family_names, reasoning_gym_generator
+from poor_bench.generators.reasoning_gym import family_names, make_reasoning_gym_generator
 
 
 class FakeCurriculum:
@@ -46,19 +46,19 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_levels_count_from_the_first_of_the_library(answers: list[str]) -> None:
-    generator = generator_named("reasoning_gym.gcd")
+    generator = find_generator("reasoning_gym.gcd")
     test = generator.make(random.Random(1), 3)
     assert test["text"].startswith("level 2, seed")
     assert test["reference_response"] == "42"
 
 
 def test_families_without_levels_ignore_them(answers: list[str]) -> None:
-    test = generator_named("reasoning_gym.lcm").make(random.Random(1), 3)
+    test = find_generator("reasoning_gym.lcm").make(random.Random(1), 3)
     assert test["text"].startswith("level none")
 
 
 def test_the_same_seed_gives_the_same_tests(answers: list[str]) -> None:
-    generator = generator_named("reasoning_gym.gcd")
+    generator = find_generator("reasoning_gym.gcd")
     first, second = (list(generate(generator, "c", [1, 2], 4, 7)) for _ in range(2))
     assert first == second
     assert len({test["text"] for test in first}) == 4
@@ -80,14 +80,14 @@ def test_answers_are_compared_by_their_kind(
     answers: list[str], answer: str, evaluator: str, expected: Any
 ) -> None:
     answers[0] = answer
-    test = generator_named("reasoning_gym.gcd").make(random.Random(1), 1)
+    test = find_generator("reasoning_gym.gcd").make(random.Random(1), 1)
     assert test["evaluation_module"] == {"name": evaluator, "parameters": {"expected": expected}}
 
 
 def test_without_the_library_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "reasoning_gym", None)
     with pytest.raises(MissingExtraError) as caught:
-        reasoning_gym_generator("reasoning_gym.gcd")
+        make_reasoning_gym_generator("reasoning_gym.gcd")
     assert "pip install reasoning-gym" in caught.value.hint
 
 
@@ -98,7 +98,7 @@ def test_there_are_a_hundred_families() -> None:
 
 def test_unknown_families_are_told_apart() -> None:
     with pytest.raises(ConfigError, match="does not exist"):
-        generator_named("reasoning_gym.composite")
+        find_generator("reasoning_gym.composite")
 
 
 class FakePuzzles:
@@ -130,7 +130,7 @@ def puzzles(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_puzzles_are_scored_by_the_library(puzzles: ModuleType) -> None:
-    test = generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 1)
+    test = find_generator("reasoning_gym.rubiks_cube").make(random.Random(1), 1)
     assert test["reference_response"] == "ABBA"
     scorer = test["evaluation_module"]
     assert scorer["name"] == "reasoning_gym_scorer"
@@ -139,7 +139,7 @@ def test_puzzles_are_scored_by_the_library(puzzles: ModuleType) -> None:
 
 
 def test_levels_beyond_the_library_are_made_at_its_hardest(puzzles: ModuleType) -> None:
-    test = generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 5)
+    test = find_generator("reasoning_gym.rubiks_cube").make(random.Random(1), 5)
     assert test["text"] == "level 1"
 
 
@@ -148,4 +148,4 @@ def test_a_puzzle_whose_answer_is_not_proven_is_refused(
 ) -> None:
     monkeypatch.setattr(FakePuzzles, "score_answer", lambda *_: 0.5)
     with pytest.raises(ConfigError, match="no sound `rubiks_cube`"):
-        generator_named("reasoning_gym.rubiks_cube").make(random.Random(1), 3)
+        find_generator("reasoning_gym.rubiks_cube").make(random.Random(1), 3)

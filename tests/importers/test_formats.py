@@ -7,7 +7,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
-from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE, importer_named, recognise
+from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE, find_importer, recognise
 from poor_bench.importers.rows import Importer, RowError, columns_importer, to_tests
 
 WORDS = {"question": "2 + 2 of 1,200?", "answer": "It is <<2+2=4>>4.\n#### 1,204"}
@@ -52,7 +52,7 @@ def refusal(importer: Importer, row: Mapping[str, Any]) -> str:
 )
 def test_formats_are_recognised_by_their_columns(row: Mapping[str, Any], name: str) -> None:
     assert recognise(row).name == name
-    assert importer_named(name) is recognise(row)
+    assert find_importer(name) is recognise(row)
 
 
 def test_unknown_columns_say_how_to_go_on() -> None:
@@ -63,7 +63,7 @@ def test_unknown_columns_say_how_to_go_on() -> None:
 
 def test_an_unknown_format_is_named_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as caught:
-        importer_named("gsm8")
+        find_importer("gsm8")
     assert "gsm8k" in caught.value.hint
 
 
@@ -249,7 +249,7 @@ def test_rows_that_make_no_test_are_refused(columns: dict[str, str], row: dict[s
 )
 def test_questions_about_one_passage_share_a_group(more: dict, group: str | None) -> None:
     row = {"question": "Where?", "choices": ["here", "there"], "answer": 0, **more}
-    (_, one), (_, other) = to_tests(importer_named("multiple_choice"), [(1, row), (2, row)], "mine")
+    (_, one), (_, other) = to_tests(find_importer("multiple_choice"), [(1, row), (2, row)], "mine")
     assert one.get("group") == other.get("group")
     assert one.get("group", "").startswith(group) if group else "group" not in one
     assert len(one.get("group", "")) < 40

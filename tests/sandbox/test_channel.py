@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.sandbox.wire.channel import (
+from poor_bench.sandbox.channel import (
     Channel,
     ChannelClosedError,
     DeadlineError,
     SocketConnection,
 )
-from poor_bench.sandbox.wire.encoding import MAX_BYTES, DecodeError
+from poor_bench.sandbox.encoding import MAX_BYTES, DecodeError
 
 sockets_only = pytest.mark.skipif(sys.platform == "win32", reason="channels are pipes there")
 MESSAGES: list[Any] = [("ready",), [1, 2.5, "three"], "x" * 70_000, None, b"\0" * 9]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from poor_bench.sandbox.wire.encoding import MAX_BYTES, DecodeError, decode, encode
-from poor_bench.sandbox.wire.plain import EncodeError, OpaqueObject, require_plain
+from poor_bench.sandbox.encoding import MAX_BYTES, DecodeError, decode, encode
+from poor_bench.sandbox.plain import EncodeError, OpaqueObject, require_plain
 
 SAME_HASH = [number * (2**61 - 1) for number in range(1, 3000)]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.sandbox import CaseEnd, Check, CheckEnd, LoadEnd, Program, Sandbox
+from poor_bench.sandbox.channel import Channel, ChannelClosedError
 from poor_bench.sandbox.children import ChildOutputFile, ChildProcess
+from poor_bench.sandbox.encoding import encode
 from poor_bench.sandbox.launchers import PipeLauncher
 from poor_bench.sandbox.program import Exit
-from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError
-from poor_bench.sandbox.wire.encoding import encode
 
 PLUS_ONE = Program(source="def f(x): return x + 1", function="f")
 TEST = Check(source="def check(candidate):\n    assert candidate(1) == 2\n")

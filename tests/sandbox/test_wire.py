@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.sandbox.wire.encoding import DecodeError, decode, encode
-from poor_bench.sandbox.wire.plain import EncodeError
+from poor_bench.sandbox.encoding import DecodeError, decode, encode
+from poor_bench.sandbox.plain import EncodeError
 
 _HASHABLE = st.recursive(
     st.none()

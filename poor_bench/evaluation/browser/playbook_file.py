@@ -25,12 +25,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr, StringConstraints
 
-from poor_bench.config.document import Document, open_document
+from poor_bench.config.document import Document, Place, Report, open_document
 from poor_bench.config.entry_validation import check_version, validate_entry
 from poor_bench.config.file_models import FileModel, Name
 from poor_bench.config.load import raise_errors
 from poor_bench.config.names import name_hint
-from poor_bench.config.report import Place, Report
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.checks import map_texts

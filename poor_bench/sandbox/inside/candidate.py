@@ -12,11 +12,11 @@ from functools import partial
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from poor_bench.sandbox.channel import Channel
+from poor_bench.sandbox.encoding import encode_message
 from poor_bench.sandbox.inside.descriptors import ChildOutput
-from poor_bench.sandbox.wire.channel import Channel
-from poor_bench.sandbox.wire.encoding import encode_message
-from poor_bench.sandbox.wire.messages import CandidateOrder, is_line
-from poor_bench.sandbox.wire.plain import read_type_name
+from poor_bench.sandbox.messages import CandidateOrder, is_line
+from poor_bench.sandbox.plain import read_type_name
 
 if TYPE_CHECKING:
     import inspect

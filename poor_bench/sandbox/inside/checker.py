@@ -20,11 +20,11 @@ from opcode import opmap
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
+from poor_bench.sandbox.channel import Channel, SocketConnection
 from poor_bench.sandbox.inside.candidate import CatchAll, compile_source, describe_error, run_code
 from poor_bench.sandbox.inside.proxy import CandidateProxy, CheckStoppedError
+from poor_bench.sandbox.messages import CheckerOrder, CheckRequest
 from poor_bench.sandbox.program import CheckEnd
-from poor_bench.sandbox.wire.channel import Channel, SocketConnection
-from poor_bench.sandbox.wire.messages import CheckerOrder, CheckRequest
 
 _MODULE = "test"
 _SETUP_FILE, _TEST_FILE = "<setup>", "<test>"

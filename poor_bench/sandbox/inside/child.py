@@ -11,15 +11,15 @@ import socket
 import sys
 from typing import NoReturn
 
+from poor_bench.sandbox.channel import Channel, DescriptorConnection, SocketConnection
+from poor_bench.sandbox.encoding import encode
 from poor_bench.sandbox.inside.candidate import serve_candidate
 from poor_bench.sandbox.inside.checker import serve_checker
 from poor_bench.sandbox.inside.descriptors import CHANNEL, ChildOutput
 from poor_bench.sandbox.inside.policy import SandboxPolicy
 from poor_bench.sandbox.inside.python_files import find_import_folders, forget_project
 from poor_bench.sandbox.levels import Mechanism
-from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
-from poor_bench.sandbox.wire.encoding import encode
-from poor_bench.sandbox.wire.messages import CandidateOrder, Order, message_to_order
+from poor_bench.sandbox.messages import CandidateOrder, Order, message_to_order
 
 _READY = encode(("ready",))
 

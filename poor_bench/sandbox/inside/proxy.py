@@ -8,22 +8,22 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from poor_bench.sandbox.program import CaseEnd, CheckEnd, ErrorReport, LoadEnd
-from poor_bench.sandbox.wire.channel import Channel, ChannelClosedError, DeadlineError
-from poor_bench.sandbox.wire.encoding import DecodeError
-from poor_bench.sandbox.wire.messages import (
+from poor_bench.sandbox.channel import Channel, ChannelClosedError, DeadlineError
+from poor_bench.sandbox.encoding import DecodeError
+from poor_bench.sandbox.messages import (
     load_to_message,
     message_to_case,
     message_to_load,
     message_to_readiness,
 )
-from poor_bench.sandbox.wire.plain import (
+from poor_bench.sandbox.plain import (
     EncodeError,
     OpaqueObject,
     describe_call,
     describe_value,
     to_plain,
 )
+from poor_bench.sandbox.program import CaseEnd, CheckEnd, ErrorReport, LoadEnd
 
 _ENDS: Mapping[type[Exception], CheckEnd] = {
     DeadlineError: CheckEnd.TIMED_OUT,

@@ -25,17 +25,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from poor_bench.sandbox.inside.child import carry_out, serve
-from poor_bench.sandbox.inside.descriptors import ChildOutput
-from poor_bench.sandbox.inside.policy import SandboxPolicy
-from poor_bench.sandbox.program import Limits
-from poor_bench.sandbox.wire.channel import (
+from poor_bench.sandbox.channel import (
     Channel,
     ChannelClosedError,
     DescriptorConnection,
     SocketConnection,
 )
-from poor_bench.sandbox.wire.messages import CandidateOrder, message_to_order, order_to_message
+from poor_bench.sandbox.inside.child import carry_out, serve
+from poor_bench.sandbox.inside.descriptors import ChildOutput
+from poor_bench.sandbox.inside.policy import SandboxPolicy
+from poor_bench.sandbox.messages import CandidateOrder, message_to_order, order_to_message
+from poor_bench.sandbox.program import Limits
 
 # not those that do work at every fork (logging, random, threading), nor large ones that few use
 # (dataclasses brings inspect and ast): each page of memory and each library makes every fork slower

@@ -27,6 +27,7 @@ from contextlib import suppress
 from struct import Struct
 from typing import NoReturn
 
+from poor_bench.sandbox.channel import Channel, DescriptorConnection, SocketConnection
 from poor_bench.sandbox.inside.child import live
 from poor_bench.sandbox.inside.descendants import Descendants
 from poor_bench.sandbox.inside.descriptors import (
@@ -43,9 +44,8 @@ from poor_bench.sandbox.inside.python_files import find_import_folders, forget_p
 from poor_bench.sandbox.inside.warm_up import freeze, preload, rehearse
 from poor_bench.sandbox.inside.zygote_context import ZygoteContext, enter_zygote_context
 from poor_bench.sandbox.levels import Mechanism
+from poor_bench.sandbox.messages import APART, IN_TURN, pack_exit, pack_failure
 from poor_bench.sandbox.program import Exit, Limits
-from poor_bench.sandbox.wire.channel import Channel, DescriptorConnection, SocketConnection
-from poor_bench.sandbox.wire.messages import APART, IN_TURN, pack_exit, pack_failure
 
 _DESCRIPTORS = Struct(f"@{len(RECEIVED)}ii")
 _MANY = 4096

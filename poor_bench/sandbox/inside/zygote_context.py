@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from poor_bench.sandbox.encoding import decode_trusted, encode
 from poor_bench.sandbox.inside.descendants import Descendants
 from poor_bench.sandbox.inside.policy import ResourceLimits, require_memory_limit
 from poor_bench.sandbox.inside.python_files import (
@@ -25,7 +26,6 @@ from poor_bench.sandbox.levels import Mechanism
 from poor_bench.sandbox.linux import namespaces, rights, seccomp, system_calls
 from poor_bench.sandbox.linux.system_calls import PreparedCalls
 from poor_bench.sandbox.program import Limits
-from poor_bench.sandbox.wire.encoding import decode_trusted, encode
 
 _SWITCHED_OFF = "switched off"
 _MORE_DESCRIPTORS_THAN_OPEN = 4096

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from poor_bench.config.document import Document
+from poor_bench.config.document import Document, Report
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import decode_llms_file
-from poor_bench.config.report import Report
 from poor_bench.models.llm import LLM, Prices, Timeouts, resolve_llm_id
 from poor_bench.tuning.sweep import make_entry, make_variant, write_value
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from poor_bench.messages import cut_text
-from poor_bench.sandbox.wire.plain import MAX_DEPTH, MAX_NAME, EncodeError, OpaqueObject, to_plain
+from poor_bench.sandbox.plain import MAX_DEPTH, MAX_NAME, EncodeError, OpaqueObject, to_plain
 
 # longest encoding of one value
 MAX_BYTES = 1024 * 1024

@@ -9,7 +9,7 @@ import time
 from struct import Struct
 from typing import Any, Protocol
 
-from poor_bench.sandbox.wire.encoding import (
+from poor_bench.sandbox.encoding import (
     MAX_BYTES,
     DecodeError,
     decode,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.cli.init import create_workspace
 from poor_bench.config.load import load_workspace
-from poor_bench.config.new_workspace import create_workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.test import merge_specs
 from poor_bench.workspace_folder import WorkspaceFolder

@@ -28,6 +28,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from poor_bench.messages import cut_text
+from poor_bench.sandbox.encoding import DecodeError
 from poor_bench.sandbox.program import (
     CaseEnd,
     CaseOutcome,
@@ -39,7 +40,6 @@ from poor_bench.sandbox.program import (
     LoadEnd,
     LoadOutcome,
 )
-from poor_bench.sandbox.wire.encoding import DecodeError
 
 # longest texts and largest numbers that are taken from a candidate, whatever it sends
 _MAX_FUNCTIONS = 20

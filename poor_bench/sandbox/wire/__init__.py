@@ -1,1 +1,0 @@
-"""What crosses the border between this process and candidate code: values, messages, frames."""

@@ -142,6 +142,13 @@ class BatchApi(Protocol):
     most_bytes: int
     """Bytes that the lines of a batch may have in all."""
 
+    @property
+    def refused(self) -> frozenset[str]:
+        """Parts of requests that the model refused so far, such as `temperature`."""
+
+    def leave_out(self, refused: Iterable[str]) -> None:
+        """Build further requests without what the model refused in an earlier process."""
+
     def line(self, custom_id: str, request: ChatRequest) -> bytes:
         """Write one request as the provider wants it in a batch, without a line end."""
 

@@ -313,6 +313,8 @@ def print_submission(done: Submission, name: Callable[[str], str]) -> None:
     """Print what was submitted, what it costs, and what stays pending and why."""
     for note in done.notes:
         say(f"Submitted {write_count(len(note.items), 'request')} to {name(note.llm_id)}")
+    for llm_id, refused in done.refused.items():
+        say(f"{name(llm_id)}: sent without {', '.join(refused)}, refused in an earlier batch.")
     if done.notes:
         say(write_cost(done.batch_usd, done.live_usd))
     for llm_id, n_trials in done.unbatched.items():
@@ -346,6 +348,7 @@ def submission_to_json(done: Submission) -> dict[str, Any]:
         "estimated_cost_usd": done.batch_usd,
         "estimated_live_cost_usd": done.live_usd,
         "unbatched": done.unbatched,
+        "refused": done.refused,
         "n_over_limit": done.n_over_limit,
         "problems": done.problems,
     }

@@ -22,7 +22,15 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import BatchLookup, BatchProgress, BatchState, CallControl
-from poor_bench.providers.chat_wire import ChatWire, count_at, mapping_at, mappings_at, text_at
+from poor_bench.providers.chat_wire import (
+    ChatWire,
+    Refused,
+    count_at,
+    mapping_at,
+    mappings_at,
+    text_at,
+)
+from poor_bench.providers.error_reply import read_error
 from poor_bench.providers.http_chat import HttpChat
 from poor_bench.providers.transport.reply import MalformedJsonError, dump_json, load_json
 
@@ -75,8 +83,6 @@ def walk(
 _CALL = "/v1/chat/completions"
 _MARK = "poor_bench_batch"
 """Name of our key among the metadata of a batch."""
-_RENAMED = frozenset({"max_tokens"})
-"""All models take `max_completion_tokens`, newer ones nothing else; nobody answers a refusal."""
 _STATES = {
     "completed": BatchState.ENDED,
     "expired": BatchState.EXPIRED,
@@ -86,19 +92,61 @@ _STATES = {
 _BOUNDARY = "poor-bench-form-7a1f0c5e9d"
 
 
-class OpenAIBatches:
-    """The batches of one account; see `poor_bench.ports.BatchApi`."""
+class _Batches:
+    """The batches of one account; see `poor_bench.ports.BatchApi`.
 
-    most_items = 50_000
-    most_bytes = 200_000_000
+    Nobody answers a refusal while a batch is submitted. So it is learnt from when the batch is
+    read, and the next one goes without what was refused.
+    """
+
+    _always_without: Refused = frozenset()
 
     def __init__(self, chat: HttpChat, wire: ChatWire) -> None:
         self._chat = chat
         self._wire = wire
 
+    @property
+    def refused(self) -> Refused:
+        """Parts of requests that the model refused so far."""
+        return self._chat.refused
+
+    def leave_out(self, refused: Iterable[str]) -> None:
+        """Leave out what an earlier batch learnt."""
+        self._chat.refused |= frozenset(refused)
+
+    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
+        """Yield the lines of a file of results."""
+        return self._chat.lines(self._wire, path, control)
+
+    def _body(self, request: ChatRequest, refused: Refused = frozenset()) -> dict[str, Any]:
+        return self._wire.body(in_one_piece(request), self._always_without | refused)
+
+    def _refuse(
+        self, error: Mapping[str, Any], request: ChatRequest, status: int | None = None
+    ) -> ProviderError:
+        """Make the error for a refused request, and learn what to leave out."""
+        refusal = self._chat.refusal(error, status)
+        if refusal.kind is not FailureKind.BAD_REQUEST:
+            return refusal
+        part = self._wire.refusal(read_error(error, status), self._body(request))
+        if part is None:
+            return refusal
+        self.leave_out([part])
+        message = f"{refusal}; the next request is sent without {part}"
+        return ProviderError(message, kind=refusal.kind, status=refusal.status)
+
+
+class OpenAIBatches(_Batches):
+    """The batches of an OpenAI account."""
+
+    most_items = 50_000
+    most_bytes = 200_000_000
+    _always_without = frozenset({"max_tokens"})
+    """All models take `max_completion_tokens`, newer ones nothing else."""
+
     def line(self, custom_id: str, request: ChatRequest) -> bytes:
         """Write one request as a line of the input file."""
-        body = self._wire.body(in_one_piece(request), _RENAMED)
+        body = self._body(request, self.refused)
         return dump_json({"custom_id": custom_id, "method": "POST", "url": _CALL, "body": body})
 
     def find_newest(self, control: CallControl) -> str:
@@ -146,25 +194,21 @@ class OpenAIBatches:
             error=self._explain(batch) if state is BatchState.FAILED else None,
         )
 
-    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
-        """Yield the lines of a file."""
-        return self._chat.lines(self._wire, path, control)
-
     def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
         """Read the answer, or raise the error, of one line."""
         if error := mapping_at(line, "error"):
-            raise self._read_error(error)
+            raise self._read_error(error, request)
         response = mapping_at(line, "response")
         status, body = count_at(response, "status_code") or 200, mapping_at(response, "body")
         if status >= 300 or body.get("error"):
-            raise self._chat.refusal(body, status)
+            raise self._refuse(body, request, status)
         return self._chat.read_kept(self._wire, request, body)
 
     def cancel(self, batch_id: str, control: CallControl) -> None:
         """Ask OpenAI to stop the batch."""
         self._chat.post(self._wire, f"/batches/{batch_id}/cancel", control, {})
 
-    def _read_error(self, error: Mapping[str, Any]) -> ProviderError:
+    def _read_error(self, error: Mapping[str, Any], request: ChatRequest) -> ProviderError:
         match text_at(error, "code"):
             case "batch_expired":
                 message = "the batch expired before this request was answered"
@@ -172,7 +216,7 @@ class OpenAIBatches:
             case "batch_cancelled":
                 message = "the batch was cancelled before this request was answered"
                 return ProviderError(message, kind=FailureKind.CANCELLED)
-        return self._chat.refusal(error)
+        return self._refuse(error, request)
 
     def _explain(self, batch: Mapping[str, Any]) -> ProviderError:
         found = mappings_at(mapping_at(batch, "errors"), "data")
@@ -195,19 +239,15 @@ _PATH = "/v1/messages/batches"
 _COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
 
 
-class AnthropicBatches:
-    """The batches of one account; see `poor_bench.ports.BatchApi`."""
+class AnthropicBatches(_Batches):
+    """The batches of an Anthropic account."""
 
     most_items = 100_000
     most_bytes = 256_000_000
 
-    def __init__(self, chat: HttpChat, wire: ChatWire) -> None:
-        self._chat = chat
-        self._wire = wire
-
     def line(self, custom_id: str, request: ChatRequest) -> bytes:
         """Write one request as an item of the list of requests."""
-        body = self._wire.body(in_one_piece(request), frozenset())
+        body = self._body(request, self.refused)
         return dump_json({"custom_id": custom_id, "params": body})
 
     def find_newest(self, control: CallControl) -> str:
@@ -239,10 +279,6 @@ class AnthropicBatches:
         """Find out how far a batch is."""
         return _read_progress(self._chat.get(self._wire, f"{_PATH}/{batch_id}", control))
 
-    def fetch(self, path: str, control: CallControl) -> Iterator[bytes]:
-        """Yield the lines of the results."""
-        return self._chat.lines(self._wire, path, control)
-
     def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
         """Read the answer, or raise the error, of one line."""
         result = mapping_at(line, "result")
@@ -255,7 +291,8 @@ class AnthropicBatches:
             case "canceled":
                 message = "the batch was cancelled before this request was answered"
                 raise ProviderError(message, kind=FailureKind.CANCELLED)
-        raise self._chat.refusal(mapping_at(result, "error") or {"message": "no reason given"})
+        error = mapping_at(result, "error") or {"message": "no reason given"}
+        raise self._refuse(error, request)
 
     def cancel(self, batch_id: str, control: CallControl) -> None:
         """Ask Anthropic to stop the batch."""

@@ -118,7 +118,11 @@ _RULES = (
         codes=frozenset({"overloaded_error", "api_error", "server_error", "timeout_error"}),
     ),
     _Rule(kind=FailureKind.MODEL_NOT_FOUND, statuses=frozenset({404, 405, 410})),
-    _Rule(kind=FailureKind.BAD_REQUEST, statuses=frozenset(range(300, 500))),
+    _Rule(
+        kind=FailureKind.BAD_REQUEST,
+        statuses=frozenset(range(300, 500)),
+        codes=frozenset({"invalid_request_error"}),  # in a batch, no status stands beside it
+    ),
 )
 
 

@@ -82,7 +82,8 @@ class HttpChat:
             key_variable=key_variable(llm, services.environ),
         )
         self._server = Server(url, services.environ, services.clock)
-        self._refused: Refused = frozenset()
+        self.refused: Refused = frozenset()
+        """Parts of requests that the server refused; they are left out."""
 
     def complete(self, wire: ChatWire, request: ChatRequest, control: CallControl) -> Completion:
         """Ask the LLM; a refused parameter is left out from then on.
@@ -93,7 +94,7 @@ class HttpChat:
         """
         key = read_key(self._llm, self._services.environ)
         while True:
-            refused = self._refused
+            refused = self.refused
             body = wire.body(request, refused)
             with self._exchange(wire, body, key, control) as reply:
                 if reply.status < 300:
@@ -102,7 +103,7 @@ class HttpChat:
             without = wire.refusal(error, body) if error.status in {400, 422} else None
             if without is None or without in refused:
                 raise self._refusal(error, reply.headers, key)
-            self._refused = self._refused | {without}
+            self.refused |= {without}
 
     def get(self, wire: ChatWire, path: str, control: CallControl) -> dict[str, Any]:
         """Fetch the JSON object under a path; raises as `complete`."""

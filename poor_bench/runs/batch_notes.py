@@ -5,6 +5,7 @@ batches/<key>.jsonl            journal: the intent as its header, then one line 
 batches/<key>.requests.jsonl   the requests, one a line, as they were built
 batches/<key>.results.jsonl    the provider's answers, once they are fetched
 batches/closed/<key>.jsonl     notes of batches that are done with
+batches/refused.json           by LLM: parts of requests that are left out; may be deleted
 ```
 
 The intent is on the disk before anything is sent. A batch without the step `submitted` is looked
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from poor_bench.config.document import UnreadableError, read_text, write_atomically
 from poor_bench.errors import StoreError
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.runs.journal import JournalWriter, dump_record, read_header, read_journal
@@ -30,6 +32,7 @@ from poor_bench.safe_files import open_regular, os_errors_told
 
 VERSION = 1
 _CLOSED = "closed"
+_REFUSED = "refused.json"
 
 
 class BatchedTrial(NamedTuple):
@@ -158,6 +161,28 @@ class BatchNotes:
             path.with_suffix(".lock").unlink(missing_ok=True)
             if not keep_results:
                 self.results_file(note).unlink(missing_ok=True)
+
+    def load_refused(self) -> dict[str, list[str]]:
+        """Load what each LLM refused in its batches; a file that cannot be read counts as empty."""
+        from pydantic import TypeAdapter
+
+        try:
+            text = read_text(self.folder / _REFUSED)
+            return TypeAdapter(dict[str, list[str]]).validate_json(text)
+        except (UnreadableError, ValueError):
+            return {}
+
+    def note_refused(self, llm_id: str, refused: Iterable[str]) -> None:
+        """Write down what an LLM refused.
+
+        Raises:
+            ConfigError: If it cannot be written.
+        """
+        known = self.load_refused()
+        added = sorted({*known.get(llm_id, ()), *refused})
+        if added != known.get(llm_id, []):
+            content = orjson.dumps(known | {llm_id: added}, option=orjson.OPT_INDENT_2)
+            write_atomically(self.folder / _REFUSED, content.decode() + "\n")
 
     def _path(self, note: BatchNote) -> Path:
         return self.folder / f"{note.key}.jsonl"

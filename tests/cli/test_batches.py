@@ -196,6 +196,43 @@ def test_what_a_batch_did_not_answer_is_pending_with_the_reason(
     assert [len(each.requests) for each in batch_server.batches] == [4, 1]
 
 
+@pytest.mark.parametrize(
+    ("provider", "refusal", "sent"),
+    [
+        ("openai", "Unsupported parameter: 'top_p' is not supported with this model.", "body"),
+        ("anthropic", "`top_p` is deprecated for this model.", "params"),
+    ],
+)
+def test_what_a_model_refuses_in_a_batch_is_left_out_of_the_next_one(
+    workspace_files: WorkspaceFiles,
+    batch_server: BatchServer,
+    capsys: pytest.CaptureFixture[str],
+    provider: str,
+    refusal: str,
+    sent: str,
+) -> None:
+    folder = build(workspace_files, provider, parameters={"top_p": 0.5, "max_tokens": 9})
+    submit(folder)
+    for each in batch_server.batches[0].requests:
+        assert each[sent]["top_p"] == 0.5
+        batch_server.batches[0].outcomes[each["custom_id"]] = refusal
+    batch_server.finish()
+    assert call(folder, "status") == 0
+    failures = [result.failure for result in stored(folder)]
+    assert {failure.kind for failure in failures if failure} == {FailureKind.BAD_REQUEST}
+    assert all(failure and "sent without top_p" in failure.message for failure in failures)
+    capsys.readouterr()
+    submit(folder)
+    assert "sent without top_p, refused in an earlier batch" in capsys.readouterr().out
+    assert all("top_p" not in each[sent] for each in batch_server.batches[1].requests)
+    batch_server.finish()
+    assert call(folder, "run") == 0
+    assert [result.score for result in stored(folder)] == [1.0] * 4
+    (folder / "batches" / "refused.json").write_text("rubbish")
+    assert call(folder, "run", "--batch", "--force", "--unchecked") == 0
+    assert all(each[sent]["top_p"] == 0.5 for each in batch_server.batches[2].requests)
+
+
 def test_a_batch_that_the_provider_refuses_as_a_whole_leaves_all_pending(
     workspace_files: WorkspaceFiles, batch_server: BatchServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

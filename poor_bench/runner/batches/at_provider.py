@@ -51,6 +51,8 @@ class Submission:
     n_over_limit: int = 0
     """Trials that stay pending, since they would exceed the cost limit."""
     problems: list[str] = field(default_factory=list)
+    refused: dict[str, list[str]] = field(default_factory=dict)
+    """LLM id to what it refused in an earlier batch, so that it was not sent."""
 
     def add(self, note: BatchNote, chunk: Chunk) -> None:
         """Count a batch that was submitted."""
@@ -154,6 +156,9 @@ class Submitter:
         cancelled: Callable[[], bool],
     ) -> None:
         api = self._manager.open_batches(work.llm)
+        if refused := self._notes.load_refused().get(work.llm.id):
+            api.leave_out(refused)
+            done.refused[work.llm.id] = refused
         for chunk in split(items, self._build, api):
             try:
                 done.add(self._submit_chunk(work.llm, chunk, cancelled), chunk)

@@ -283,6 +283,8 @@ class BatchCollector:
     def close(self, fetched: Iterable[BatchAnswers], plan: CollectPlan) -> None:
         """Be done with batches whose answers are stored."""
         for answers in fetched:
+            if answers.api.refused:
+                self._notes.note_refused(answers.llm.id, answers.api.refused)
             has_rest = bool(answers.index.n_unknown) or plan.n_orphans > 0
             self._notes.close(answers.note, _describe(answers), keep_results=has_rest)
 

@@ -149,3 +149,63 @@ def test_a_dead_endpoint_gets_no_chunk() -> None:
     budget = Budget(1.0)
     with pytest.raises(ProviderError):
         ChunkPermit(caller, hold(budget, caller.llm, 2), never)
+
+
+def test_a_failure_in_a_chunk_counts_as_the_first_attempt() -> None:
+    clock = FakeClock()
+    caller = _caller(ListedProvider([_error(FailureKind.TIMEOUT), ANSWER]), clock)
+    with pytest.raises(ProviderError) as raised:
+        caller.complete(REQUEST, never, _error(FailureKind.TIMEOUT))
+    assert raised.value.attempts == 2, "a timeout is tried twice in all"
+
+
+def hold(budget: Budget, llm: LLM, n_requests: int) -> list[Hold]:
+    return [budget.hold_request(llm, REQUEST.messages, 1000) for _ in range(n_requests)]
+
+
+def test_a_chunk_is_cut_where_the_money_ends_and_pays_what_it_cost() -> None:
+    caller = _caller(ListedProvider([]), FakeClock())
+    llm = LLM(id="x:y", provider="x", name="y", prices=Prices(input=0.0, output=1000.0))
+    budget = Budget(2.5)
+    permit = ChunkPermit(caller, hold(budget, llm, 5), never)
+    assert len(permit.starts_s) == 2, "each request may cost a dollar"
+    with pytest.raises(CostLimitError):
+        ChunkPermit(caller, hold(budget, llm, 1), never)
+    permit.settle(0, replace(ANSWER, usage=Usage(completion_tokens=500)))
+    permit.close()
+    assert budget.spent_usd == 0.5
+    with ExitStack() as stack:
+        again = ChunkPermit(caller, hold(budget, llm, 2), never)
+        stack.callback(again.close)
+        assert len(again.starts_s) == 2, "what was not asked costs nothing"
+
+
+def test_requests_of_a_chunk_are_spaced_and_those_that_would_start_too_late_are_left() -> None:
+    clock = FakeClock()
+    caller = _caller(ListedProvider([]), clock)
+    caller.limiter.apply_limits(None, requests_per_minute=240)
+    budget, llm = Budget(), caller.llm
+    first = ChunkPermit(caller, hold(budget, llm, 9), never)
+    assert first.starts_s == (0.0, 0.25, 0.5, 0.75, 1.0)
+    second = ChunkPermit(caller, hold(budget, llm, 2), never)
+    assert clock.seconds == 1.25, "the next chunk starts behind the last request of the first"
+    assert second.starts_s == (0.0, 0.25)
+
+
+def test_a_chunk_holds_one_place_until_nothing_more_is_asked() -> None:
+    caller = _caller(ListedProvider([]), FakeClock())
+    caller.limiter.apply_limits(1, None)
+    answers = iter([False, True])
+    permit = ChunkPermit(caller, hold(Budget(), caller.llm, 3), never)
+    with pytest.raises(RunCancelledError):
+        ChunkPermit(caller, hold(Budget(), caller.llm, 3), lambda: next(answers))
+    permit.leave()
+    assert len(ChunkPermit(caller, hold(Budget(), caller.llm, 3), never).starts_s) == 3
+
+
+def test_a_dead_endpoint_gets_no_chunk() -> None:
+    caller = _caller(ListedProvider([]), FakeClock())
+    caller.limiter.close(_error(FailureKind.AUTH))
+    budget = Budget(1.0)
+    with pytest.raises(ProviderError):
+        ChunkPermit(caller, hold(budget, caller.llm, 2), never)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.llm_manager import LLMManager
     from poor_bench.results.figures import Means
+    from poor_bench.runner.batches.batches import BatchCost
     from poor_bench.runner.plan import LLMWork, Plan
     from poor_bench.runner.selection import Selection
     from poor_bench.sandbox import SandboxTerms
@@ -62,6 +63,8 @@ class RunPreview:
     """Of the LLMs whose prices are known; None where there is none, or none that costs money."""
     n_in_batch: int = 0
     """Trials that are left out, since a provider answers them in a batch."""
+    batch: BatchCost | None = None
+    """Of the trials whose provider takes batches; None where none does."""
 
     @property
     def needs_consent(self) -> bool:
@@ -107,7 +110,9 @@ class RunPlans:
             states = runner.states(selection)
             plan = selection.plan(states)
             means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
-            return preview_run(plan, runner.manager, means, runner.estimate_costs)
+            planned = preview_run(plan, runner.manager, means, runner.estimate_costs)
+            batch = runner.batches.estimate(plan)
+            return replace(planned, batch=batch) if batch.n_trials else planned
 
     def sandbox_terms(self) -> SandboxTerms | None:
         """Describe the sandbox for code of models; None if no test runs such code.

@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poor_bench.dashboard.services.run_state import LLMPhase, LLMProgress, RunPhase, RunState
+from poor_bench.dashboard.services.run_state import (
+    LLMPhase,
+    LLMProgress,
+    RunPhase,
+    RunState,
+    RunWay,
+)
 from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
 from poor_bench.dashboard.services.running import OwnRun, Work
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
+from poor_bench.messages import write_count
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.pool.control import RunControl
 from poor_bench.runner.selection import Selection
@@ -69,15 +76,18 @@ class RunService:
         self._watcher: RunWatcher | None = None
         self._control = RunControl()
 
-    def start(self, selection: Selection) -> RunState:
+    def start(self, selection: Selection, way: RunWay = RunWay.LIVE) -> RunState:
         """Start a run; starting again what is running already changes nothing.
+
+        Args:
+            selection: What is run or submitted.
+            way: How it gets its answers.
 
         Raises:
             RunRefusedError: If another run is under way, here or in another process.
         """
-        self._own_run.start(
-            selection, self._require_nothing_else, partial(self._prepare, selection)
-        )
+        prepare = partial(self._prepare, selection, way)
+        self._own_run.start((selection, way), self._require_nothing_else, prepare)
         return self.state()
 
     def pause(self) -> RunState:
@@ -133,14 +143,17 @@ class RunService:
         """Wait until no run of ours is under way."""
         self._own_run.wait(timeout_s)
 
-    def _prepare(self, selection: Selection) -> Work:
+    def _prepare(self, selection: Selection, way: RunWay) -> Work:
         turn = self._take_turn()
         self._control = RunControl()
-        self._watcher = RunWatcher(self._clock, selection)
-        work = partial(self._work, selection, self._watcher, self._control)
+        # Only a live run can be resumed as it was.
+        self._watcher = RunWatcher(self._clock, selection if way is RunWay.LIVE else None)
+        work = partial(self._work, selection, way, self._watcher, self._control)
         return partial(_in_turn, turn, work)
 
-    def _work(self, selection: Selection, watcher: RunWatcher, control: RunControl) -> None:
+    def _work(
+        self, selection: Selection, way: RunWay, watcher: RunWatcher, control: RunControl
+    ) -> None:
         """Run; whatever ends the thread, the page learns that the run is over."""
         end = (
             RunPhase.BROKEN,
@@ -149,10 +162,10 @@ class RunService:
         try:
             runner = self._open_runner()
             try:
-                finished = runner.run(runner.plan(selection), watcher, control)
+                message = _RUN[way](runner, selection, watcher, control)
             finally:
                 runner.close()
-            end = (RunPhase.CANCELLED if finished.cancelled else RunPhase.FINISHED, "")
+            end = (RunPhase.CANCELLED if control.cancelled() else RunPhase.FINISHED, message)
         except PoorBenchError as error:
             end = (RunPhase.BROKEN, error_text(error))
         finally:
@@ -191,6 +204,42 @@ class RunService:
             return self._last_run.find_unfinished(self._open_store())
         except (PoorBenchError, OSError):
             return None
+
+
+def _run_live(
+    runner: WorkspaceRunner, selection: Selection, watcher: RunWatcher, control: RunControl
+) -> str:
+    runner.run(runner.plan(selection), watcher, control)
+    return ""
+
+
+def _submit(
+    runner: WorkspaceRunner, selection: Selection, _watcher: RunWatcher, control: RunControl
+) -> str:
+    """Submit trials as batches; say what was submitted, and what was not and why."""
+    plan = runner.plan(selection)
+    runner.scorer.require_judges(plan.tests())
+    done = runner.batches.submit(plan, cancelled=control.cancelled)
+    n_live = sum(done.unbatched.values())
+    said = [f"Submitted {write_count(done.n_submitted, 'trial')} as a batch."]
+    said += [f"{write_count(n_live, 'trial')} pending: no batches there."] if n_live else []
+    said += [f"{problem}." for problem in done.problems]
+    return " ".join(said)
+
+
+def _collect(
+    runner: WorkspaceRunner, _selection: Selection, watcher: RunWatcher, control: RunControl
+) -> str:
+    """Collect the answers of batches; say how many, and how many are awaited."""
+    found = runner.collect_batches(watcher, control)
+    n_awaited = sum(len(view.note.items) for view in found.waiting)
+    said = [f"Collected {write_count(found.n_batches, 'batch')}."]
+    said += [f"{write_count(n_awaited, 'trial')} still in a batch."] if n_awaited else []
+    said += [f"{problem}." for problem in found.problems]
+    return " ".join(said)
+
+
+_RUN = {RunWay.LIVE: _run_live, RunWay.BATCH: _submit, RunWay.COLLECT: _collect}
 
 
 def _in_turn(turn: RunTurn | None, work: Work) -> None:

@@ -28,6 +28,16 @@ class RunPhase(StrEnum):
     """Another process ran it, and it stopped before its end; what it stored is kept."""
 
 
+class RunWay(StrEnum):
+    """How a run gets its answers."""
+
+    LIVE = "live"
+    BATCH = "batch"
+    """It submits the trials as batches, and ends."""
+    COLLECT = "collect"
+    """It fetches and scores the answers of batches that are done."""
+
+
 class LLMPhase(StrEnum):
     """What an LLM of a run is doing."""
 

@@ -26,10 +26,11 @@ EstimateCosts = Callable[[WorkItem], Iterator[tuple[LLM, float | None]]]
 
 
 class BatchCost(NamedTuple):
-    """Estimated costs of what could be asked in batches, in US dollars, without judges."""
+    """What could be asked in batches: estimated costs in US dollars, without judges."""
 
     batch_usd: float
     live_usd: float
+    n_trials: int
 
 
 class Batches:
@@ -83,12 +84,14 @@ class Batches:
     def estimate(self, plan: Plan) -> BatchCost:
         """Estimate what the part of a plan that can be batched costs, both ways."""
         batch_usd = live_usd = 0.0
+        n_trials = 0
         for work in plan.works:
             if self._manager.takes_batches(work.llm):
+                n_trials += len(work)
                 for priced in map(self._price, work.items()):
                     batch_usd += priced.batch_usd or 0.0
                     live_usd += priced.live_usd or 0.0
-        return BatchCost(batch_usd, live_usd)
+        return BatchCost(batch_usd, live_usd, n_trials)
 
     def submit(
         self, plan: Plan, limit_usd: float = math.inf, cancelled: Callable[[], bool] = lambda: False

@@ -88,7 +88,7 @@ def test_a_chosen_class_that_does_not_exist_runs_nothing_instead_of_everything(
     url = RunUrl(classes=("summs",))
     _, classes, _ = callbacks.options(services, url)
     assert {"value": "summs", "label": "summs (missing)"} in classes
-    shown, is_off = callbacks.plan(services, read_selection(url))
+    shown, is_off, *_buttons = callbacks.plan(services, read_selection(url))
     assert "matches nothing" in text_of(shown)
     assert is_off
 
@@ -128,7 +128,7 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
     workspace_files.add_tests(3)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    plan, is_off = callbacks.plan(services, Selection())
+    plan, is_off, *_buttons = callbacks.plan(services, Selection())
     assert "3" in text_of(plan)
     assert "unknown" in text_of(plan)
     assert not is_off
@@ -137,11 +137,29 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
     assert lines[1] == "scripted:one,scripted:one,3,,0.0"
 
 
+def test_a_batch_is_offered_with_its_price_beside_the_live_price(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("here", "4")
+    services = services_of(workspace_files.write())
+    shown, _, *buttons = callbacks.plan(services, Selection())
+    assert "As a batch" not in text_of(shown)
+    assert buttons == ["none", "none"]
+    prices = {"input": 0, "output": 1000}
+    workspace_files.llms.append({"provider": "openai", "name": "m", "prices": prices})
+    services = services_of(workspace_files.write())
+    shown, is_off, *buttons = callbacks.plan(services, Selection())
+    assert "As a batch $0.50 2 trials, $1.00 live" in text_of(shown)
+    assert not is_off
+    assert buttons == ["inline-block", "none"]
+
+
 def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(1)
     workspace_files.add_llm("off", "4", enabled=False)
     services = services_of(workspace_files.write())
-    plan, is_off = callbacks.plan(services, Selection())
+    plan, is_off, *_buttons = callbacks.plan(services, Selection())
     assert "Nothing is pending" in text_of(plan)
     assert is_off
 
@@ -149,10 +167,10 @@ def test_with_nothing_pending_there_is_nothing_to_start(workspace_files: Workspa
 def test_a_workspace_without_tests_or_llms_says_what_is_missing(
     workspace_files: WorkspaceFiles,
 ) -> None:
-    plan, is_off = callbacks.plan(services_of(workspace_files.write()), Selection())
+    plan, is_off, *_buttons = callbacks.plan(services_of(workspace_files.write()), Selection())
     assert ("No tests yet" in text_of(plan), is_off) == (True, True)
     workspace_files.add_tests(1)
-    plan, is_off = callbacks.plan(services_of(workspace_files.write()), Selection())
+    plan, is_off, *_buttons = callbacks.plan(services_of(workspace_files.write()), Selection())
     assert ("Add a model" in text_of(plan), is_off) == (True, True)
 
 
@@ -160,7 +178,7 @@ def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFi
     workspace_files.add_tests(1)
     workspace_files.add_llm("one", "4")
     services = services_of(workspace_files.write())
-    plan, is_off = callbacks.plan(services, Selection(tests=("sum_0O1",)))
+    plan, is_off, *_buttons = callbacks.plan(services, Selection(tests=("sum_0O1",)))
     assert "sum_0O1" in text_of(plan)
     assert "nearest: " in text_of(plan)
     assert is_off
@@ -384,7 +402,7 @@ def test_who_starts_second_is_told_and_shown_the_run_of_the_first(
     workspace_files.add_llm("one", "4", parameters={"latency_ms": 60_000})
     services = services_of(workspace_files.write())
     callbacks.start(services, Selection())
-    _, class_name, *_ = callbacks.start(services, Selection(tests=("sum_001",)))
+    _, class_name, *_buttons = callbacks.start(services, Selection(tests=("sum_001",)))
     assert told == ["Another run is in progress. Wait until it ends, or cancel it."]
     assert "is-active" in class_name
     services.runs.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.dashboard.services.run_service import RunService
-from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase, RunState
+from poor_bench.dashboard.services.run_state import LLMPhase, RunPhase, RunState, RunWay
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, FinishReason, Timing
@@ -20,6 +20,8 @@ from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
 from tests.providers.idle_provider import IdleProvider
+from tests.providers.servers.batch_format import BatchServer
+from tests.providers.servers.fake_server import serving
 
 PATIENCE_S = 20.0
 
@@ -194,3 +196,37 @@ def test_nothing_is_started_while_an_agent_is_judged(folder: Path) -> None:
     )
     with pytest.raises(RunRefusedError, match="an agent is being judged"):
         service.start(Selection())
+
+
+def test_trials_are_submitted_as_a_batch_and_collected(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("here", "4")
+    workspace_files.llms.append({"provider": "openai", "name": "m"})
+    folder, batches = workspace_files.write(), BatchServer()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    with serving(batches) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        service = service_over(folder)
+        submitted = wait_for_end(service, RunWay.BATCH)
+        assert (
+            submitted.message
+            == "Submitted 3 trials as a batch. 3 trials pending: no batches there."
+        )
+        assert not submitted.can_continue
+        awaited = wait_for_end(service, RunWay.COLLECT)
+        assert awaited.message == "Collected 0 batches. 3 trials still in a batch."
+        batches.finish()
+        collected = wait_for_end(service, RunWay.COLLECT)
+        assert (collected.message, collected.n_done) == ("Collected 1 batch.", 3)
+    results = list(WorkspaceFolder(folder).store.results())
+    assert [(result.via, result.score) for result in results] == [("batch", 1.0)] * 3
+
+
+def wait_for_end(service: RunService, way: RunWay) -> RunState:
+    service.start(Selection(), way)
+    service.wait(PATIENCE_S)
+    state = service.state()
+    assert state.phase is RunPhase.FINISHED
+    return state

@@ -44,12 +44,13 @@ from poor_bench.dashboard.pages.run.progress import (
     run_head,
 )
 from poor_bench.dashboard.pages.run.tuning import register_tuning
-from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.run_state import RunPhase, RunWay
 from poor_bench.dashboard.start_form import list_running
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
+from poor_bench.runner.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
-    from poor_bench.runner.selection import Selection
 
 
 Options = list[dict[str, str]]
@@ -93,16 +93,25 @@ def _with_chosen(options: Options, chosen: Sequence[str]) -> Options:
 
 def plan(
     services: Services, selection: Selection, url: RunUrl | None = None
-) -> tuple[Component, bool]:
-    """Return the plan of a choice, and whether there is nothing to start."""
+) -> tuple[Component, bool, str, str]:
+    """Show the plan of a choice.
+
+    Returns:
+        The plan, True if nothing is to start, and the display of the two buttons of batches.
+    """
     if (missing := nothing_to_run(services.files.workspace())) is not None:
-        return missing, True
+        return missing, True, "none", "none"
     try:
         planned = services.plans.preview(selection)
     except ConfigError as error:
-        return error_banner(error), True
+        return error_banner(error), True, "none", "none"
     is_off = not planned.llms or services.runs.state().is_active
-    return preview(planned, services.llms.name, url), is_off
+    shown = preview(planned, services.llms.name, url)
+    return shown, is_off, _display(planned.batch), _display(planned.n_in_batch)
+
+
+def _display(is_of_use: object) -> str:
+    return "inline-block" if is_of_use else "none"
 
 
 def sandbox(services: Services) -> Component | None:
@@ -129,7 +138,8 @@ def failures_csv(services: Services) -> TableFile:
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
     _register_choice(app, services)
-    _register_run(app, services)
+    _register_shown(app, services)
+    _register_buttons(app, services)
     register_tuning(app, services, LINKS, RunUrl)
     bind_files(app, services, RunIds.DOWNLOAD, {RunIds.FAILURES_CSV: failures_csv})
     bind_files(
@@ -189,15 +199,17 @@ def _register_choice(app: Dash, services: Services) -> None:
         app,
         Output(RunIds.PREVIEW, "children"),
         Output(RunIds.START, "disabled"),
+        Output(RunIds.BATCH, "display"),
+        Output(RunIds.COLLECT, "display"),
         Input(RunIds.CLOCK, "disabled"),
         Input(RunIds.SEARCH, "data"),
         *controls(Input),
     )
     def _show_plan(_is_still: bool, search: str, *values: Any) -> Any:
         if services.runs.state().is_active:
-            return run_is_under_way(), True
-        shown, is_off = plan(services, chosen(values), RunUrl.read(search))
-        return still(shown, search=search), is_off
+            return run_is_under_way(), True, "none", "none"
+        shown, *buttons = plan(services, chosen(values), RunUrl.read(search))
+        return still(shown, search=search), *buttons
 
 
 def state(services: Services) -> tuple[list[Component], str, list[Component], bool, int]:
@@ -225,10 +237,16 @@ def others(services: Services) -> tuple[Component | None, str, list[Component]]:
     return list_running(runs), "card", others_head(runs)
 
 
-def start(services: Services, selection: Selection) -> tuple[list[Component], str, Any, bool, int]:
-    """Start a run, and return how far it is; where another one was first, return that one."""
+WAYS = {RunIds.BATCH: RunWay.BATCH, RunIds.COLLECT: RunWay.COLLECT}
+"""Buttons whose runs are not live."""
+
+
+def start(
+    services: Services, selection: Selection, order: object = RunIds.START
+) -> tuple[list[Component], str, Any, bool, int]:
+    """Start what a button says and show how far it is; where another run was first, show that."""
     try:
-        services.runs.start(selection)
+        services.runs.start(selection, WAYS.get(RunIds(str(order)), RunWay.LIVE))
     except RunRefusedError as error:
         show_error(error_text(error))
     return state(services)
@@ -247,6 +265,8 @@ def select_order(services: Services, order: object, values: Sequence[Any]) -> Se
         RunRefusedError: If no run can be continued.
     """
     match order:
+        case RunIds.COLLECT:
+            return Selection()
         case RunIds.RETRY:
             return select_failed(services.results.failures(), services.files.workspace())
         case RunIds.RESUME:
@@ -284,12 +304,6 @@ def resume(services: Services) -> tuple[list[Component], str, list[Component], b
     """Go on with the paused run."""
     services.runs.resume()
     return state(services)
-
-
-def _register_run(app: Dash, services: Services) -> None:
-    """Bind the handlers."""
-    _register_shown(app, services)
-    _register_buttons(app, services)
 
 
 def _register_shown(app: Dash, services: Services) -> None:
@@ -347,7 +361,7 @@ def _register_buttons(app: Dash, services: Services) -> None:
 
 def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> None:
     opened = Output(RunIds.CONSENT, "opened", allow_duplicate=True)
-    buttons = (RunIds.START, RunIds.RETRY, RunIds.RESUME)
+    buttons = (RunIds.START, RunIds.BATCH, RunIds.COLLECT, RunIds.RETRY, RunIds.RESUME)
 
     @on_click(
         app,
@@ -364,9 +378,10 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         if order == RunIds.RESUME and services.runs.state().phase is RunPhase.PAUSED:
             return *resume(services), False, None, None
         selection = select_order(services, order, values)
-        if (question := find_consent(services, selection)) is not None:
+        question = None if order == RunIds.COLLECT else find_consent(services, selection)
+        if question is not None:
             return *leave_unchanged(outputs), True, question, order
-        return *start(services, selection), False, None, None
+        return *start(services, selection, order), False, None, None
 
     @on_click(
         app,
@@ -378,7 +393,7 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         running=[(Output(RunIds.CONSENT_START, "loading"), True, False)],
     )
     def _start_with_consent(order: str, *values: Any) -> Any:
-        return *start(services, select_order(services, order, values)), False
+        return *start(services, select_order(services, order, values), order), False
 
     @on_click(app, RunIds.CONSENT_BACK, opened)
     def _go_back() -> bool:

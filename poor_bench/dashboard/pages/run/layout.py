@@ -47,6 +47,8 @@ class RunIds(StrEnum):
     ALL = "run-all-button"
     PREVIEW = "run-preview-body"
     START = "run-start-button"
+    BATCH = "run-batch-button"
+    COLLECT = "run-collect-button"
     SANDBOX = "run-sandbox-banner"
     FAILURES_FRAME = "run-failures-frame"
     FAILURES_HEAD = "run-failures-head"
@@ -186,7 +188,12 @@ def layout(url: RunUrl) -> Component:
             card(
                 "Plan",
                 html.Div(loading_state(3), id=RunIds.PREVIEW),
-                tools=[file_buttons(RunIds.PREVIEW_CSV), start_button(RunIds.START)],
+                tools=[
+                    file_buttons(RunIds.PREVIEW_CSV),
+                    _batch_button("Collect answers", RunIds.COLLECT),
+                    _batch_button("Submit as batch", RunIds.BATCH),
+                    start_button(RunIds.START),
+                ],
             ),
             _failures_frame(),
             *build_tuning(),
@@ -198,6 +205,14 @@ def layout(url: RunUrl) -> Component:
         ],
         className="page-body",
     )
+
+
+def _batch_button(label: str, button_id: RunIds) -> Component:
+    """Build a button that is there only where it makes sense."""
+    button: Component = dmc.Button(
+        label, id=button_id, variant="default", size="compact-sm", n_clicks=0, display="none"
+    )
+    return button
 
 
 def _choice(url: RunUrl) -> Component:

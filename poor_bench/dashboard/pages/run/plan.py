@@ -58,6 +58,7 @@ def preview(planned: RunPreview, name_of: NameOf, url: RunUrl | None = None) -> 
                 tile("Trials", f"{planned.n_items:,}", _write_trials_note(planned)),
                 tile("Estimated time", *_total_time(planned)),
                 tile("Estimated cost", *_total_cost(planned)),
+                *_batch_tiles(planned),
             ),
             table.draw(planned.llms, links, url or NO_CHOICE, kind="run-table"),
         ],
@@ -144,6 +145,17 @@ def _total_cost(planned: RunPreview) -> tuple[str, str]:
     unpriced = write_count(planned.n_unpriced, "model")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
     return _and_more(_cost(planned.cost_usd), note), note or "judging included"
+
+
+def _batch_tiles(planned: RunPreview) -> list[Component]:
+    """Show the price of a batch beside the live price of the same trials."""
+    if planned.batch is None:
+        return []
+    trials = write_count(planned.batch.n_trials, "trial")
+    if not planned.batch.live_usd:
+        return [tile("As a batch", _UNKNOWN, f"{trials}: no prices in llms.json")]
+    price, live = dollars_text(planned.batch.batch_usd), dollars_text(planned.batch.live_usd)
+    return [tile("As a batch", price, f"{trials}, {live} live")]
 
 
 def _and_more(text: str, what_is_missing: str) -> str:

@@ -50,13 +50,18 @@ def run_head(state: RunState) -> list[Component]:
 def run_body(state: RunState, name_of: Callable[[str], str]) -> list[Component]:
     """Build the progress of the run by LLM, and its errors."""
     parts = (
-        html.P(set_code(state.message), className="failure-box") if state.message else None,
+        _message(state) if state.message else None,
         _overall(state) if state.llms else None,
         _llms(state, name_of) if state.llms else None,
         _moves(state, name_of) if state.moves else None,
         _errors(state.errors, name_of) if state.errors else None,
     )
     return [part for part in parts if part is not None]
+
+
+def _message(state: RunState) -> Component:
+    is_failure = state.phase is RunPhase.BROKEN
+    return html.P(set_code(state.message), className="failure-box" if is_failure else "quiet")
 
 
 def others_head(runs: Sequence[RunningRun]) -> list[Component]:

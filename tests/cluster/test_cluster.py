@@ -150,69 +150,6 @@ def test_a_failure_within_a_chunk_is_retried_and_the_rest_is_sent_again(
     assert failed.failure.kind.value == "bad_request"
 
 
-def test_trials_travel_in_chunks(cluster: Any, workspace_files: WorkspaceFiles) -> None:
-    workspace_files.add_tests(200)
-    workspace_files.add_llm("quick", "4")
-    folder = workspace_files.write()
-    sent = []
-    with on_cluster(cluster, folder) as (runner, machines):
-        send = machines.session.send_chunk
-
-        def count(member: Any, llm: Any, trials: Any, *rest: Any) -> Any:
-            sent.append(len(trials))
-            return send(member, llm, trials, *rest)
-
-        machines.session.send_chunk = count  # type: ignore[method-assign]
-        machines.session.call = None  # type: ignore[assignment, method-assign]
-        assert run(runner).n_scored == 200
-    assert sum(sent) == 200
-    assert len(sent) < 100
-
-
-def test_an_answer_is_stored_while_the_next_one_of_its_chunk_is_awaited(
-    cluster: Any, workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trials.ChunkSizes, "choose", lambda *_: 64)
-    workspace_files.add_tests(20)
-    workspace_files.add_llm("stuck", "4")
-    stuck = {"text": "4", "latency_ms": 600_000}
-    workspace_files.llms[-1]["parameters"] = {"responses": {"": [{"text": "4", "times": 7}, stuck]}}
-    folder = workspace_files.write()
-    control, n_heard = RunControl(), 0
-
-    def hear(event: object) -> None:
-        nonlocal n_heard
-        n_heard += isinstance(event, TrialFinished)
-        if n_heard == 7:
-            control.cancel()
-
-    with on_cluster(cluster, folder) as (runner, _):
-        finished = run(runner, hear, control)
-    assert (finished.cancelled, finished.n_scored, finished.n_skipped) == (True, 7, 13)
-    assert len(stored(folder)) == 7
-
-
-def test_a_failure_within_a_chunk_is_retried_and_the_rest_is_sent_again(
-    cluster: Any, workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trials.ChunkSizes, "choose", lambda *_: 64)
-    workspace_files.add_tests(30)
-    workspace_files.add_llm("shaky", "4")
-    replies = [{"text": "4", "times": 9}, {"failure": "rate_limited", "retry_after_s": 0.0}]
-    replies += [{"text": "4", "times": 9}, {"failure": "bad_request", "message": "no"}, "4"]
-    workspace_files.llms[-1]["parameters"] = {"responses": {"": replies}}
-    workspace_files.llms[-1]["endpoint"] = "worker-local"
-    folder = workspace_files.write()
-    with on_cluster(cluster, folder) as (runner, machines):
-        [member, *_] = machines.session.table.members
-        machines.session.table.keep_only([member.address])  # its script is played in order
-        finished = run(runner)
-    assert (finished.n_scored, finished.n_failed, finished.n_skipped) == (29, 1, 0)
-    [failed] = [r for r in WorkspaceFolder(folder).load_results() if r.failure]
-    assert failed.failure is not None
-    assert failed.failure.kind.value == "bad_request"
-
-
 def test_failures_and_limits_are_those_of_a_local_run(
     cluster: Any, workspace_files: WorkspaceFiles
 ) -> None:

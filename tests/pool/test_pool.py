@@ -299,38 +299,3 @@ def test_a_model_that_is_given_up_ends_a_job_that_yields() -> None:
     [told] = [event for event in events if isinstance(event, LLMUnavailable)]
     assert told.failure.message == "lost"
     assert len(values(events)) == MOST_LOST_IN_A_ROW
-
-
-def test_what_a_job_yields_is_told_piece_by_piece() -> None:
-    heard: list[str] = []
-    both_are_told = threading.Event()
-
-    def do(item: str) -> Generator[JobResult[str], None, None]:
-        yield JobResult(f"{item} 1")
-        both_are_told.wait(10)  # ends only if the first piece is heard before
-        yield JobResult(f"{item} 2")
-
-    pool = Pool(manager_with([]), RunControl())
-    with closing(pool.run([work(None, ["a"])], do)) as events:
-        for event in events:
-            if isinstance(event, JobDone):
-                heard.append(event.value)
-                both_are_told.set()
-    assert heard == ["a 1", "a 2"]
-
-
-def test_a_model_that_is_given_up_ends_a_job_that_yields() -> None:
-    ended = []
-
-    def do(_item: int) -> Generator[JobResult[str], None, None]:
-        try:
-            while True:
-                yield lost()
-        finally:
-            ended.append(True)
-
-    events = events_of([work(local("a"), range(1), concurrency=1)], do)
-    assert ended == [True]
-    [told] = [event for event in events if isinstance(event, LLMUnavailable)]
-    assert told.failure.message == "lost"
-    assert len(values(events)) == MOST_LOST_IN_A_ROW

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from poor_bench.errors import PoorBenchError
@@ -13,6 +14,7 @@ from poor_bench.models.completion import Usage, cost_usd, sum_known, sum_whole
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
 from poor_bench.results.figures import ClassMeans
+from poor_bench.runner.batches.batches import BatchCost
 from poor_bench.runner.plan import WorkItem
 from poor_bench.runner.trial_states import TrialState
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.llm_manager import LLMManager
     from poor_bench.results.figures import Means
-    from poor_bench.runner.batches.batches import BatchCost
     from poor_bench.runner.plan import LLMWork, Plan
     from poor_bench.runner.selection import Selection
     from poor_bench.sandbox import SandboxTerms
@@ -110,9 +111,7 @@ class RunPlans:
             states = runner.states(selection)
             plan = selection.plan(states)
             means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
-            planned = preview_run(plan, runner.manager, means, runner.estimate_costs)
-            batch = runner.batches.estimate(plan)
-            return replace(planned, batch=batch) if batch.n_trials else planned
+            return preview_run(plan, runner.manager, means, runner.estimate_costs)
 
     def sandbox_terms(self) -> SandboxTerms | None:
         """Describe the sandbox for code of models; None if no test runs such code.
@@ -161,7 +160,39 @@ def preview_run(
         seconds=max((queue for queue in queues if queue is not None), default=None),
         cost_usd=cost if is_known else None,
         n_in_batch=plan.states.n_in_batch,
+        batch=_offer_batch(plan, manager, means, costs_of),
     )
+
+
+def _offer_batch(
+    plan: Plan, manager: LLMManager, means: ClassMeans, costs_of: CostsOf
+) -> BatchCost | None:
+    """Estimate what the trials cost whose provider takes batches; None where none does."""
+    works = [work for work in plan.works if _takes_batches(manager, work.llm)]
+    if not works:
+        return None
+    batch_usd = live_usd = 0.0
+    for work in works:
+        for items, mean in _group(work, means):
+            usd = preview_cost(items, mean, lambda item: islice(costs_of(item), 1), lambda _: True)
+            live_usd += usd or 0.0
+            batch_usd += (usd or 0.0) * work.llm.prices.batch
+    return BatchCost(batch_usd, live_usd, sum(map(len, works)))
+
+
+def _takes_batches(manager: LLMManager, llm: LLM) -> bool:
+    try:
+        return manager.takes_batches(llm)
+    except PoorBenchError:
+        return False
+
+
+def _group(work: LLMWork | None, means: ClassMeans) -> list[tuple[list[WorkItem], Means]]:
+    """Group trials by class, with what stored results say about it."""
+    by_class: defaultdict[str, list[WorkItem]] = defaultdict(list)
+    for item in work.items() if work else ():
+        by_class[item.test.class_id].append(item)
+    return [(items, means.of(items[0].llm.id, name)) for name, items in by_class.items()]
 
 
 def _llm_preview(
@@ -174,10 +205,7 @@ def _llm_preview(
 ) -> LLMPreview:
     llm = plan.states.llms[index]
     counts = plan.states.count(index)
-    by_class: defaultdict[str, list[WorkItem]] = defaultdict(list)
-    for item in work.items() if work else ():
-        by_class[item.test.class_id].append(item)
-    per_class = [(items, means.of(llm.id, class_id)) for class_id, items in by_class.items()]
+    per_class = _group(work, means)
     busy_s = sum_whole([_seconds(len(items), mean) for items, mean in per_class])
     return LLMPreview(
         llm_id=llm.id,

@@ -120,18 +120,22 @@ def bind_controls(app: Dash, search_id: str, url: type[UrlState], **controls: st
         return url.read(search).choose(**dict(zip(controls, chosen, strict=True))).search
 
 
-def on_data(app: Dash, *arguments: Output | Input | State) -> Callable[[Handler], Handler]:
+def on_data(
+    app: Dash, *arguments: Output | Input | State, **options: Any
+) -> Callable[[Handler], Handler]:
     """Register a handler that also runs whenever the data changes, but not before the first look.
 
     Args:
         app: The application.
         arguments: Outputs, inputs and states; the handler takes the values of the latter two.
+        options: Of the callback, such as `prevent_initial_call` of a part that is filled later:
+            whatever is asked while a page opens delays the rest.
     """
     outputs = [each for each in arguments if isinstance(each, Output)]
     others = [each for each in arguments if not isinstance(each, Output)]
 
     def register(handler: Handler) -> Handler:
-        @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others)
+        @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others, **options)
         def _handle(version: str | None, *values: Any) -> Any:
             return handler(*values) if version is not None else leave_unchanged(outputs)
 
@@ -261,9 +265,16 @@ def notice(title: str, text: Any, *, is_error: bool = False) -> dict[str, Any]:
     }
 
 
-def show_error(text: str) -> None:
-    """Tell the reader, from within a callback, that something did not work."""
+def show_notice(message: dict[str, Any]) -> None:
+    """Tell the reader something from within a callback; `message` is a `notice`.
+
+    A callback of a page with an output in the shell would run whenever the page opens.
+    """
     from dash import set_props
 
-    message = notice("Action failed", text, is_error=True)
     set_props(ShellIds.NOTICES, {"sendNotifications": [message]})
+
+
+def show_error(text: str) -> None:
+    """Tell the reader, from within a callback, that something did not work."""
+    show_notice(notice("Action failed", text, is_error=True))

@@ -301,6 +301,7 @@ def run_link(
     classes: Iterable[str] = (),
     levels: Iterable[int | str] = (),
     tests: Iterable[str] = (),
+    trials: int = 1,
     redo: Redo | bool = Redo.PENDING,
 ) -> str:
     """Write the address of page Run with a selection; empty filters choose everything.
@@ -312,6 +313,7 @@ def run_link(
         classes: Ids of test classes.
         levels: Numbers of levels.
         tests: Ids of tests, or globs.
+        trials: Trials of every test.
         redo: Which trials of the selection are asked; True stands for all.
 
     Example:
@@ -323,6 +325,7 @@ def run_link(
         classes=tuple(classes),
         levels=tuple(map(str, levels)),
         tests=tuple(tests),
+        trials=trials,
         redo=(Redo.ALL if redo else Redo.PENDING) if isinstance(redo, bool) else redo,
     )
     return f"/run{url.search}"

@@ -10,7 +10,9 @@
   };
   const follow = () => {
     if (here() !== shown) {
-      window.dash_clientside.set_props("shell-address-store", { data: read() });
+      const address = read();
+      functions.first_answers?.expect(address);
+      window.dash_clientside.set_props("shell-address-store", { data: address });
     }
   };
   window.addEventListener("popstate", follow);

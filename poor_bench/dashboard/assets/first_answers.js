@@ -1,5 +1,7 @@
-// Hands out the first answers, which come in one response (see web/first_answers.py), where the very
-// same is asked; anything else is asked of the server. Its first line names what is going to come.
+// Hands out the first answers of a page, which come in one response (see web/first_answers.py), where
+// the very same is asked; anything else is asked of the server. A new document asks for those of its
+// address, and a link for those of the page that it leads to. The first line of a response names what
+// is going to come.
 (function () {
   "use strict";
   const link = document.querySelector('link[rel="preload"][as="fetch"]');
@@ -8,48 +10,73 @@
   }
   const LASTING_MS = 5000;
   const ask = window.fetch.bind(window);
-  const answers = new Map();
-  const waiting = new Map();
-  let coming = null;
-  let isOver = false;
 
-  const take = (line) => {
-    if (coming === null) {
-      coming = new Set(JSON.parse(line));
-      return;
-    }
-    const [key, status, text] = JSON.parse(line);
-    answers.set(key, { status, text });
-    waiting.get(key)?.();
-  };
-  const read = async () => {
-    const response = await ask(link.href);
-    if (!response.ok) {
-      return;
-    }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      const lines = (rest + value).split("\n");
-      rest = lines.pop();
-      lines.forEach(take);
-    }
-  };
-  const end = () => {
-    coming = new Set();
-    waiting.forEach((goOn) => goOn());
-    window.setTimeout(() => (isOver = true), LASTING_MS);
-  };
-  const arrived = read().catch(() => null).then(end);
+  const open = (address) => {
+    const answers = new Map();
+    let waiting = [];
+    let coming = null;
+    const stream = { isOver: false };
 
-  const isComing = (name) => coming === null || coming.has(name);
-  const find = async (name, key) => {
-    if (!answers.has(key) && isComing(name)) {
-      await Promise.race([arrived, new Promise((goOn) => waiting.set(key, goOn))]);
-    }
-    const answer = answers.get(key);
-    answers.delete(key);
-    return answer;
+    const goOn = (isDue) => {
+      const due = waiting.filter(isDue);
+      waiting = waiting.filter((each) => !due.includes(each));
+      due.forEach((each) => each.goOn());
+    };
+    const take = (line) => {
+      if (coming === null) {
+        coming = new Set(JSON.parse(line));
+        return;
+      }
+      const [key, status, text] = JSON.parse(line);
+      const name = key.startsWith("[") ? JSON.parse(key)[0] : key;
+      answers.set(key, { status, text });
+      coming.delete(name);
+      goOn((each) => each.name === name);
+    };
+    const read = async () => {
+      const response = await ask(address);
+      if (!response.ok) {
+        return;
+      }
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+        const lines = (rest + value).split("\n");
+        rest = lines.pop();
+        lines.forEach(take);
+      }
+    };
+    const end = () => {
+      coming = new Set();
+      goOn(() => true);
+      window.setTimeout(() => (stream.isOver = true), LASTING_MS);
+    };
+    read().catch(() => null).then(end);
+
+    const isComing = (name) => coming === null || coming.has(name);
+    stream.find = async (name, key) => {
+      if (!answers.has(key) && isComing(name)) {
+        await new Promise((done) => waiting.push({ name, goOn: done }));
+      }
+      const answer = answers.get(key);
+      answers.delete(key);
+      return answer;
+    };
+    return stream;
+  };
+  let stream = open(link.href);
+
+  const functions = (window.dash_clientside = window.dash_clientside || {});
+  functions.first_answers = {
+    // Before the page is asked for: its parts are then answered in the same response.
+    expect: function ({ path, search }) {
+      const version = window.dash_component_api.getLayout("shell-version-store")?.props.data;
+      if (version) {
+        const address = new URL(link.href);
+        address.search = new URLSearchParams({ path, search, version });
+        stream = open(address.href);
+      }
+    },
   };
 
   const values = (parts) => (parts || []).map((part) => (part.value === undefined ? null : part.value));
@@ -63,10 +90,10 @@
   };
 
   window.fetch = async (address, options) => {
-    if (isOver || typeof address !== "string" || !address.includes("/_dash-")) {
+    if (stream.isOver || typeof address !== "string" || !address.includes("/_dash-")) {
       return ask(address, options);
     }
-    const answer = await find(...nameOf(address, options));
+    const answer = await stream.find(...nameOf(address, options));
     if (!answer) {
       return ask(address, options);
     }

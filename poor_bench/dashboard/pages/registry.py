@@ -34,6 +34,7 @@ from poor_bench.dashboard.pages.tests.callbacks import register as register_test
 from poor_bench.dashboard.pages.tests.layout import TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
+from poor_bench.dashboard.result_panel.frame import PanelIds
 from poor_bench.dashboard.url_state import RunUrl, TablesUrl
 
 PAGES: tuple[Page, ...] = (
@@ -48,8 +49,6 @@ PAGES: tuple[Page, ...] = (
             OverviewIds.EMPTY,
             OverviewIds.HEAT_MAP,
             OverviewIds.CHANGES,
-            OverviewIds.CHARTS,
-            OverviewIds.TREND,
         ),
         register=register_overview,
     ),
@@ -62,7 +61,13 @@ PAGES: tuple[Page, ...] = (
         sketch=sketch_model,
         start=start,
         parts=parts,
-        first=(ModelIds.NOTE, ModelIds.LLM, ModelIds.TILES, ModelIds.CHART, ModelIds.ISSUES),
+        first=(
+            ModelIds.RESULTS,
+            ModelIds.NOTE,
+            ModelIds.LLM,
+            ModelIds.COUNT,
+            PanelIds.TITLE,
+        ),
         register=register_model,
     ),
     Page(

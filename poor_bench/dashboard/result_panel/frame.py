@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, dcc, html
 from poor_bench.dashboard.components.blocks import aria, data, icon
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import note_saved
-from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data
+from poor_bench.dashboard.page import notice, on_click, on_data, show_notice
 from poor_bench.dashboard.result_panel.answers import build_earlier
 from poor_bench.errors import ConfigError
 from poor_bench.results.table import TrialKey
@@ -185,6 +185,7 @@ def register_panel(app: Dash, services: Services) -> None:
         Output(PanelIds.EARLIER, "children"),
         Input(PanelIds.OPEN, "data"),
         Input(PanelIds.EARLIER_OPEN, "data"),
+        prevent_initial_call=True,
     )
     def _show_earlier(opened: object, is_asked: bool) -> Any:
         return still(show_earlier(services, opened)) if is_asked else None
@@ -200,18 +201,20 @@ def register_panel(app: Dash, services: Services) -> None:
         test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
         return (test.reported, f"the report of {test.test_id}") if test else ("", "")
 
-    sent = Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True)
-
-    @on_click(app, PanelIds.RESCORE, sent, State(PanelIds.OPEN, "data"))
+    @on_click(
+        app, PanelIds.RESCORE, Output(PanelIds.RESCORE, "loading"), State(PanelIds.OPEN, "data")
+    )
     def _rescore(opened: object) -> Any:
-        return [rescore(services, opened)]
+        show_notice(rescore(services, opened))
+        return False
 
     @on_click(
         app,
         PanelIds.REPORT,
-        sent,
+        Output(PanelIds.REPORT, "loading"),
         State(PanelIds.OPEN, "data"),
         State(PanelIds.REPORT_TEXT, "value"),
     )
     def _report(opened: object, reason: str | None) -> Any:
-        return [report(services, opened, reason)]
+        show_notice(report(services, opened, reason))
+        return False

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
 
 from poor_bench.dashboard.components.blocks import aria, icon
 from poor_bench.dashboard.components.tables import still
@@ -260,6 +260,7 @@ def _register_view(app: Dash, services: Services) -> None:
         Input(RatingIds.TARGET, "data"),
         Input(RatingIds.WHO, "value"),
         State(RatingIds.ANSWER, "data"),
+        prevent_initial_call=True,
     )
     def _show(target: list[Any] | None, who: str | None, shown: list[Any] | None) -> Any:
         view = view_bar(services, target, who)
@@ -278,7 +279,6 @@ def _register_saving(app: Dash, services: Services) -> None:
         Output(RatingIds.SCORE, "value", allow_duplicate=True),
         Output(RatingIds.NOTE, "value", allow_duplicate=True),
         Output(RatingIds.TAGS, "value", allow_duplicate=True),
-        Output(ShellIds.VERSION, "data", allow_duplicate=True),
         *(Input(button, "n_clicks") for button in (RatingIds.DOWN, RatingIds.UP, RatingIds.CLEAR)),
         Input(RatingIds.KEYED, "data"),
         # Only what a person does: a value may also change because another answer is shown.
@@ -292,14 +292,16 @@ def _register_saving(app: Dash, services: Services) -> None:
     def _save(*values: Any) -> Any:
         score, note, tags, keyed, answer, version = values[-6:]
         if answer is None or not ctx.triggered[0]["value"]:
-            return (no_update,) * 8
+            return (no_update,) * 7
         chosen = choose_values(ctx.triggered_id, keyed, score, note, tags)
         view = save_rating(services, answer, *chosen)
         now = services.version()
+        if now != version:
+            set_props(ShellIds.VERSION, {"data": now})
         # What the reader entered stays: an edit may be newer than the one that was just stored.
         held = zip(view.fields, chosen, (score, note, tags), strict=True)
         fields = (no_update if value == before else shown for shown, value, before in held)
-        return *view.thumbs, *view.pressed, *fields, no_update if now == version else now
+        return *view.thumbs, *view.pressed, *fields
 
 
 def choose_values(

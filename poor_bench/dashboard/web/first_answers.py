@@ -1,9 +1,9 @@
-"""The first answers of a page in one response, which the browser asks for before it has scripts.
+"""The first answers of a page in one response: of a document before it has scripts, or of a link.
 
-Dash draws a page in rounds: layout and callbacks, the page of the address, then each of its parts.
-What will be asked is known from the address, so it is answered here as if it had been asked, by the
-same callbacks. `assets/first_answers.js` hands an answer out where the very same is asked; what
-differs, or is missing here, is asked of the server as always.
+Dash draws a page in rounds: layout and callbacks, the page of the address, then each of its parts
+and the rows of its tables. What will be asked is known from the address, so it is answered here as
+if it had been asked, by the same callbacks. `assets/first_answers.js` hands an answer out where the
+very same is asked; what differs, or is missing here, is asked of the server as always.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 FIRST_PATH = "/_first"
 _CALLBACKS = "/_dash-update-component"
 _OF_DASH = ("/_dash-layout", "/_dash-dependencies")
-_SHELL = (ShellIds.VERSION, ShellIds.PAGE, ShellIds.PROBLEMS)
+_SHELL = (ShellIds.PAGE, ShellIds.PROBLEMS)
+_ROWS = "getRowsRequest"
+"""Property by which a table of any size asks for rows, as soon as it is drawn."""
+_ROWS_AT_ONCE = 50
 _HANDED_ON = ("Host", "Cookie", "Authorization")
 _KEPT = frozenset({200, 204})
 Values = dict[tuple[str, str], Any]
@@ -57,15 +60,22 @@ def serve_first_answers(app: Dash, page_at: Callable[[str], Page | None]) -> Non
     def _serve_first() -> Response:
         path, search = request.args.get("path", "/"), request.args.get("search", "")
         page = page_at(path)
-        parts = (*_SHELL, *(page.first if page else ()))
-        asking = _Asking(app, {"path": path, "search": search})
-        return Response(asking.lines(parts), mimetype="application/x-ndjson")
+        asking = _Asking(app, {"path": path, "search": search}, request.args.get("version"))
+        lines = asking.lines(page.first if page else ())
+        return Response(lines, mimetype="application/x-ndjson")
 
 
 class _Asking:
     """Asks what the browser is going to ask, and keeps what it would then know."""
 
-    def __init__(self, app: Dash, address: Mapping[str, str]) -> None:
+    def __init__(self, app: Dash, address: Mapping[str, str], version: str | None) -> None:
+        """Prepare to ask.
+
+        Args:
+            app: The application.
+            address: Path and search of the page.
+            version: The version that the browser knows; None for a new document.
+        """
         untyped: Any = app
         self._callbacks: Sequence[Mapping[str, Any]] = untyped._callback_list
         self._client = app.server.test_client(use_cookies=False)
@@ -74,18 +84,23 @@ class _Asking:
         )  # passwords count there
         self._headers = {name: value for name, value in request.headers if name in _HANDED_ON}
         self._address = address
-        self._values: Values = {}
+        self._is_new = version is None
+        self._values: Values = {(ShellIds.VERSION, "data"): version}
 
-    def lines(self, parts: Sequence[str]) -> Iterator[bytes]:
+    def lines(self, of_page: Sequence[str]) -> Iterator[bytes]:
         """Yield lines of JSON: the names of what is going to come, then each answer at once."""
-        callbacks = list(self._find_callbacks(parts))
-        names = [*_OF_DASH, *(callback["output"] for callback in callbacks)]
+        shell = (ShellIds.VERSION, *_SHELL) if self._is_new else _SHELL
+        callbacks = list(self._find_callbacks((*shell, *of_page)))
+        documents = _OF_DASH if self._is_new else ()
+        names = [*documents, *(callback["output"] for callback in callbacks)]
         yield orjson.dumps(names) + b"\n"
-        for answer in self._answers(callbacks):
+        for answer in self._answers(documents, callbacks):
             yield orjson.dumps(answer) + b"\n"
 
-    def _answers(self, callbacks: Sequence[Mapping[str, Any]]) -> Iterator[Answer]:
-        for path in _OF_DASH:
+    def _answers(
+        self, documents: Sequence[str], callbacks: Sequence[Mapping[str, Any]]
+    ) -> Iterator[Answer]:
+        for path in documents:
             response = self._client.get(path, headers=self._headers)
             if path.endswith("layout"):
                 self._values |= find_values(response.get_json())
@@ -103,7 +118,8 @@ class _Asking:
         opening = [
             callback
             for callback in self._callbacks
-            if not callback["prevent_initial_call"] and not callback["clientside_function"]
+            if not callback["clientside_function"]
+            and (not callback["prevent_initial_call"] or callback["inputs"][0]["property"] == _ROWS)
         ]
         for part in parts:
             yield from (each for each in opening if part == name_outputs(each["output"])[0][0])
@@ -134,7 +150,25 @@ def find_values(tree: Any) -> Values:
             props = one.get("props")
             if isinstance(props, dict) and isinstance(props.get("id"), str):
                 found |= {(props["id"], name): value for name, value in props.items()}
+                if props.get("rowModelType") == "infinite":
+                    found[props["id"], _ROWS] = ask_first_rows(props["columnDefs"])
     return found
+
+
+def ask_first_rows(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Write what a table asks for when it is drawn, as AG Grid does."""
+    sorted_by = sorted(
+        (each for each in columns if each.get("sort")), key=lambda each: each.get("sortIndex", 0)
+    )
+    return {
+        "startRow": 0,
+        "endRow": _ROWS_AT_ONCE,
+        "sortModel": [
+            {"sort": each["sort"], "type": "default", "colId": each["field"]} for each in sorted_by
+        ],
+        "filterModel": {},
+        "api": {},
+    }
 
 
 def write_body(callback: Mapping[str, Any], values: Values) -> dict[str, Any]:

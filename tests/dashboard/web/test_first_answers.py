@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 
 from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.page import ShellIds
+from poor_bench.dashboard.pages.model.layout import ModelIds
 from poor_bench.dashboard.pages.registry import PAGES
 from poor_bench.dashboard.web.access import Access
 from poor_bench.dashboard.web.first_answers import find_values, name_outputs, write_key
@@ -145,6 +146,42 @@ def test_an_address_cannot_leave_its_tag(client: FlaskClient) -> None:
     page = client.get(hostile, headers=HOST).get_data(as_text=True)
     assert "<script>alert" not in page
     assert "<b>" not in page
+
+
+def test_a_link_asks_for_the_parts_and_rows_of_its_page_only(client: FlaskClient) -> None:
+    query = {
+        "path": "/model",
+        "search": "?llm=scripted%3Aone&table-sort=-score",
+        "version": "known",
+    }
+    names, *lines = read_lines(client.get("/_first", query_string=query, headers=HOST))
+    answers = {key: (status, text) for key, status, text in lines}
+    assert not {"/_dash-layout", "/_dash-dependencies"} & answers.keys()
+    assert {key[0] for key in keys_of(answers)} == set(names)
+    [rows] = [key for key in keys_of(answers) if key[0].startswith(f"..{ModelIds.RESULTS}.")]
+    [request], [search] = rows[1:]
+    assert request["sortModel"] == [{"sort": "desc", "type": "default", "colId": "score"}]
+    answer = orjson.loads(answers[orjson.dumps(rows).decode()][1])["response"]
+    shown = answer[ModelIds.RESULTS]["getRowsResponse"]["rowData"]
+    assert [row["score"] for row in shown] == [1.0, 1.0, 0.0]
+    assert search == "?llm=scripted%3Aone"
+
+
+@pytest.mark.parametrize("path", ["/", "/model", "/compare"])
+def test_nothing_runs_when_a_page_opens_because_it_writes_into_the_shell(
+    client: FlaskClient, path: str
+) -> None:
+    shell = {element for element, _ in find_values(client.get("/_dash-layout", headers=HOST).json)}
+    callbacks = client.get("/_dash-dependencies", headers=HOST).get_json()
+    known = [orjson.loads(text) for _, text in first_answers(client, path).values() if text]
+    of_page = {element for element, _ in find_values(known)} - shell
+    assert [
+        each["output"]
+        for each in callbacks
+        if not each["clientside_function"]
+        and {given["id"] for given in each["inputs"]} <= of_page
+        and {element for element, _ in name_outputs(each["output"])} & shell
+    ] == []
 
 
 def test_values_are_found_at_any_depth() -> None:

@@ -264,7 +264,12 @@ def _register_model(app: Dash, services: Services) -> None:
     def _count(search: str | None) -> Any:
         return no_update if search is None else count_note(services, search)
 
-    @on_data(app, Output(ModelIds.TILES, "children"), Input(ModelIds.SETTLED, "data"))
+    @on_data(
+        app,
+        Output(ModelIds.TILES, "children"),
+        Input(ModelIds.SETTLED, "data"),
+        prevent_initial_call=True,
+    )
     def _show_tiles(search: str | None) -> Any:
         return no_update if search is None else still(tiles(services, search))
 
@@ -276,6 +281,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         Output(ModelIds.CHART_NOTE, "children"),
         Input(ModelIds.SETTLED, "data"),
         Input(ModelIds.ORDER, "data"),
+        prevent_initial_call=True,
     )
     def _show_scores(search: str | None, order: str | None) -> Any:
         return (no_update,) * 2 if search is None else scores(services, search, order)
@@ -287,6 +293,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         Output(ModelIds.WAIT, "disabled"),
         Input(ModelIds.SETTLED, "data"),
         Input(ModelIds.WAIT, "n_intervals"),
+        prevent_initial_call=True,
     )
     def _show_issues(search: str | None, _waited: int | None) -> Any:
         if search is None:

@@ -227,7 +227,7 @@ class Shown(NamedTuple):
     is_first: bool
     is_last: bool
     body: list[Component | None]
-    place: list[Any] | None
+    place: Any
     """The trial with its place in the table, which may be None."""
     opened: Any
     """The result for `PanelIds.OPEN`."""
@@ -350,10 +350,15 @@ def _register_panel(app: Dash, services: Services) -> None:
         Input(ModelIds.SELECTED, "data"),
         Input(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
+        State(ModelIds.OPEN, "data"),
         State(PanelIds.OPEN, "data"),
     )
     def _show(
-        selected: object, search: str | None, sort: SortModel, opened: list[Any] | None
+        selected: object,
+        search: str | None,
+        sort: SortModel,
+        place: list[Any] | None,
+        opened: list[Any] | None,
     ) -> Any:
         if search is None:
             return (no_update,) * 7
@@ -361,5 +366,6 @@ def _register_panel(app: Dash, services: Services) -> None:
         return shown._replace(
             title=still(shown.title),
             body=still(shown.body),
+            place=no_update if shown.place == place else shown.place,
             opened=no_update if shown.opened == opened else shown.opened,  # keeps what is typed
         )

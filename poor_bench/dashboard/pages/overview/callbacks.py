@@ -286,6 +286,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         Output(Ids.CHARTS, "children"),
         Input(Ids.CHARTS_SEEN, "data"),
         Input(Ids.SEARCH, "data"),
+        prevent_initial_call=True,
     )
     def _show_charts(seen: bool | None, search: str) -> Any:
         return charts(services, search) if seen else no_update
@@ -297,6 +298,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         Input(Ids.CHARTS_SEEN, "data"),
         Input(Ids.SEARCH, "data"),
         Input(Ids.TREND_WAIT, "n_intervals"),
+        prevent_initial_call=True,
     )
     def _show_trend(seen: bool | None, search: str, _waited: int | None) -> Any:
         return trend(services, search) if seen else (no_update, no_update)

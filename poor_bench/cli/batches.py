@@ -49,7 +49,7 @@ def command(ctx: click.Context) -> int:
 
 
 @command.command(name="list")
-@click.option("--all", "with_closed", is_flag=True, help="Also batches that are done with.")
+@click.option("--all", "with_closed", is_flag=True, help="Include completed batches.")
 @json_option
 @pass_app
 def list_batches(app: AppContext, /, with_closed: bool, as_json: bool) -> int:

@@ -95,8 +95,8 @@ def command(
     MODEL@parameters:VERSION, as on page Compare. Tests whose prompt, parameters, model or evaluator
     changed are listed, not compared.
 
-    --why asks tests again with some changes taken back. Prompts come from the stored results. Its
-    re-runs are kept in `autopsies/`, apart from the results, and are used again by the next --why.
+    --why re-runs tests with some changes reverted. Prompts come from the stored results. Its
+    re-runs are kept in `autopsies/`, apart from the results, and the next --why reuses them.
     """
     from poor_bench.comparison.compare import compare_result_sets
     from poor_bench.resolver import BEFORE, NOW, ResultSetResolver

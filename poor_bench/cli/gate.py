@@ -96,7 +96,7 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
     show_default=True,
-    help="With --plan: the drop that is to fail.",
+    help="With --plan: drop of the score that must fail.",
 )
 @click.option(
     "--power",

@@ -63,8 +63,8 @@ def export_labels(app: AppContext, /, references: tuple[str, ...]) -> int:
 def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
     """Print a sheet of the answers to label next.
 
-    They are drawn by lot; answers on which the judges' scores differ have a larger chance, stored
-    in the column `weight`. Leave it as it is: corrected scores stay unbiased by it.
+    They are drawn at random, more often where the judges' scores differ. The column `weight` makes
+    up for that, so that corrected scores stay unbiased: do not change it.
     """
     from poor_bench.errors import ConfigError
     from poor_bench.judge.corrected import choose_next

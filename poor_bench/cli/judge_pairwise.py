@@ -70,7 +70,7 @@ def pairwise(
     """Compare the conversations of two runs, case by case.
 
     With one name, that of a comparison or `last`, show it again. Without names, list all. With
-    --resume, go on with a comparison: with what is missing, and with what failed.
+    --resume, continue a comparison: what is missing or failed is run.
     """
     as_json = options["as_json"]
     if resume and references:

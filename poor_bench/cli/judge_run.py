@@ -96,7 +96,7 @@ def run(
 ) -> int:
     """Talk to AGENT, have the conversations judged, store and show everything.
 
-    With --resume, go on with a stored run: with what is missing, and with what failed.
+    With --resume, continue a stored run: what is missing or failed is run.
     """
     from poor_bench.judge.agent_run import JudgeRunner
     from poor_bench.judge.judged_run import summarise_run

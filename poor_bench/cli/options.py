@@ -96,7 +96,7 @@ cost_options = combine(max_cost_option, dry_run_option)
 resume_option = click.option(
     "--resume",
     metavar="RUN",
-    help="Go on with a stored run: its id, or `last`. What failed is tried again.",
+    help="Resume a stored run: its id, or `last`. What failed is retried.",
 )
 beside_option = click.option(
     "--beside", is_flag=True, help="Start even if another process is running the same."

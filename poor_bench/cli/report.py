@@ -54,7 +54,7 @@ _TABLE, _TIMES = "table", "times"
 @click.option(
     "--stratify",
     type=click.Choice(["tests", "classes"]),
-    help="Add a score for these very classes, weighted by their tests or all equally.",
+    help="Add a score for exactly these classes, weighted by their tests or all equally.",
 )
 @click.option(
     "--format",
@@ -72,12 +72,12 @@ _TABLE, _TIMES = "table", "times"
     "--uncertainty",
     "shows_uncertainty",
     is_flag=True,
-    help="Say how much of each confidence interval comes from tests, trials and the judge.",
+    help="Show how much of each confidence interval comes from tests, trials and the judge.",
 )
 @click.option(
     "--budget",
     metavar="AMOUNT",
-    help="Say which tests, trials or judgements narrow the intervals most for this: "
+    help="Show which tests, trials or judgements narrow the intervals most for this: "
     "dollars, `200 calls` or `30 min` per model.",
 )
 @click.option(

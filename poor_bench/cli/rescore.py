@@ -67,9 +67,9 @@ def command(
 ) -> int:
     """Score stored responses with today's evaluators and show what changed.
 
-    No request goes to the LLMs. Responses that an LLM judges are judged again where evaluator,
+    No request goes to the models. Responses that a model judges are judged again where evaluator,
     parameters, rubric or judge changed, also with --dry-run; that may cost money. The earlier
-    scores are kept: `compare previous last` shows the difference, --undo brings them back.
+    scores are kept: `compare previous last` shows the difference, --undo restores them.
     """
     from poor_bench.runner.selection import select
     from poor_bench.workspace_runner import WorkspaceRunner

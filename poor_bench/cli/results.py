@@ -85,8 +85,8 @@ def command(
     """Show single results: prompt, thinking, response, score, details.
 
     `results export` writes results.json. A run does so at its end, but only up to 100,000 results
-    (or $POOR_BENCH_RESULTS_LIMIT). `results merge --help` tells how results of other machines
-    come in.
+    (or $POOR_BENCH_RESULTS_LIMIT). `results merge` adds results of other machines; see its
+    --help.
     """
     if repair:
         return _repair(app)

@@ -90,7 +90,7 @@ def command(
     Ctrl-C stops the run: completed trials are stored, the rest stays pending. A workspace has one
     run at a time: this command waits for the run of another process.
 
-    With --shard it waits for nobody and only adds a run file to the folder journal/ of the
+    With --shard, it does not wait, and only adds a run file to the folder journal/ of the
     workspace. `results merge` brings the run files of all shards together.
 
     With --batch, the provider answers within a day at a lower price (OpenAI, Anthropic). `run` and

@@ -34,7 +34,7 @@ _EPILOG = examples(
 def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> int:
     """Show completed, pending, failed and stale trials per model.
 
-    Failed: the trial has no score, and its newest attempt failed; `run` tries it again. Stale: it
+    Failed: the trial has no score, and its newest attempt failed; `run` retries it. Stale: it
     has a score, but the prompt, the parameters or the evaluator changed since. A scored trial stays
     done or stale if a newer attempt failed; such attempts are counted apart. In batch: of the
     pending, failed and stale trials, those that a provider answers later. Batches that are ready

@@ -75,7 +75,7 @@ _EPILOG = examples(
     "--llm",
     "llm_id",
     metavar="ID",
-    help="LLM for all cases; cases that a playbook completes do not use it.",
+    help="Model for all cases; cases that a playbook completes do not use it.",
 )
 @cost_options
 @resume_option
@@ -97,7 +97,7 @@ def run(
     """Run the cases of a suite, given as a FILE or by NAME.
 
     Exit code: 1 if a case failed, else 3 if a case could not be run, else 0. Ctrl-C stops cleanly:
-    finished trials are kept, and `suite report` shows them. With --resume, go on with a stored run:
+    finished trials are kept, and `suite report` shows them. With --resume, continue a stored run:
     its cases and models count; trials that are missing or failed to run are run.
     """
     from poor_bench.evaluation.runner import SuiteOptions, resume_suite

@@ -92,7 +92,7 @@ def tune_params(
 
     CLASS is a test class, a glob or `all`; its tests are run.
     Each combination is stored as a separate model. Combinations that are significantly worse than
-    the best one are dropped early. With --resume, go on with a stored search: its tests, model and
+    the best one are dropped early. With --resume, continue a stored search: its tests, model and
     values count.
     """
     from poor_bench.runs.history import RunHistory

@@ -38,7 +38,7 @@ def cheat(app: AppContext, /, as_json: bool) -> int:
     """Find tests that can be passed without a model.
 
     Scores answers such as a refusal, the prompt itself or all options at once on every test. No
-    request is sent; tests that a model judges are left out. `report` and the dashboard show the
+    request is sent; tests that a model judges are skipped. `report` and the dashboard show the
     scores under those of the models until the tests change.
     """
     from rich.progress import Progress

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from poor_bench.tuning.prompt.cases import Split
     from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.prompt.session import PromptProgress, PromptTask
-    from poor_bench.tuning.prompt.subjects import Named
+    from poor_bench.tuning.prompt.subjects import TuningTarget
 
 
 _EPILOG = examples(
@@ -152,7 +152,7 @@ def _build_task(
     )
 
 
-def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Named:
+def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> TuningTarget:
     """Find the subject by name: a test class, else an agent."""
     from poor_bench.config.agent_entries import AGENTS_FOLDER
     from poor_bench.config.load import TEST_CLASSES_FILE

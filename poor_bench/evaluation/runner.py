@@ -19,7 +19,7 @@ from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.factories import make_up_credentials
 from poor_bench.evaluation.models import EvalCase, EvalSuite, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.profiles import Profiles
-from poor_bench.evaluation.stored_run import SuiteRun, SuiteRunWriter, judge_trials
+from poor_bench.evaluation.stored_run import SuiteRun, SuiteRunWriter, judge_trials, write_suite_run
 from poor_bench.evaluation.trial_run import SuiteTrialPlan, TrialRunner
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
@@ -231,19 +231,16 @@ class _SuiteRun:
         started = resumed.started if resumed else self._services.clock.now_iso()
         run_id = resumed.run_id if resumed else new_run_id(started)
         header = None if resumed else self._header(started, plans)
-        writer = SuiteRunWriter(self._options.data_dir, run_id, header)
-        trials = TrialRunner(
-            self._services,
-            Profiles(self._services),
-            writer,
-            server=self._suite.server,
-            suite_folder=Path(self._suite.folder),
-        )
-        try:
+        with write_suite_run(self._options.data_dir, run_id, header) as writer:
+            trials = TrialRunner(
+                self._services,
+                Profiles(self._services),
+                writer,
+                server=self._suite.server,
+                suite_folder=Path(self._suite.folder),
+            )
             self._tell(SuiteStarted(run_id=run_id, suite=self._suite.name, n_trials=len(plans)))
             self._work_off(plans, trials, writer)
-        finally:
-            writer.close()
         prices = resumed.prices if resumed else {}
         prices |= {plan.llm.id: plan.prices for plan in plans if plan.llm}
         changes = {

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -29,16 +30,11 @@ from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialRes
 from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
-from poor_bench.runs.journal import JournalWriter, dump_record, owner_lock_path
+from poor_bench.runs.journal import JournalWriter, dump_record
 from poor_bench.safe_files import os_errors_told
 
 STEPS_FILE = "steps.jsonl"
 RUN_FILE = "run.jsonl"
-
-
-def runs_folder(data_dir: Path) -> Path:
-    """Name the folder of all runs of suites in a workspace."""
-    return data_dir / "suite_runs"
 
 
 def locate_artifacts(case_id: str, trial: int) -> str:
@@ -60,16 +56,10 @@ SUITE_RUNS = RunKind(
 class SuiteRunWriter:
     """Writes one run; called from several threads."""
 
-    def __init__(self, data_dir: Path, run_id: str, header: dict[str, Any] | None) -> None:
-        """Make the folder of the run and write its header; None resumes a stored run.
-
-        Raises:
-            StoreError: If it cannot be written, or another process writes to it.
-        """
-        self.folder = runs_folder(data_dir) / run_id
-        self._resumes = header is None
-        written = None if header is None else {"run_id": run_id, **header}
-        self._journal = JournalWriter(self.folder / RUN_FILE, written)
+    def __init__(self, journal: JournalWriter, *, resumes: bool) -> None:
+        self.folder = journal.path.parent
+        self._journal = journal
+        self._resumes = resumes
 
     def open_trial(self, case_id: str, trial: int) -> TrialWriter:
         """Make the folder of a trial; what an interrupted attempt left there is deleted.
@@ -92,15 +82,25 @@ class SuiteRunWriter:
         """
         self._journal.append_record({"trial_result": trial.model_dump()})
 
-    def close(self) -> None:
-        """Bring everything to the disk.
 
-        Raises:
-            StoreError: If the disk did not take it.
-        """
-        self._journal.append_record({"finished": True})
-        self._journal.close()
-        owner_lock_path(self._journal.path).unlink(missing_ok=True)
+@contextmanager
+def write_suite_run(
+    data_dir: Path, run_id: str, header: dict[str, Any] | None
+) -> Iterator[SuiteRunWriter]:
+    """Open a run for writing while it lasts.
+
+    Args:
+        data_dir: Folder of the workspace.
+        run_id: Id of the run.
+        header: Facts about a new run; None resumes a stored one.
+
+    Raises:
+        StoreError: If it cannot be written, or another process writes to it.
+    """
+    written = None if header is None else {"run_id": run_id, **header}
+    with RunHistory(data_dir, SUITE_RUNS).writing(run_id, written) as journal:
+        yield SuiteRunWriter(journal, resumes=header is None)
+        journal.append_record({"finished": True})
 
 
 class TrialWriter:

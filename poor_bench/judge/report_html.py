@@ -1,4 +1,4 @@
-"""The chart of scores by dimension, as places of an SVG; pure."""
+"""Judged runs as JSON, and as one HTML page with a chart of scores by dimension; pure."""
 
 from __future__ import annotations
 

@@ -26,16 +26,16 @@ from poor_bench.evaluation.runner import (
 )
 from poor_bench.evaluation.stored_run import (
     SUITE_RUNS,
-    SuiteRunWriter,
     find_suite_run,
     list_suite_runs,
+    write_suite_run,
 )
 from poor_bench.evaluation.trial_run import _describe_error
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.pool.control import RunControl
 from poor_bench.runs.history import RunHistory
-from poor_bench.runs.journal import CHECKSUM
+from poor_bench.runs.journal import CHECKSUM, JournalWriter
 from poor_bench.runs.turn import run_alone
 from tests.evaluation.agents import SECRET
 from tests.evaluation.builders import make_case
@@ -441,13 +441,12 @@ def test_only_a_run_of_the_same_suite_is_resumed_and_none_that_is_running(tmp_pa
     with pytest.raises(ConfigError, match="is a run of another suite"):
         resume_suite(stored, suite.model_copy(update={"name": "other"}))
     history = RunHistory(tmp_path, SUITE_RUNS)
-    writer = SuiteRunWriter(tmp_path, stored.run_id, None)
     with (
+        write_suite_run(tmp_path, stored.run_id, None),
         pytest.raises(RunRefusedError, match="is already running"),
         run_alone(history, {"suite": suite.name}),
     ):
         pytest.fail("it runs twice")
-    writer.close()
 
 
 def test_a_trial_that_money_ends_stays_pending(tmp_path: Path) -> None:
@@ -460,3 +459,22 @@ def test_a_trial_that_money_ends_stays_pending(tmp_path: Path) -> None:
     stored = find_suite_run(tmp_path, "last")
     assert stored.report().cancelled
     assert run(resume_suite(stored, suite), tmp_path, resume=stored).passed == 2
+
+
+def test_a_run_whose_end_cannot_be_stored_is_not_left_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = JournalWriter.append_record
+
+    def full(journal: JournalWriter, record: dict[str, Any]) -> None:
+        if "finished" in record:
+            raise StoreError("the disk is full")
+        append(journal, record)
+
+    monkeypatch.setattr(JournalWriter, "append_record", full)
+    with pytest.raises(StoreError) as raised:  # whose frames keep the journal alive
+        run(suite_of(case_of("echo")), tmp_path)
+    stored = find_suite_run(tmp_path, "last")
+    assert not stored.is_going_on
+    assert "disk is full" in str(raised.value)
+    assert [trial.passed for trial in stored.trials()] == [True]

@@ -12,15 +12,15 @@ from poor_bench.dashboard.services.console_runs import ConsoleRun, ConsoleState,
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.runner import SuiteOptions, plan_trials
 from poor_bench.evaluation.stored_run import (
-    RUN_FILE,
+    SUITE_RUNS,
     Image,
     SuiteRun,
     locate_artifacts,
     open_run,
     read_screenshot,
-    runs_folder,
 )
 from poor_bench.evaluation.suite_file import list_suites, read_suite, select_cases
+from poor_bench.runs.history import RunHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ class SuiteRuns:
         return read_screenshot(run.folder, locate_artifacts(case_id, trial), name)
 
     def _files(self) -> list[Path]:
-        return sorted(runs_folder(self._data_dir()).glob(f"*/{RUN_FILE}"))
+        return RunHistory(self._data_dir(), SUITE_RUNS).files()
 
     def _run(self, run_id: str) -> SuiteRun | None:
         path = next((path for path in self._files() if path.parent.name == run_id), None)

@@ -11,11 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.command_line import python_command
 from poor_bench.errors import (
     AgentError,
     ConfigError,
-    MissingExtraError,
     PoorBenchError,
     RunCancelledError,
 )
@@ -36,6 +34,7 @@ from poor_bench.evaluation.browser.watchdog import (
     make_temporary_folder,
     remove_leftovers,
 )
+from poor_bench.extras import import_extra
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Clock
 
@@ -225,15 +224,9 @@ def require_playwright() -> AbstractContextManager[Playwright]:
     Raises:
         MissingExtraError: If the package is not installed.
     """
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError as error:
-        raise MissingExtraError(
-            "agents in a browser need the package playwright",
-            hint=python_command("-m pip install", "playwright>=1.65")
-            + ", and a Chromium, such as: apt-get install chromium",
-        ) from error
-    return sync_playwright()
+    library = import_extra("playwright.sync_api", "agents in a browser need", "playwright>=1.65")
+    starter: AbstractContextManager[Playwright] = library.sync_playwright()
+    return starter
 
 
 def launch(

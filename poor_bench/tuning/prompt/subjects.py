@@ -336,7 +336,7 @@ def _describe_judgement(conversation: Conversation, judgement: Judgement) -> str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class TuningTarget:
     """A subject, whom its text is for, and when it is good enough."""
 
     subject: TuningSubject
@@ -349,7 +349,7 @@ class Named:
 
 def find_class_prompt(
     config: WorkspaceFolder, manager: LLMManager, llm: LLM, class_id: str, part: str
-) -> Named:
+) -> TuningTarget:
     """Build the subject for a text of a test class.
 
     Args:
@@ -368,12 +368,12 @@ def find_class_prompt(
             f"the test class {class_id!r} does not exist", hint=name_hint(class_id, list(classes))
         )
     subject = ClassPromptSubject(config, manager, llm, class_id, ClassPart(part))
-    return Named(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)
+    return TuningTarget(subject=subject, llm=llm, threshold=1.0, llms=config.workspace.llms)
 
 
 def find_agent_prompt(
     config: WorkspaceFolder, manager: LLMManager, agent_id: str, judge: str | None
-) -> Named:
+) -> TuningTarget:
     """Build the subject for the system prompt of an agent.
 
     Args:
@@ -392,4 +392,4 @@ def find_agent_prompt(
     own, general = registry.agent(agent_id).threshold, settings.threshold
     threshold = next(value for value in (own, general, APPROVAL_THRESHOLD) if value is not None)
     llms = tuple(registry.llms.values())
-    return Named(subject=subject, llm=subject.llm, threshold=threshold / 10, llms=llms)
+    return TuningTarget(subject=subject, llm=subject.llm, threshold=threshold / 10, llms=llms)

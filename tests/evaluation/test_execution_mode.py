@@ -11,6 +11,7 @@ import pytest
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.evaluation.agent import AgentOutcome, AgentTask, TrialControl
 from poor_bench.evaluation.browser.agent import BrowserAgent
+from poor_bench.evaluation.browser.session import OutOfTimeError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 
@@ -135,3 +136,22 @@ def test_what_is_missing_is_told_before_anything_is_opened(
     with pytest.raises(ConfigError, match=words):
         run(parts, **fields)
     assert parts.calls == []
+
+
+@dataclass
+class SlowStart(FakeParts):
+    """Has a start page that takes the whole time limit."""
+
+    @contextmanager
+    def open_session(self, task: AgentTask, control: TrialControl) -> Iterator[str]:
+        raise OutOfTimeError
+        yield "session"
+
+
+@pytest.mark.parametrize(("playbook", "mode"), [(None, "agent"), (BOOK, "playbook")])
+def test_a_start_page_that_takes_all_the_time_fails_the_trial(
+    playbook: Path | None, mode: str
+) -> None:
+    outcome = run(SlowStart(), playbook=playbook)
+    assert (outcome.success, outcome.error) == (False, "the time limit is reached")
+    assert outcome.mode == mode

@@ -22,6 +22,7 @@ from poor_bench.evaluation.browser.playbook_file import load_playbook
 from poor_bench.evaluation.browser.playbook_run import follow
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
 from poor_bench.evaluation.checks import find_schema_fault, set_path
+from poor_bench.evaluation.models import Mode
 
 
 class BrowserAgent:
@@ -48,6 +49,13 @@ class BrowserAgent:
         """
         uses_playbook = task.playbook is not None and task.execution_mode != "agent_only"
         _check(task, uses_playbook=uses_playbook)
+        try:
+            return self._run(task, control, uses_playbook=uses_playbook)
+        except OutOfTimeError:  # the start page took all of it
+            mode: Mode = "playbook" if uses_playbook else "agent"
+            return AgentOutcome(success=False, error="the time limit is reached", mode=mode)
+
+    def _run(self, task: AgentTask, control: TrialControl, *, uses_playbook: bool) -> AgentOutcome:
         with self.open_session(task, control) as session:
             if not uses_playbook:
                 return replace(self.act(session, task, control, None), mode="agent")

@@ -91,9 +91,9 @@ def define_models(
         probe = probes.get(llm.id)
         return ", ".join(probe.notes) or "obeyed" if probe and probe.findings else None
 
-    def load(llm: LLM) -> LoadCurve | None:
+    def concurrency(llm: LLM) -> int | None:
         probe = probes.get(llm.id)
-        return probe.load if probe else None
+        return probe.load.recommended if probe and probe.load else None
 
     return SheetTable(
         name="models",
@@ -119,11 +119,8 @@ def define_models(
             SheetColumn(field="parameters", heading="Parameters", value=_write_parameters,
                         cell=_show_parameters),
             SheetColumn(field="settings", heading="Settings", value=notes,
-                        cell=lambda llm: _build_probe(probes.get(llm.id))),
-            SheetColumn(field="load", heading="Load",
-                        value=lambda llm: (curve := load(llm)) and curve.recommended,
-                        cell=lambda llm: build_load_chart(load(llm)),
-                        file_heading="Recommended concurrency"),
+                        cell=lambda llm: _build_probe(probes.get(llm.id)),
+                        further=[("Recommended concurrency", concurrency)]),
             SheetColumn(field="actions", heading="Actions", value=lambda _: None,
                         cell=_build_actions, is_on_screen_only=True),
         ],
@@ -226,18 +223,19 @@ _ARRANGING = (
 
 
 def _build_probe(probe: ProbeReport | None) -> Component:
-    """Show whether the server obeys the settings, and when that was probed."""
-    if probe is None or not probe.findings:
+    """Show whether the server obeys the settings, when that was probed, and the load curve."""
+    if probe is None:
         return html.Span("not probed", className="quiet")
+    curve = build_load_chart(probe.load) if probe.load else None
+    if not probe.findings:
+        return html.Div([html.Div("not probed", className="quiet"), curve])
     obeyed = html.Span("obeyed", className="state-mark is-good") if probe.is_clean else None
     day = html.Div(f"probed {probe.created[:10]}", className="quiet")
-    return html.Div([settings_badges(probe.notes) or obeyed, day])
+    return html.Div([settings_badges(probe.notes) or obeyed, day, curve])
 
 
-def build_load_chart(curve: LoadCurve | None) -> Component:
+def build_load_chart(curve: LoadCurve) -> Component:
     """Draw throughput by requests at once, with the recommended concurrency marked."""
-    if curve is None or not curve.levels:
-        return html.Span("not measured", className="quiet")
     bars = curve.draw()
     told = "; ".join(_describe_level(bar) for bar in bars)
     text = f"Throughput by requests at once. {told}."

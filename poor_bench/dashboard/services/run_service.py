@@ -222,7 +222,11 @@ def _submit(
     done = runner.batches.submit(plan, cancelled=control.cancelled)
     n_live = sum(done.unbatched.values())
     said = [f"Submitted {write_count(done.n_submitted, 'trial')} as a batch."]
-    said += [f"{write_count(n_live, 'trial')} pending: no batches there."] if n_live else []
+    said += (
+        [f"{write_count(n_live, 'trial')} pending: their providers take no batches."]
+        if n_live
+        else []
+    )
     said += [f"{problem}." for problem in done.problems]
     return " ".join(said)
 

@@ -212,7 +212,7 @@ def test_trials_are_submitted_as_a_batch_and_collected(
         submitted = wait_for_end(service, RunWay.BATCH)
         assert (
             submitted.message
-            == "Submitted 3 trials as a batch. 3 trials pending: no batches there."
+            == "Submitted 3 trials as a batch. 3 trials pending: their providers take no batches."
         )
         assert not submitted.can_continue
         awaited = wait_for_end(service, RunWay.COLLECT)

@@ -180,6 +180,19 @@ def load_llms(data_dir: Path, is_own_provider: IsOwnProvider = no_own_provider) 
     return decode_llms_file(document, report, is_own_provider)
 
 
+def load_known_llms(data_dir: Path) -> tuple[LLM, ...]:
+    """Read the models of a workspace; none where llms.json does not exist.
+
+    Raises:
+        ConfigError: With every problem of llms.json.
+    """
+    if not llms_file(data_dir).is_file():
+        return ()
+    loaded = load_llms(data_dir)
+    raise_errors(loaded.report.problems)
+    return tuple(loaded.items)
+
+
 def decode_llms_file(
     document: Document | None, report: Report, is_own_provider: IsOwnProvider = no_own_provider
 ) -> Loaded[LLM]:

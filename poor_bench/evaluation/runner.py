@@ -12,7 +12,7 @@ from typing import Any
 
 from poor_bench import __version__
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.config.load import llms_file, load_llms, raise_errors
+from poor_bench.config.load import load_known_llms
 from poor_bench.config.names import find_llm, unknown_llm
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, Step
@@ -88,7 +88,7 @@ def choose_llms(suite: EvalSuite, data_dir: Path, wanted: str | None) -> dict[st
     Raises:
         ConfigError: If a named LLM does not exist, or llms.json has an error.
     """
-    known = (*suite.llms, *_of_workspace(data_dir))
+    known = (*suite.llms, *load_known_llms(data_dir))
     default = next((llm for llm in known if llm.enabled), None)
     chosen: dict[str, LLM | None] = {case.id: None for case in suite.cases}
     for case in suite.cases:
@@ -108,15 +108,6 @@ def _choose(
         hint = unknown_llm(name, known).hint
         raise ConfigError(f"case {case.id}: LLM `{name}` does not exist", hint=hint)
     return found
-
-
-def _of_workspace(data_dir: Path) -> tuple[LLM, ...]:
-    """LLMs of the workspace; llms.json may be missing, but not broken."""
-    if not llms_file(data_dir).is_file():
-        return ()
-    loaded = load_llms(data_dir)
-    raise_errors(loaded.report.problems)
-    return tuple(loaded.items)
 
 
 Listener = Callable[[SuiteEvent], None]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from poor_bench.config.judge_settings import load_judge_settings
-from poor_bench.config.load import llms_file, load_llms, raise_errors
+from poor_bench.config.load import load_known_llms
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import (
@@ -75,7 +75,7 @@ class Evaluator:
         options = JudgeOptions(
             model=model, temperature=temperature, max_tokens=max_tokens, base_url=base_url
         )
-        llms = () if isinstance(model, LLM) else _load_llms(folder)
+        llms = () if isinstance(model, LLM) else load_known_llms(folder)
         self.llm = judge_llm(options, settings, llms, os.environ)
         limits = (threshold, settings.threshold, APPROVAL_THRESHOLD)
         self._threshold = next(limit for limit in limits if limit is not None)
@@ -168,14 +168,6 @@ def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record
         skill=str((skill or {}).get("name") or ""),
         written_by=str(agent.get("llm") or ""),
     )
-
-
-def _load_llms(folder: Path) -> Sequence[LLM]:
-    if not llms_file(folder).exists():
-        return ()
-    loaded = load_llms(folder)
-    raise_errors(loaded.report.problems)
-    return loaded.items
 
 
 __all__ = [

@@ -72,9 +72,8 @@ class Conversation:
     def as_dict(self) -> dict[str, Any]:
         """Convert to JSON values; `conversation_from_dict` reads them."""
         plain = asdict(self)
-        plain["turns"] = [{"speaker": turn.speaker, "text": turn.text} for turn in self.turns]
-        plain["broken_rules"] = list(self.broken_rules)
-        return {**plain, "hash": self.hash}
+        lists = {name: list(plain[name]) for name in ("turns", "broken_rules")}
+        return {**plain, **lists, "hash": self.hash}
 
 
 def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:

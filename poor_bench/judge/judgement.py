@@ -89,25 +89,14 @@ class Judgement:
 
     def as_dict(self) -> dict[str, Any]:
         """Convert to JSON values; `judgement_from_dict` reads them."""
-        plain = asdict(self)
-        plain["scores"] = dict(self.scores)
-        for name in _LISTS:
-            plain[name] = list(plain[name])
+        plain = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
         for case in plain["test_case_evaluations"]:
             if not case["is_unscored"]:
                 del case["is_unscored"]
         return {**plain, "approved": self.is_approved}
-
-
-_LISTS = (
-    "test_case_evaluations",
-    "strengths",
-    "weaknesses",
-    "failures",
-    "warnings",
-    "recommendations",
-    "repairs",
-)
 
 
 def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:

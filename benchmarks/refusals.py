@@ -5,8 +5,8 @@ measured before anything was changed: recall .84, .80, .80 (held_out, third, fou
 .98, 1.0, .95), which led to changes, and .96 with precision 1.0 for the last, `fifth.json`, which
 led to none. The ninth (204 refusals), tenth (150, unusual wordings on purpose) and eleventh (120)
 were each measured fresh: recall .83, .73, .83, precision .94, .97, .93; each then led to changes.
-About five in six unseen refusals are found: the figures printed here are of lists that the phrases
-were extended by, and not what unseen phrasings get.
+The figures printed of these are not what unseen phrasings get: the phrases were extended by them.
+`refusals_unseen.json` (72 usual wordings) led to no change: recall .92, precision 1.0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from simulation import measure_share, print_figures
 from poor_bench.extraction.refusal import is_refusal
 
 LISTS = ROOT / "tests" / "extraction" / "refusals"
+UNSEEN = ROOT / "benchmarks" / "refusals_unseen.json"
 GOAL = 0.95
 
 
@@ -47,5 +48,5 @@ def _measure(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    reached = [_measure(path) for path in sorted(LISTS.glob("*.json"))]
+    reached = [_measure(path) for path in (*sorted(LISTS.glob("*.json")), UNSEEN)]
     sys.exit(not all(reached))

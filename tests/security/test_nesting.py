@@ -83,5 +83,5 @@ OF_OURS = {
     "config/json_document.py",  # one key, cut out by a pattern
     "config/edit_json.py",  # what was just written
     "generators/reasoning_gym.py",  # what was just written
-    "importers/datasets.py",  # what was just written
+    "importers/code_datasets.py",  # what was just written
 }

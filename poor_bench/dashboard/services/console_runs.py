@@ -7,7 +7,6 @@ has its plan, its limits and its journal on the console already. What a command 
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.messages import harmless
 from poor_bench.providers.endpoint import is_local
+from poor_bench.safe_files import load_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ class ConsoleRun:
                 raise ConfigError("the plan takes too long") from error
         if process.returncode:
             raise ConfigError(_shorten(said).removeprefix("Error: "))
-        plan: Mapping[str, Any] = json.loads(written)
+        plan: Mapping[str, Any] = load_json_text(written.decode("utf-8"))
         return plan
 
     def start(self, name: str, command: Sequence[str]) -> ConsoleState:

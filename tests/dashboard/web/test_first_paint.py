@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from html.parser import HTMLParser
 
 import pytest
 from dash import dcc, html
+from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,19 +30,32 @@ def services(workspace_files: WorkspaceFiles) -> Services:
     return services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 0, 1]})
 
 
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Services:
+    """Services whose figures are computed, for tests that only read."""
+    files = WorkspaceFiles(tmp_path_factory.mktemp("first_paint"))
+    services = services_with(files, {"good": [1, 1, 1], "bad": [0, 0, 1]})
+    services.results.summaries(GroupBy.LLM)
+    return services
+
+
+@lru_cache(maxsize=1)
+def open_server(services: Services) -> Flask:
+    server: Flask = create_app(services, Access(host="127.0.0.1", port=8050)).server
+    return server
+
+
 def read_paint(services: Services, address: str = "/") -> str:
     """Read the part of the document that is shown before any script has run."""
-    app = create_app(services, Access(host="127.0.0.1", port=8050))
-    with app.server.test_client() as client:
+    with open_server(services).test_client() as client:
         text = client.get(address, headers=HOST).get_data(as_text=True)
     found = re.search(r"<div [^>]*data-first-paint.*(?=<noscript>)", text, re.DOTALL)
     return found[0] if found else ""
 
 
-def test_the_document_shows_the_models_as_the_page_does(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    paint = Seen(read_paint(services))
-    rows = leaderboard_rows(services)
+def test_the_document_shows_the_models_as_the_page_does(shown: Services) -> None:
+    paint = Seen(read_paint(shown))
+    rows = leaderboard_rows(shown)
     places = [paint.text.index(row["model"]) for row in rows]
     assert places == sorted(places)
     for row in rows:
@@ -48,38 +63,33 @@ def test_the_document_shows_the_models_as_the_page_does(services: Services) -> N
     assert "3 tests" in paint.text
 
 
-def test_its_table_is_sorted_as_the_address_says(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    paint = Seen(read_paint(services, "/?table-sort=average_score")).text
+def test_its_table_is_sorted_as_the_address_says(shown: Services) -> None:
+    paint = Seen(read_paint(shown, "/?table-sort=average_score")).text
     assert paint.index("bad") < paint.index("good")
 
 
-def test_its_links_lead_to_the_pages_of_the_models(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    links = [each["href"] for tag, each in Seen(read_paint(services)).tags if tag == "a"]
+def test_its_links_lead_to_the_pages_of_the_models(shown: Services) -> None:
+    links = [each["href"] for tag, each in Seen(read_paint(shown)).tags if tag == "a"]
     assert sum(str(link).startswith("/model?llm=") for link in links) == 2
 
 
-def test_the_document_of_a_model_shows_its_figures(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    text = Seen(read_paint(services, "/model?llm=scripted:bad")).text
-    [row] = [row for row in leaderboard_rows(services) if row["id"] == "scripted:bad"]
+def test_the_document_of_a_model_shows_its_figures(shown: Services) -> None:
+    text = Seen(read_paint(shown, "/model?llm=scripted:bad")).text
+    [row] = [row for row in leaderboard_rows(shown) if row["id"] == "scripted:bad"]
     assert row["texts"]["average_score"] in text
     assert row["texts"]["pass_rate"] in text
 
 
-def test_the_document_of_a_comparison_shows_both_models(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    paint = Seen(read_paint(services, "/compare?llm=scripted:good&llm=scripted:bad"))
-    for row in leaderboard_rows(services):
+def test_the_document_of_a_comparison_shows_both_models(shown: Services) -> None:
+    paint = Seen(read_paint(shown, "/compare?llm=scripted:good&llm=scripted:bad"))
+    for row in leaderboard_rows(shown):
         assert row["model"] in paint.text
         assert row["texts"]["average_score"] in paint.text
 
 
 @pytest.mark.parametrize("address", ["/model?llm=nobody", "/compare?llm=nobody"])
-def test_unknown_models_are_left_to_the_page(services: Services, address: str) -> None:
-    services.results.summaries(GroupBy.LLM)
-    assert read_paint(services, address) == ""
+def test_unknown_models_are_left_to_the_page(shown: Services, address: str) -> None:
+    assert read_paint(shown, address) == ""
 
 
 def test_a_fault_of_ours_in_the_first_paint_leaves_the_page_as_it_is(
@@ -95,15 +105,13 @@ def test_nobody_waits_for_figures_that_were_not_computed_yet(services: Services)
     assert read_paint(services) == ""
 
 
-def test_pages_without_a_sketch_and_unknown_addresses_have_none(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
+def test_pages_without_a_sketch_and_unknown_addresses_have_none(shown: Services) -> None:
     for address in ("/run", "/nothing"):
-        assert read_paint(services, address) == ""
+        assert read_paint(shown, address) == ""
 
 
-def test_a_search_that_finds_no_model_is_left_to_the_page(services: Services) -> None:
-    services.results.summaries(GroupBy.LLM)
-    assert read_paint(services, "/?text=nothing-like-it") == ""
+def test_a_search_that_finds_no_model_is_left_to_the_page(shown: Services) -> None:
+    assert read_paint(shown, "/?text=nothing-like-it") == ""
 
 
 def test_faults_of_the_workspace_are_left_to_the_page(

@@ -130,8 +130,17 @@ def run(
 
 def _plan(runner: JudgeRunner, agent_id: str, options: dict[str, Any]) -> JudgePlan:
     if options["resume"]:
+        _tell_ignored(options)
         return runner.plan_resume(options["resume"], agent_id)
     return runner.plan(_build_request(agent_id, runner.store, options))
+
+
+def _tell_ignored(options: dict[str, Any]) -> None:
+    names = {"judge": "--judge", "panel": "--panel", "case_ids": "--case"}
+    given = [option for name, option in names.items() if options[name]]
+    if given:
+        which = " and ".join(given)
+        say(f"Ignored: {which}. With --resume, those of the stored run count.", err=True)
 
 
 def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]) -> JudgeRequest:

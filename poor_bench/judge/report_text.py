@@ -153,7 +153,7 @@ def _disagreement(panel: Panel) -> Iterator[str]:
     text = f"The judges differ by {panel.disagreement:.2f} points"
     if panel.dimension_disagreement:
         name, width = max(panel.dimension_disagreement.items(), key=lambda item: item[1])
-        text += f", most in {name} ({width:.2f})"
+        text += f", most in {name} ({width:.2f})" if width else ""
     if panel.alpha is not None:
         text += f"; Krippendorff's alpha over the cases {panel.alpha:.2f}"
     yield f"{text}."

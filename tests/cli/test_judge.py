@@ -376,3 +376,14 @@ def test_a_case_without_a_score_says_so(tmp_path: Path, capsys: pytest.CaptureFi
     assert "hello  n/a" in capsys.readouterr().out
     call(folder, "list")
     assert "n/a" in capsys.readouterr().out
+
+
+def test_options_that_a_resumed_run_ignores_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    judged(folder)
+    capsys.readouterr()
+    assert judged(folder, "--resume", "last", "--case", "hello") == 0
+    told = capsys.readouterr().err
+    assert "Ignored: --judge and --case. With --resume, those of the stored run count." in told

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -189,7 +189,10 @@ class ParametersEntry(FileModel):
     repeat_penalty: float | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
-    stream: bool | None = Field(None, description="false requests the reply in one piece.")
+    stream: bool | Literal["auto"] | None = Field(
+        None,
+        description="false requests the reply in one piece, auto if max_tokens is 256 at most.",
+    )
     prompt_cache: bool | None = Field(
         None,
         description="true has Anthropic cache the part of the prompt that all tests of a template "

@@ -31,6 +31,7 @@ from poor_bench.providers.chat_wire import (
     ReplyParts,
     count_at,
     find_json_schema,
+    is_streamed,
     list_stop_texts,
     mapping_at,
     mappings_at,
@@ -78,7 +79,7 @@ class AnthropicWire:
             "model": self._model,
             "max_tokens": budget + _DEFAULT_MAX_TOKENS if limit is None else limit,
             "messages": _turns(request, is_cached=is_cached),
-            "stream": bool(parameters.get("stream", True)),
+            "stream": is_streamed(parameters),
             **rename_parameters(parameters, _NAMES),
         }
         if system := _system(request):

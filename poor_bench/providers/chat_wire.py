@@ -34,6 +34,24 @@ def list_stop_texts(parameters: Mapping[str, Any]) -> list[Any]:
     return list(stop) if isinstance(stop, list | tuple) else [stop]
 
 
+_LONG_REPLY = 256
+"""Tokens up to which `stream: auto` asks for the reply in one piece."""
+
+
+def is_streamed(parameters: Mapping[str, Any]) -> bool:
+    """True if the reply is asked for as a stream.
+
+    Example:
+        >>> is_streamed({}), is_streamed({"stream": "auto", "max_tokens": 100})
+        (True, False)
+    """
+    wanted = parameters.get("stream", True)
+    if wanted != "auto":
+        return bool(wanted)
+    limit = parameters.get("max_tokens")
+    return not isinstance(limit, int) or limit > _LONG_REPLY
+
+
 def find_json_schema(parameters: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Find the schema that `response_format` asks for; None where it asks for none.
 

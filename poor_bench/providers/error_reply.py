@@ -191,13 +191,10 @@ def _mentions(message: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) is not None
 
 
-_IN_TEXT = re.compile(
-    r"(?:try again|retry|retrying) (?:in|after) "
-    r"(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m(?!s))?"
-    r"(?:(?P<s>\d+(?:\.\d+)?) ?s)?(?:(?P<ms>\d+(?:\.\d+)?)ms)?",
-    re.IGNORECASE,
-)
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_DURATION = r"(?:\d{1,6}(?:\.\d{1,9})?(?:h|ms|m| ?s))+"
+_IN_TEXT = re.compile(rf"(?:try again|retry|retrying) (?:in|after) ({_DURATION})", re.IGNORECASE)
+_PART = re.compile(r"(\d{1,6}(?:\.\d{1,9})?) ?(h|ms|m|s)")
+_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def retry_after_s(headers: Mapping[str, str], message: str, now: datetime) -> float | None:
@@ -241,18 +238,19 @@ def _date(value: str | None) -> datetime | None:
 
 def _in_text(message: str) -> float | None:
     found = _IN_TEXT.search(message)
-    parts = {unit: text for unit, text in found.groupdict().items() if text} if found else {}
-    if not parts:
-        return None
-    return sum(float(text) * _SECONDS[unit] for unit, text in parts.items())
+    return None if found is None else _add_up(found[1])
+
+
+def _add_up(duration: str) -> float:
+    """Compute the seconds of a duration such as `1m2.5s`."""
+    parts = _PART.findall(duration.lower())
+    return math.fsum(float(number) * _UNITS_S[unit] for number, unit in parts)
 
 
 _NAMES = (
     tuple(f"x-ratelimit-{part}-requests" for part in ("limit", "remaining", "reset")),
     tuple(f"anthropic-ratelimit-requests-{part}" for part in ("limit", "remaining", "reset")),
 )
-_PART = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)(h|ms|m|s)")
-_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _LONGEST = 40
 
 
@@ -277,9 +275,8 @@ def _count(text: str | None) -> int | None:
 
 def _seconds(text: str, date: str) -> float | None:
     """Compute seconds from a duration, or from a moment and the date of the reply."""
-    parts = _PART.findall(text) if len(text) <= _LONGEST else []
-    if parts and "".join(map("".join, parts)) == text.strip():
-        return float(sum(float(number) * _UNITS_S[unit] for number, unit in parts))
+    if len(text) <= _LONGEST and re.fullmatch(_DURATION, text.strip()):
+        return _add_up(text)
     try:
         until = datetime.fromisoformat(text)
         return max(0.0, (until - parsedate_to_datetime(date)).total_seconds())

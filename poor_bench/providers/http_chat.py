@@ -107,19 +107,19 @@ class HttpChat:
 
     def get(self, wire: ChatWire, path: str, control: CallControl) -> dict[str, Any]:
         """Fetch the JSON object under a path; raises as `complete`."""
-        return self._json("GET", wire, path, control, None)
+        return self._json(wire, path, control, None)
 
     def post(
         self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Send `body` and read the JSON object of the answer; raises as `complete`."""
-        return self._json("POST", wire, path, control, self._dump(body))
+        return self._json(wire, path, control, self._dump(body))
 
     def upload(
         self, wire: ChatWire, path: str, control: CallControl, form: bytes, content_type: str
     ) -> dict[str, Any]:
         """Send a form and read the JSON object of the answer; raises as `complete`."""
-        return self._json("POST", wire, path, control, form, content_type)
+        return self._json(wire, path, control, form, content_type)
 
     def lines(self, wire: ChatWire, path: str, control: CallControl) -> Iterator[bytes]:
         """Yield the lines of the text under a path, without the key; raises as `complete`."""
@@ -159,7 +159,6 @@ class HttpChat:
 
     def _json(
         self,
-        method: str,
         wire: ChatWire,
         path: str,
         control: CallControl,
@@ -168,6 +167,7 @@ class HttpChat:
     ) -> dict[str, Any]:
         key = read_key(self._llm, self._services.environ)
         headers = {**wire.headers(key), "Content-Type": content_type}
+        method = "GET" if body is None else "POST"
         request = HttpRequest(method=method, path=path, headers=headers, body=body)
         with self._open_exchange(request, in_one_piece(control)) as reply:
             content = reply.read()

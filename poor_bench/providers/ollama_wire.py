@@ -36,6 +36,7 @@ from poor_bench.providers.chat_wire import (
     ReplyParts,
     count_at,
     find_json_schema,
+    is_streamed,
     list_messages,
     list_stop_texts,
     mapping_at,
@@ -89,7 +90,7 @@ class OllamaWire:
         body: dict[str, Any] = {
             "model": self._model,
             "messages": list_messages(request),
-            "stream": bool(parameters.get("stream", True)),
+            "stream": is_streamed(parameters),
             "truncate": False,
         }
         schema = find_json_schema(parameters)

@@ -41,6 +41,7 @@ from poor_bench.providers.chat_wire import (
     ReplyParts,
     count_at,
     find_json_schema,
+    is_streamed,
     list_messages,
     list_stop_texts,
     mapping_at,
@@ -107,7 +108,7 @@ class OpenAIWire:
         think = parameters.get("think")
         if self._dialect.thinking is not None and isinstance(think, bool | str):
             body.update(_nearest_effort(self._dialect.thinking(think), refused))
-        if parameters.get("stream", True) and "stream" not in refused:
+        if is_streamed(parameters) and "stream" not in refused:
             body.update(stream=True, stream_options={"include_usage": True})
         kept = {name: value for name, value in body.items() if name not in refused}
         return merge_extra_body(kept, parameters.get("extra_body"))

@@ -12,7 +12,7 @@
 | response_format | "json", {"type": "json_schema", "schema": {...}}, or "class": see formats.md |
 | repeat_penalty, presence_penalty, frequency_penalty | against repetition |
 | prompt_cache | true has Anthropic cache the fixed start of a prompt; others do so by themselves |
-| stream | false asks for the reply in one piece; the time to the first token is then unknown |
+| stream | false: the reply in one piece, its first token untimed; "auto": so up to 256 max_tokens |
 | extra_body | a mapping merged into the request as it stands |
 """
 

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from poor_bench.config.file_models import ParametersEntry
+from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.providers import parameters
+from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.catalog import WireFormat, list_provider_names
+from poor_bench.providers.ollama_wire import OllamaWire
+from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
 from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
 
 
@@ -43,3 +49,22 @@ def test_what_has_no_effect_is_said() -> None:
     assert list_ignored_parameters("openrouter", given) == ["num_ctx"]
     assert list_ignored_parameters("my-gateway", given) == ["num_ctx"]
     assert list_ignored_parameters("ollama", given) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "is_stream"),
+    [
+        ({}, True),
+        ({"stream": False, "max_tokens": 9999}, False),
+        ({"stream": "auto"}, True),
+        ({"stream": "auto", "max_tokens": 257}, True),
+        ({"stream": "auto", "max_tokens": 256}, False),
+    ],
+)
+def test_short_replies_come_in_one_piece_where_streams_are_automatic(
+    parameters: dict[str, Any], *, is_stream: bool
+) -> None:
+    request = ChatRequest(messages=(Message("user", "hello"),), parameters=parameters)
+    wires = (AnthropicWire("m"), OllamaWire("m"), OpenAIWire("m", find_dialect("openai")))
+    for wire in wires:
+        assert wire.body(request, frozenset()).get("stream", False) is is_stream

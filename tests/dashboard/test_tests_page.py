@@ -49,7 +49,9 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
 
 def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
     services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
-    assert "needs 20 models; 2 were run" in text_of(callbacks.show_picture(services))
+    assert "needs 20 different models; these results cover 2" in text_of(
+        callbacks.show_picture(services)
+    )
 
 
 def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:

@@ -11,7 +11,9 @@ from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.pages.run import callbacks
 from poor_bench.dashboard.pages.run.layout import RunIds as Ids
 from poor_bench.dashboard.pages.run.layout import chosen, layout, read_selection, select_failed
+from poor_bench.dashboard.pages.run.plan import preview as show_plan
 from poor_bench.dashboard.pages.run.progress import run_body, run_class, run_head
+from poor_bench.dashboard.services.run_plans import LLMPreview, RunPreview
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
     LLMProgress,
@@ -499,3 +501,10 @@ def test_runs_of_other_kinds_are_shown_while_they_are_running(tmp_path: Path) ->
         assert "judged run bikes 20261122T010000-aa 1 of 2" in text_of(body)
         assert services.running.version() != before
     assert callbacks.others(services)[0] is None
+
+
+def test_a_plan_without_requests_takes_no_time() -> None:
+    llm = LLMPreview(llm_id="a", n_items=0, n_failed=0, n_rescored=3, seconds=None, cost_usd=0.0)
+    shown = text_of(show_plan(RunPreview(llms=(llm,), seconds=None, cost_usd=0.0), str))
+    assert "Estimated time - no requests" in shown
+    assert "3 responses to rescore" in shown

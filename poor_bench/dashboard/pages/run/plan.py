@@ -137,6 +137,8 @@ def _write_trials_note(planned: RunPreview) -> str:
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:
+    if not planned.n_items:
+        return "-", "no requests"
     note = f"unknown for {write_count(planned.n_untimed, 'model')}" if planned.n_untimed else ""
     return _and_more(_time(planned.seconds), note), note or "based on stored times"
 

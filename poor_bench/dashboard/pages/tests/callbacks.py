@@ -122,8 +122,8 @@ def show_picture(services: Services) -> Component:
     if report is None:
         return html.Span("computing ...", className="quiet")
     if report.response is None:
-        needed = f"The chart of difficulty needs {LEAST_MODELS} models"
-        return html.P(f"{needed}; {report.n_models} were run.", className="quiet")
+        needed = f"The chart of difficulty needs {LEAST_MODELS} different models"
+        return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
     return card(

@@ -65,7 +65,7 @@ def test_an_agent_is_judged_from_the_page(
     page.keyboard.press("Escape")
     expect(form.get_by_text("by scripted:judge")).to_be_visible()
     start.click()
-    run = page.get_by_role("region", name="Judged run in progress")
+    run = page.get_by_role("region", name="Judge an agent: in progress")
     expect(run.get_by_text("3 of 3 conversations and judgements")).to_be_visible()
     expect(
         page.get_by_role("region", name="Cases").get_by_role("link", name="price")

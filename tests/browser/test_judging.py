@@ -55,7 +55,7 @@ def test_an_agent_is_judged_from_the_page(
     write_workspace(folder, judge=json.dumps(VERDICT), seller=f"10 euros {HOSTILE}")
     page = new_visitor(serve(folder)).new_page()
     page.goto("/judge")
-    form = page.get_by_role("region", name="Judge an agent")
+    form = page.get_by_role("region", name="Judge an agent", exact=True)
     start = form.get_by_role("button", name="Start")
     expect(start).to_be_disabled()
     form.get_by_label("Agent", exact=True).click()

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from poor_bench.judge.conversation import Conversation, conversation_from_dict
 from poor_bench.judge.judgement import Judgement, judgement_from_dict
@@ -137,20 +134,6 @@ class JudgeRun:
         return next((item for item in self.conversations if item.case_id == case_id), None)
 
 
-def read_header(record: Mapping[str, Any]) -> RunHeader:
-    """Read the header of a run's file; unknown keys are ignored.
-
-    Raises:
-        ValueError: If the record is not one.
-    """
-    return _header_reader().validate_python(record)
-
-
-@cache
-def _header_reader() -> TypeAdapter[RunHeader]:
-    return TypeAdapter(RunHeader)
-
-
 def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
     """Add a line of the file to a run; unknown lines are ignored.
 
@@ -237,17 +220,24 @@ def group_repeats(runs: Iterable[JudgeRun], name: str) -> list[list[float]]:
         runs: Fallbacks in them are left out.
         name: Of a dimension, or `OVERALL`.
     """
-    groups: dict[tuple[str, str], list[float]] = {}
+
+    def list_scores(judgement: Judgement) -> list[tuple[str, float]]:
+        score = judgement.overall_score if name == OVERALL else judgement.scores.get(name)
+        return [] if score is None else [(name, score)]
+
+    return _group_scores(runs, list_scores)
+
+
+def _group_scores(
+    runs: Iterable[JudgeRun], list_scores: Callable[[Judgement], list[tuple[str, float]]]
+) -> list[list[float]]:
+    """Group the scores of one thing, by its name, that a judge gave in one run."""
+    groups: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
         for judgement in run.usable_judgements:
-            score = _score(judgement, name)
-            if score is not None:
-                groups.setdefault((run.run_id, judgement.judge), []).append(score)
+            for name, score in list_scores(judgement):
+                groups.setdefault((run.run_id, judgement.judge, name), []).append(score)
     return list(groups.values())
-
-
-def _score(judgement: Judgement, name: str) -> float | None:
-    return judgement.overall_score if name == OVERALL else judgement.scores.get(name)
 
 
 def _case(conversation: Conversation, run: JudgeRun, panel: Panel) -> CaseSummary:
@@ -346,7 +336,7 @@ def compare_runs(
         if run.header.rubric_hash == header.rubric_hash and run.header.judges == header.judges
     }
     runs, n = tuple(alike.values()), _n_judgements(before, after)
-    case_floor = estimate_noise_floor(_case_repeats(runs), n)
+    case_floor = estimate_noise_floor(_group_scores(runs, _list_case_scores), n)
 
     def find_floor(name: str) -> float | None:
         return estimate_noise_floor(group_repeats(runs, name), n)
@@ -359,6 +349,10 @@ def compare_runs(
         + _changes(before.panel.scores, after.panel.scores, find_floor),
         cases=_changes(before.panel.case_scores, after.panel.case_scores, lambda _case: case_floor),
     )
+
+
+def _list_case_scores(judgement: Judgement) -> list[tuple[str, float]]:
+    return [(case.test_name, case.score) for case in judgement.scored_cases]
 
 
 def _n_judgements(before: RunSummary, after: RunSummary) -> float:
@@ -382,16 +376,6 @@ def _changes(
         for name, score in before.items()
         if name in after
     )
-
-
-def _case_repeats(runs: Iterable[JudgeRun]) -> list[list[float]]:
-    groups: dict[tuple[str, str, str], list[float]] = {}
-    for run in runs:
-        for judgement in run.usable_judgements:
-            for case in judgement.scored_cases:
-                key = (run.run_id, judgement.judge, case.test_name)
-                groups.setdefault(key, []).append(case.score)
-    return list(groups.values())
 
 
 def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.judged_run import JudgeRun, RunHeader, read_header, with_record
+from poor_bench.judge.judged_run import JudgeRun, RunHeader, with_record
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
 from poor_bench.messages import describe_invalid
@@ -153,7 +153,7 @@ class JudgementStore:
 
 def _read_judged(stored: StoredRun) -> JudgeRun | None:
     try:
-        run = JudgeRun(header=read_header(stored.header))
+        run = JudgeRun(header=_header_reader().validate_python(stored.header))
     except ValueError as error:
         _LOG.warning("%s is skipped: %s", stored.path, describe_invalid(error))
         return None
@@ -163,6 +163,11 @@ def _read_judged(stored: StoredRun) -> JudgeRun | None:
         except ValueError as error:
             _LOG.warning("%s: a line is skipped: %s", stored.path, describe_invalid(error))
     return run
+
+
+@cache
+def _header_reader() -> TypeAdapter[RunHeader]:
+    return TypeAdapter(RunHeader)
 
 
 def _require(run: JudgeRun | None, reference: str) -> JudgeRun:

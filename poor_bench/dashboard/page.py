@@ -262,6 +262,7 @@ def notice(title: str, text: Any, *, is_error: bool = False) -> dict[str, Any]:
         "message": text,
         "color": "red" if is_error else "blue",
         "autoClose": 10_000 if is_error else 3_000,
+        "closeButtonProps": {"aria-label": "Close"},
     }
 
 

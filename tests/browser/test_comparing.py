@@ -65,6 +65,7 @@ def test_columns_and_order_of_a_table_stand_in_the_address(
     expect(table.get_by_role("columnheader", name="Score")).to_have_attribute(
         "aria-sort", "ascending"
     )
+    expect(heads.get_by_role("link", name="Score")).to_be_focused()  # it was drawn anew
     page.wait_for_url("**table=overall**score**")
     page.reload()
     heading(page, "Compare")

@@ -133,6 +133,20 @@ def test_every_page_can_be_reached_and_read_without_a_mouse(
         expect(page.get_by_role("status", name="Loading")).to_have_count(0)
 
 
+def test_a_table_with_pages_is_printed_whole(results_shown: str, new_visitor: NewVisitor) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    expect(page.locator(".ag-row .model-link")).not_to_have_count(0)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = page.locator("table.printed")
+    for llm_id in (GOOD, BAD):
+        expect(printed.get_by_role("cell", name=llm_id)).to_be_visible()
+    expect(page.locator("#overview-leaderboard-grid")).to_be_hidden()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(printed).to_have_count(0)
+
+
 def test_a_table_is_one_stop_of_the_keyboard_and_arrows_move_within(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

@@ -91,6 +91,9 @@ def define_strip(
                         further=[(f"Score {_LOW}", lambda line: _limit(line, "low")),
                                  (f"Score {_HIGH}", lambda line: _limit(line, "high")),
                                  _count(metrics.N_TESTS)]),
+            SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
+                        is_optional=True,
+                        further=[_count(metrics.N_FAILED), _count(metrics.N_STALE)]),
             *_against_columns(scale, is_ready=is_ready),
             SheetColumn(field="format-tax", heading=metrics.FORMAT_TAX.label, is_optional=True,
                         hint=metrics.FORMAT_TAX.meaning, cell=_format_gap,
@@ -102,9 +105,6 @@ def define_strip(
                         value=lambda line: _scale_figure(metrics.MEAN_TIME, line)),
             *map(_figure, _FIGURES),
             _figure(metrics.COST, is_hidden=True),
-            SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
-                        is_optional=True,
-                        further=[_count(metrics.N_FAILED), _count(metrics.N_STALE)]),
         ],
     )  # fmt: skip
 

@@ -1,5 +1,9 @@
 """Coverage of the intervals of tests in groups, by size, likeness and kind of score.
 
+First comes a table of its own for what groups are in practice, ten of each: tests made from one
+template, questions about one passage, translations of one original. It has more runs, and the type
+I error of the sign-flip test by group for two models that are equally good on average.
+
 Each group has an ability of its own from a beta distribution; likeness is the intraclass
 correlation of binary scores. "If independent" is what the interval covers that ignores groups.
 
@@ -14,7 +18,7 @@ to 97 %. Its limits are those of mid p-values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, product
 
 import numpy as np
@@ -25,6 +29,7 @@ from simulation import Figure, measure_share, print_figures, read_runs
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.significance import sign_flip_p_values
 
 _SIZES: dict[str, list[int]] = {
     "10 groups of 2": [2] * 10,
@@ -36,6 +41,15 @@ _SIZES: dict[str, list[int]] = {
 _LIKENESS = (0.0, 0.1, 0.3, 0.7)
 _MEANS = (0.5, 0.8, 0.95)
 _TRUTH_DRAWS = 400_000
+_NAMED = {
+    "template, 10 groups of 20": ([20] * 10, 0.3),
+    "passage, 10 groups of 5": ([5] * 10, 0.1),
+    "passages of 2 to 20 questions": ([2, 3, 3, 4, 5, 6, 8, 10, 14, 20], 0.1),
+    "translation, 10 groups of 6": ([6] * 10, 0.7),
+}
+"""Sizes and likeness."""
+_NAMED_RUNS = 5
+"""Times as many runs as for other tables."""
 _HELD_OUT_SIZES: dict[str, list[int]] = {
     "10 groups of 3": [3] * 10,
     "10 groups of 12": [12] * 10,
@@ -106,6 +120,31 @@ def _simulate_difference(name: str, kind: str, likeness: float, runs: int) -> Fi
     return measure_share(label, _count_hits(found, 0.0), runs, at_least=0.93, at_most=0.97)
 
 
+def _simulate_named(runs: int) -> Iterator[Figure]:
+    """Ten groups as people make them: coverage of means and differences, and type I errors."""
+    rng = np.random.default_rng(10)
+    for (name, (sizes, likeness)), mean in product(_NAMED.items(), _MEANS):
+        groups = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
+        sides = [
+            _draw_scores(
+                rng,
+                np.repeat(_draw_abilities(rng, (runs, 10), mean, likeness), sizes, axis=1),
+                "binary",
+            )
+            for _ in range(2)
+        ]
+        differences = sides[0] - sides[1]
+        means = [mean_score(row, groups) for row in sides[0].tolist()]
+        found = [estimate_paired_difference(row, groups) for row in differences.tolist()]
+        p_values = sign_flip_p_values(differences.T, groups=groups)
+        label = f"{name}, mean {mean}"
+        goal = {"at_least": 0.93, "at_most": 0.97}
+        yield measure_share(f"{label}: mean covers", _count_hits(means, mean), runs, **goal)
+        yield measure_share(f"{label}: difference covers", _count_hits(found, 0.0), runs, **goal)
+        hits = int((p_values < 0.05).sum())
+        yield measure_share(f"{label}: type I error", hits, runs, at_most=0.06)
+
+
 def _draw_pair(
     rng: np.random.Generator,
     shape: tuple[int, int],
@@ -157,6 +196,7 @@ def _count_known(found: Sequence[Estimate]) -> int:
 def main() -> None:
     """Print coverage of means, and of differences of models that are equally good."""
     runs = read_runs(__doc__ or "", default=400)
+    print_figures("Templates, passages and translations", list(_simulate_named(_NAMED_RUNS * runs)))
     means = [
         figure
         for name in _SIZES

@@ -308,7 +308,7 @@ def main() -> int:
         print_figures("Planned size, one look", list(simulate_planned(rng, runs))),
         print_figures("Plans from stored trials", list(simulate_plans_from_trials(rng, runs))),
         print_figures("Errors of one look", list(simulate_one_look(rng, runs))),
-        print_figures("Fractional scores", list(simulate_fractional(rng, runs // 5))),
+        print_figures("Fractional scores", list(simulate_fractional(rng, max(2, runs // 5)))),
         print_figures("Looking after each trial", list(simulate_sequential(rng, runs))),
     ]
     return 0 if all(reached) else 1

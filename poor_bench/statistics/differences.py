@@ -37,7 +37,7 @@ def estimate_paired_difference(
     can have one sign only, which so few of them do not tell; with 100 at most 1.2 times as wide. It
     covers as little as 70 % where one test in 20 differs far more than all the others, and 30 tests
     may have missed it. With 10 to 22 groups (`clusters.py`) it covers 93 % to 97 % in nine of ten
-    held-out cases, and 92 % in the lowest, drawn anew; see `compute_few_groups_interval`.
+    held-out cases, and 89 % in the lowest, drawn anew; see `compute_few_groups_interval`.
 
     Args:
         differences: One score difference per common test, each -1.0 to 1.0, at least one.

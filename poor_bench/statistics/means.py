@@ -43,7 +43,7 @@ def mean_score(
     interval which knows the distribution. It covers as little as 76 % where one test in 20 scores
     far from all the others, and 30 tests may have missed it. With 10 to 22 groups (`clusters.py`)
     it covers 93 % to 97 % in four of five simulated cases, and more in most others; the lowest of
-    360, drawn anew, covers 90 %. An interval that knows the distribution of the mean does not reach
+    360, drawn anew, covers 89 %. An interval that knows the distribution of the mean does not reach
     93 % to 97 % everywhere either, because ten groups give few different means. Below 30 groups it
     leans on `compute_few_groups_interval`: ten groups often miss the bad ones.
 

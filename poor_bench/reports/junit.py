@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, indent, tostring
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TEXT_LIMIT = 4000
@@ -58,11 +58,19 @@ class JUnitSuite:
 
 def write_junit(title: str, suites: Iterable[JUnitSuite]) -> str:
     """Write suites as JUnit XML; long texts are cut."""
+    return "".join(junit_pieces(title, suites))
+
+
+def junit_pieces(title: str, suites: Iterable[JUnitSuite]) -> Iterator[str]:
+    """Write the same suite by suite, so that not all of it is in memory."""
     root = Element("testsuites", name=xml_text(title))
+    begin = tostring(root, encoding="unicode").removesuffix(" />")
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{begin}>\n'
     for suite in suites:
-        _add_suite(root, suite)
-    indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+        element = _build_suite(suite)
+        indent(element, level=1)
+        yield f"  {tostring(element, encoding='unicode')}\n"
+    yield "</testsuites>\n"
 
 
 def xml_text(text: str) -> str:
@@ -78,7 +86,7 @@ def xml_text(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def _add_suite(root: Element, suite: JUnitSuite) -> None:
+def _build_suite(suite: JUnitSuite) -> Element:
     cases = list(suite.cases)
     counts = Counter(case.problem.tag for case in cases if case.problem)
     times = [case.time_ms for case in cases if case.time_ms is not None]
@@ -90,13 +98,14 @@ def _add_suite(root: Element, suite: JUnitSuite) -> None:
         "time": _write_seconds(sum(times)) if times else "",
         "timestamp": suite.started[:19],
     }
-    element = _add(root, "testsuite", name=suite.name, **attributes)
+    element = _build("testsuite", name=suite.name, **attributes)
     if suite.properties:
         properties = _add(element, "properties")
         for name, value in suite.properties.items():
             _add(properties, "property", name=name).set("value", xml_text(value))
     for case in cases:
         _add_case(element, case)
+    return element
 
 
 def _add_case(suite: Element, case: JUnitCase) -> None:
@@ -111,9 +120,14 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
 
 
 def _add(parent: Element, tag: str, **attributes: str) -> Element:
-    """Add an element with those attributes that are not empty."""
-    known = {name: xml_text(value) for name, value in attributes.items() if value}
-    return SubElement(parent, tag, known)
+    element = _build(tag, **attributes)
+    parent.append(element)
+    return element
+
+
+def _build(tag: str, **attributes: str) -> Element:
+    """Build an element with those attributes that are not empty."""
+    return Element(tag, {name: xml_text(value) for name, value in attributes.items() if value})
 
 
 def _write_seconds(milliseconds: float) -> str:

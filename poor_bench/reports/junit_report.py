@@ -5,9 +5,11 @@ A test below the pass mark is a failure; a test that failed to run is an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from poor_bench import metrics
 from poor_bench.models.result import Result
-from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit
+from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, junit_pieces
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import Summary
 
@@ -18,12 +20,18 @@ _PROPERTIES = (
 """Figures of a suite, and their decimals."""
 
 
-def report_to_junit(data: ReportData, _by: object = None) -> str:
-    """Write the results as JUnit XML: a suite for every LLM, a case for every trial."""
-    return write_junit(data.title, (_build_suite(summary, data) for summary in data.summaries()))
+def report_to_junit(data: ReportData, _by: object = None) -> Iterator[str]:
+    """Write the results as JUnit XML in pieces: a suite for every LLM, a case for every trial."""
+    trials: dict[str, list[Result]] = {}
+    for result in data.trials:
+        trials.setdefault(result.llm_id, []).append(result)
+    return junit_pieces(
+        data.title,
+        (_build_suite(row, data, trials[row.group.llm_id]) for row in data.summaries()),
+    )
 
 
-def _build_suite(summary: Summary, data: ReportData) -> JUnitSuite:
+def _build_suite(summary: Summary, data: ReportData, trials: Sequence[Result]) -> JUnitSuite:
     llm_id = summary.group.llm_id
     properties = {"llm_id": llm_id, "pass_mark": f"{data.pass_score:g}"}
     if summary.score is not None:
@@ -35,7 +43,7 @@ def _build_suite(summary: Summary, data: ReportData) -> JUnitSuite:
             properties[metric.name] = f"{value:.{digits}f}"
     return JUnitSuite(
         name=data.name(llm_id),
-        cases=[_build_case(result, data) for result in data.trials if result.llm_id == llm_id],
+        cases=[_build_case(result, data) for result in trials],
         properties=properties,
         started=data.created,
     )

@@ -45,7 +45,8 @@ from tests.browser.chromium import started_browser
 
 COMMANDS = (
     "status", "report", "report --by class", "report --format times",
-    "compare ollama:synthetic-0:1b ollama:synthetic-1:2b", "tests analyse", "issues",
+    "compare ollama:synthetic-0:1b ollama:synthetic-1:2b", "gate --min-score 0.1", "tests analyse",
+    "issues",
 )  # fmt: skip
 BARE = """
 import sys, duckdb

@@ -17,7 +17,13 @@ from poor_bench.comparison.result_set import (
     hash_parameters,
     hash_prompt,
 )
-from poor_bench.config.names import find_llm, list_names, nearest_name
+from poor_bench.config.names import (
+    find_llm,
+    is_match,
+    list_names,
+    llms_matching,
+    nearest_name,
+)
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result
@@ -46,8 +52,15 @@ BEFORE = "before:"
 class ResultSetResolver:
     """Finds out what the words of a user refer to, and reads the results."""
 
-    def __init__(self, config: WorkspaceFolder) -> None:
+    def __init__(self, config: WorkspaceFolder, llm_patterns: Sequence[str] = ()) -> None:
+        """Read nothing yet.
+
+        Args:
+            config: The workspace.
+            llm_patterns: Names and globs of the LLMs whose results are read; empty for all.
+        """
         self._config = config
+        self._patterns = llm_patterns
 
     def open(self, reference: str) -> ResultSet:
         """Find the results that a reference stands for.
@@ -100,7 +113,23 @@ class ResultSetResolver:
         Raises:
             StoreError: If they cannot be read.
         """
-        return list(self._config.store.results())
+        store = self._config.store
+        if self._patterns and store.is_large():
+            table = store.table()
+            return [*table.whole(table.find_entries("llm_id", self._is_read).nonzero()[0])]
+        return [result for result in store.results() if self._is_read(result.llm_id)]
+
+    def _is_read(self, llm_id: str) -> bool:
+        is_named = any(is_match(llm_id, pattern) for pattern in self._patterns)
+        return not self._patterns or is_named or llm_id in self._named_ids
+
+    @cached_property
+    def _named_ids(self) -> frozenset[str]:
+        """Ids of the LLMs of the workspace that the patterns mean."""
+        llms = self._config.workspace.llms
+        return frozenset(
+            llm.id for pattern in self._patterns for llm in llms_matching(pattern, llms)
+        )
 
     @cached_property
     def stored_runs(self) -> list[StoredRun]:
@@ -233,7 +262,10 @@ class ResultSetResolver:
             StoreError: If a run cannot be read.
         """
         return newest_of_trials(
-            result for run in runs for result in read_results_file(run.path, self._resolve).results
+            result
+            for run in runs
+            for result in read_results_file(run.path, self._resolve).results
+            if self._is_read(result.llm_id)
         )
 
     def _file_side(self, path: Path) -> ResultSet:

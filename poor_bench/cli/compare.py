@@ -105,7 +105,7 @@ def command(
     limits = {name: filters.pop(name) for name in ("max_calls", "max_cost", "dry_run")}
     if not why and any(limits.values()):
         raise click.UsageError("--max-calls, --max-cost and --dry-run need --why")
-    resolver = ResultSetResolver(app.config)
+    resolver = ResultSetResolver(app.config, filters["llms"])
     opened = [
         resolver.open(before or f"{BEFORE}{LAST}"),
         resolver.open(after or (NOW if before else LAST)),

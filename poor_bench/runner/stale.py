@@ -188,7 +188,7 @@ class StoredFingerprints(NamedTuple):
         states = np.full(len(self.rows), TrialState.DONE, dtype=np.uint8)
         test_codes = self.table.columns["test_id"][self.rows]
         now = np.zeros(len(self.table.values["test_id"]), dtype=np.uint64)
-        for code in np.unique(test_codes[self.scored != 0]).tolist():
+        for code in np.flatnonzero(np.bincount(test_codes[self.scored != 0])).tolist():
             current = fingerprint_evaluator(tests[self.table.values["test_id"][code]])
             now[code] = encode_fingerprint(current) if current else 0
         current_of_row = now[test_codes]
@@ -233,7 +233,7 @@ class StoredFingerprints(NamedTuple):
 
         codes = self.table.columns["llm_id"][self.rows]
         is_asked = self.asked != 0
-        for code in np.unique(codes[is_asked]).tolist():
+        for code in np.flatnonzero(np.bincount(codes[is_asked])).tolist():  # no sorting
             yield self.table.values["llm_id"][code], np.flatnonzero(is_asked & (codes == code))
 
     def _digest_places(self, entries: NDArray[np.int64]) -> str:

@@ -69,6 +69,8 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
         ["gate", "--min-scored-share", "0.9", "--up-to-date", "--pass-mark", "0.5"],
         ["gate", "--min-pass-rate", "0.1", "--json"],
         ["gate", "--plan", "--drop", "0.2"],
+        ["compare", "20260101T000000-a", "now", "--llm", "*:kept"],
+        ["compare", "20260101T000000-a", "now", "--llm", "*:kept", "--class", "sums", "--json"],
     ],
     ids=" ".join,
 )

@@ -279,7 +279,8 @@ def ended(
             pause_s = _AGAIN_S
 
     connection.execute("SET enable_progress_bar = false")
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     except duckdb.InterruptException as error:
@@ -289,3 +290,4 @@ def ended(
         ) from error
     finally:
         is_over.set()
+        watcher.join()  # a connection that is closed must not be interrupted

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
+import threading
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
 from poor_bench.results.filter_text import Matches, TestFilter, parse_filter
-from poor_bench.results.text_rows import check_pattern, search_texts
+from poor_bench.results.text_rows import check_pattern, ended, search_texts
 
 
 @given(st.text(alphabet="ab/ \n", max_size=60))
@@ -55,3 +59,26 @@ def test_a_search_that_takes_too_long_is_stopped_with_a_message() -> None:
 
 def test_texts_that_match_are_found_by_their_places() -> None:
     assert search_texts("^t.o", ["one", "zero\nTWO", "two"]) == [1, 2]
+
+
+class SlowConnection:
+    """Takes a while to be interrupted."""
+
+    def __init__(self) -> None:
+        self.begun, self.is_interrupted = threading.Event(), False
+
+    def execute(self, _query: str) -> None:
+        """Do nothing."""
+
+    def interrupt(self) -> None:
+        self.begun.set()
+        for _ in range(1_000):
+            os.sched_yield()
+        self.is_interrupted = True
+
+
+def test_nobody_interrupts_a_connection_that_its_owner_may_close() -> None:
+    connection: Any = SlowConnection()
+    with ended(connection, "a", most_s=0.0):
+        assert connection.begun.wait(60)
+    assert connection.is_interrupted

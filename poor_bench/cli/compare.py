@@ -163,6 +163,8 @@ def _select(
     from poor_bench.runner.selection import select
 
     stored = {result.llm_id for side in sides for result in side.results}
+    if filters["llms"]:  # the sides hold only these; the nearest name may be any that is stored
+        stored.update(app.config.store.table().llm_ids)
     chosen = select(app.workspace, read_selection(filters), stored)
     llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms if filters["llms"] else stored
     test_ids = {test.test_id for test in chosen.tests}

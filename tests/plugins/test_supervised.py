@@ -109,7 +109,7 @@ mine = load_evaluators([Path(sys.argv[1])]).get("mine")
 try:
     mine.evaluate("4", {})
 except EvaluatorError as error:
-    print(error)
+    print(error, flush=True)
 os._exit(7)
 """
 

@@ -253,6 +253,18 @@ _SETTLE_MS = 60
 _LOADING_MS = 8_000
 
 
+def _open_tab(context: BrowserContext) -> Page:
+    """Open a tab; a second time if Chromium gave it a process that was just ended with a page."""
+    from playwright.sync_api import Error
+
+    try:
+        return context.new_page()
+    except Error as error:
+        if "crashed" not in error.message:
+            raise
+        return context.new_page()
+
+
 class BrowserSession:
     """A browser context with everything that belongs to it; used by one thread."""
 
@@ -287,7 +299,7 @@ class BrowserSession:
         if pages:
             return pages[-1]
         with self.errors(self._watchdog.patience.new_tab_s):
-            return self._context.new_page()
+            return _open_tab(self._context)
 
     @property
     def refusals(self) -> tuple[RefusedHost, ...]:

@@ -71,7 +71,9 @@ def slow_pieces(pattern: Any) -> list[str]:
     """Return the pieces of text which, repeated, keep a pattern busy."""
     pieces = nasty_texts(pattern)
     times = {piece: time_of(pattern, of_length(piece, SHORT), SHORT_S) for piece in pieces}
-    worst = sorted(pieces, key=lambda piece: times[piece])[-1:]
+    worst = sorted(pieces, key=lambda piece: times[piece])[
+        -3:
+    ]  # another process may make one look slow
     return [piece for piece in worst if times[piece] == NEVER or is_slow(pattern, piece)]
 
 

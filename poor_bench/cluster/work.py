@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from poor_bench import __version__
@@ -186,7 +186,7 @@ def ask_chunk(
         SystemClock().wait(trial.start_s - (time.monotonic() - started), cancelled)
         if cancelled():
             break
-        answer = _try(lambda: opened.provider(llm).complete(trial.request, control))  # noqa: B023
+        answer = _try(partial(_ask, opened, llm, trial.request, control))
         teller.tell((ANSWER, number, answer))
         if not isinstance(answer, WorkDone):
             break
@@ -200,6 +200,12 @@ def ask_chunk(
     for scoring in scorings:
         scoring.result()
     teller.flush()
+
+
+def _ask(
+    opened: OpenedDefinitions, llm: LLM, request: ChatRequest, control: CallControl
+) -> Completion:
+    return opened.provider(llm).complete(request, control)
 
 
 def _score_of_chunk(

@@ -184,13 +184,15 @@ Take = Callable[[bytes], bool]
 class _WatchedStream:
     """One socket and who takes what arrives there."""
 
-    __slots__ = ("_is_tls", "_receive", "_take", "ended", "error", "sock")
+    __slots__ = ("_is_tls", "_receive", "_take", "ended", "error", "is_taken_up", "sock")
 
     def __init__(self, sock: socket.socket, take: Take) -> None:
         self.sock = sock
         self._receive = sock.recv
         self._is_tls = isinstance(sock, ssl.SSLSocket)
         self._take = take
+        self.is_taken_up = False
+        """Whether the thread has seen it, and so will end it."""
         self.ended = threading.Event()
         self.error: BaseException | None = None
 
@@ -229,12 +231,12 @@ class StreamThread:
         timeout = sock.gettimeout()
         sock.setblocking(False)
         stream = _WatchedStream(sock, take)
-        self._add(stream)
         try:
+            self._add(stream)
             stream.ended.wait()
         except BaseException:  # Ctrl+C: the caller is about to close what the thread watches
             shut_down(sock)
-            stream.ended.wait()
+            self._abandon(stream)
             raise
         if stream.error is not None:
             raise stream.error
@@ -252,6 +254,15 @@ class StreamThread:
                 self._bell = self._start()
             self._added.append(stream)
             self._ring()
+
+    def _abandon(self, stream: _WatchedStream) -> None:
+        """Let go of a stream whose socket is shut down, however far it was added."""
+        with self._lock:
+            if not stream.is_taken_up:
+                with suppress(ValueError):  # Ctrl+C may come before it was added
+                    self._added.remove(stream)
+                return
+        stream.ended.wait()
 
     def _start(self) -> socket.socket:
         """Start the thread; return its bell."""
@@ -293,11 +304,19 @@ class StreamThread:
     def _welcome(self, heard: socket.socket, selector: selectors.BaseSelector) -> None:
         with suppress(BlockingIOError):
             heard.recv(_PIECE_BYTES)
-        while self._added:
-            stream = self._added.popleft()
+        while (stream := self._take_up()) is not None:
             # what arrived before it was watched
             if stream.advance() or not _watch(stream, selector):
                 stream.ended.set()
+
+    def _take_up(self) -> _WatchedStream | None:
+        """The next stream to watch; with the lock, since `_abandon` asks who has it."""
+        with self._lock:
+            if not self._added:
+                return None
+            stream = self._added.popleft()
+            stream.is_taken_up = True
+            return stream
 
     def _may_end(self, ready: Sequence[object], selector: selectors.BaseSelector) -> bool:
         with self._lock:

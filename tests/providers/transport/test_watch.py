@@ -14,7 +14,7 @@ from poor_bench.errors import PoorBenchError, ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.transport.watch import CallWatch, StreamThread
+from poor_bench.providers.transport.watch import CallWatch, StreamThread, _WatchedStream
 from tests.providers.fake_clock import FakeClock
 from tests.waiting import wait_for
 
@@ -109,8 +109,12 @@ def stream_thread() -> Iterator[StreamThread]:
     try:
         yield thread
     finally:
-        thread.close()
-        wait_for(lambda: not any(item.name == "poor-bench-streams" for item in _alive()))
+        close(thread)
+
+
+def close(thread: StreamThread) -> None:
+    thread.close()
+    wait_for(lambda: not any(item.name == "poor-bench-streams" for item in _alive()))
 
 
 def _alive() -> list[threading.Thread]:
@@ -250,3 +254,58 @@ def test_ctrl_c_ends_the_stream_that_the_main_thread_waits_for() -> None:
         with pytest.raises(KeyboardInterrupt):
             streams.read(ours, take)
         assert ended == [b""]
+
+
+class InterruptedBell(StreamThread):
+    """Ctrl+C arrives while a stream is being added, right before or after the thread knows it."""
+
+    def __init__(self, knows: threading.Event | None) -> None:
+        super().__init__()
+        self._knows = knows
+
+    def _add(self, stream: _WatchedStream) -> None:
+        if self._knows is not None:
+            super()._add(stream)
+            assert self._knows.wait(60)
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_stream_is_added_ends_it_before_its_socket_is_closed() -> None:
+    with pair() as (ours, theirs):
+        knows, ended = threading.Event(), list[bytes]()
+
+        def take(data: bytes) -> bool:
+            if not data:
+                ended.append(data)
+            knows.set()
+            return not data
+
+        theirs.sendall(b"x")
+        streams = InterruptedBell(knows)
+        with pytest.raises(KeyboardInterrupt):
+            streams.read(ours, take)
+        assert ended == [b""]
+        close(streams)
+
+
+def test_ctrl_c_before_a_stream_is_added_waits_for_no_one() -> None:
+    with pair() as (ours, _), pytest.raises(KeyboardInterrupt):
+        InterruptedBell(None).read(ours, bool)
+
+
+def test_a_stream_that_nobody_has_taken_up_is_not_watched_after_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(_thread: StreamThread) -> None:
+        raise KeyboardInterrupt
+
+    with stream_thread() as streams, pair() as (first, to_first), pair() as (second, to_second):
+        taken: list[bytes] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(StreamThread, "_ring", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                streams.read(first, lambda data: bool(taken.append(data)))
+        to_first.close()
+        to_second.sendall(b"x")
+        streams.read(second, lambda data: data == b"x")
+        assert taken == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dash_mantine_components as dmc
@@ -23,15 +24,16 @@ from poor_bench.dashboard.components.controls import small_button, start_button
 from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.page import leave_unchanged, on_click, on_data, show_error
 from poor_bench.dashboard.services.run_state import RunPhase
-from poor_bench.dashboard.text.formatting import dollars_text, error_text
+from poor_bench.dashboard.text.formatting import dollars_text, duration_text, error_text
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
     from dash import Dash
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.console_runs import ConsoleRun
-    from poor_bench.dashboard.services.running import RunningRun, RunningRuns
+    from poor_bench.dashboard.services.running import RunningRun
+    from poor_bench.dashboard.services.services import Services
+    from poor_bench.runs.history import RunKind
 
 RunParts = tuple[Any, str, Any, bool]
 """Body, class and head of a run, and whether its clock rests."""
@@ -70,6 +72,9 @@ class StartForm:
     first: str
     """What to do as long as the first choice is empty."""
     note: str = ""
+    kind: RunKind
+    n_names: int = 1
+    """The first choices, which name the run on screens."""
 
     def part(self, name: str) -> str:
         """Name an element."""
@@ -160,25 +165,24 @@ def write_cost(cost_usd: float | None) -> str:
 
 def bind_start_form(
     app: Dash,
+    services: Services,
     form: StartForm,
     *,
     plan: Callable[..., StartPlan],
-    is_active: Callable[[], bool],
-    show: Callable[[], RunParts],
-    start: Callable[..., object],
-    cancel: Callable[[], object],
+    command: Callable[..., list[str]],
 ) -> None:
     """Bind a form and its run.
 
     Args:
         app: The dashboard.
+        services: What the form starts and shows.
         form: Both.
         plan: Takes the values of the fields; may raise PoorBenchError.
-        is_active: True while our own run is in progress.
-        show: The run as it is.
-        start: Takes the values of the fields, and starts the run; may raise PoorBenchError.
-        cancel: Asks the run to end.
+        command: Writes the values of the fields as a command that runs them; may raise
+            PoorBenchError.
     """
+    run = services.commands[form.kind.name]
+    show, ask = partial(show_console_run, services, form.kind), partial(plan_or_tell, form, plan)
     states = [State(field, "value") for field in form.fields]
     opened = Output(form.part("consent-modal"), "opened", allow_duplicate=True)
     run_outputs = form.run_outputs(allow_duplicate=True)
@@ -191,7 +195,7 @@ def bind_start_form(
         *(Input(field, "value") for field in form.fields),
     )
     def _preview(_is_still: bool, *values: Any) -> Any:
-        return plan_or_tell(form, plan, is_active, *values)[:2]
+        return ask(run.state().is_active, *values)[:2]
 
     @on_data(app, *form.run_outputs(), Input(form.part("clock-interval"), "n_intervals"))
     def _run(_ticks: int | None) -> Any:
@@ -199,7 +203,7 @@ def bind_start_form(
 
     def start_now(*values: Any) -> RunParts:
         try:
-            start(*values)
+            run.start(", ".join(values[: form.n_names]), command(*values))
         except PoorBenchError as error:
             show_error(error_text(error))
         return show()
@@ -213,7 +217,7 @@ def bind_start_form(
         *states,
     )
     def _start(*values: Any) -> Any:
-        planned = plan_or_tell(form, plan, is_active, *values)
+        planned = ask(run.state().is_active, *values)
         if planned.needs_consent:
             return *leave_unchanged(run_outputs), True, planned.shown
         return *start_now(*values), False, no_update
@@ -228,15 +232,15 @@ def bind_start_form(
 
     @on_click(app, form.part("cancel-button"), *run_outputs)
     def _cancel() -> Any:
-        cancel()
+        run.cancel()
         return show()
 
 
 def plan_or_tell(
-    form: StartForm, plan: Callable[..., StartPlan], is_active: Callable[[], bool], *values: Any
+    form: StartForm, plan: Callable[..., StartPlan], is_active: bool, *values: Any
 ) -> StartPlan:
     """Plan a choice, or say why it cannot start."""
-    if is_active():
+    if is_active:
         return StartPlan(_say("Wait until the current run has finished."), is_off=True)
     if not values[0]:
         return StartPlan(_say(form.first), is_off=True)
@@ -250,29 +254,25 @@ def _say(text: str) -> Component:
     return html.P(text, className="quiet")
 
 
-def show_run(phase: RunPhase, note: str, body: Sequence[Any]) -> RunParts:
-    """Build the parts of a run; a part of the body that is None is left out."""
-    is_active = phase in {RunPhase.STARTING, RunPhase.RUNNING, RunPhase.STOPPING}
-    marks = {"is-active": is_active, "can-cancel": is_active and phase is not RunPhase.STOPPING}
-    shown = " ".join(["card started-run", *(mark for mark, is_true in marks.items() if is_true)])
-    parts = [part for part in body if part is not None]
-    return parts, shown, live_head(PHASE_TITLES[phase], note), not is_active
-
-
-def show_message(message: str) -> Component | None:
-    """Show why a run could not go on, or what is missing of it."""
-    return html.P(set_code(message), className="failure-box") if message else None
-
-
-def show_console_run(run: ConsoleRun, running: RunningRuns, kind: str) -> RunParts:
+def show_console_run(services: Services, kind: RunKind) -> RunParts:
     """Build the parts of the runs of one kind, whichever process runs them."""
-    state = run.state()
-    others = [each for each in running.runs() if each.kind == kind]
+    state = services.commands[kind.name].state()
+    others = [each for each in services.running.runs() if each.kind == kind.name]
     if state.phase is RunPhase.IDLE and not others:
         return None, ABSENT, None, True
-    table = list_running(others) if others else None
-    *parts, is_still = show_run(state.phase, state.name, [show_message(state.message), table])
-    return *parts, is_still and not others
+    can_cancel = state.is_active and state.phase is not RunPhase.STOPPING
+    marks = {"is-active": state.is_active, "can-cancel": can_cancel}
+    shown = " ".join(["card started-run", *(mark for mark, is_true in marks.items() if is_true)])
+    lasted = duration_text(state.elapsed_s) if state.elapsed_s else ""
+    head = live_head(PHASE_TITLES[state.phase], " · ".join(filter(None, (state.name, lasted))))
+    log = html.Ul([html.Li(line) for line in state.log], className="error-list", role="log")
+    parts = (
+        html.P(set_code(state.message), className="failure-box") if state.message else None,
+        list_running(others) if others else None,
+        log if state.log else None,
+    )
+    is_still = not state.is_active and not others
+    return [part for part in parts if part is not None], shown, head, is_still
 
 
 def list_running(runs: Sequence[RunningRun]) -> Component:

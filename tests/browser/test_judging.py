@@ -66,7 +66,8 @@ def test_an_agent_is_judged_from_the_page(
     expect(form.get_by_text("by scripted:judge")).to_be_visible()
     start.click()
     run = page.get_by_role("region", name="Judge an agent: in progress")
-    expect(run.get_by_text("3 of 3 conversations and judgements")).to_be_visible()
+    expect(run.get_by_text("Finished")).to_be_visible(timeout=60_000)
+    expect(run.get_by_text("of 10")).to_be_visible()
     expect(
         page.get_by_role("region", name="Cases").get_by_role("link", name="price")
     ).to_be_visible()

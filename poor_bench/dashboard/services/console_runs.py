@@ -2,7 +2,8 @@
 
 Suites import code of the workspace and drive browsers, searches may run for hours, and each kind
 has its plan, its limits and its journal on the console already. What a command says with
-`--dry-run --json` is the plan; Ctrl-C ends a run, and what is finished is kept.
+`--dry-run --json` is the plan, and what it prints as it goes on is the log; Ctrl-C ends a run, and
+what is finished is kept.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.dashboard.services.run_plans import MOST_WITHOUT_CONSENT
@@ -26,6 +30,7 @@ from poor_bench.safe_files import load_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from poor_bench.models.llm import LLM
 
@@ -33,6 +38,10 @@ _PROJECT = Path(__file__).parents[3]
 _SECRETS = ("POOR_BENCH_PASSWORD", "POOR_BENCH_TOKEN")
 """Of the dashboard; suites run other people's code."""
 _SHOWN_CHARACTERS = 2000
+_LOG_LINES, _LINE_CHARACTERS = 8, 300
+_KEPT_LINES = 100
+_ERROR, _SKIPPED = "Error: ", "Skipped: "
+"""Begin what commands print when they cannot go on, and when they leave something out."""
 _PLAN_S = 120.0
 _PHASES = {
     0: (RunPhase.FINISHED, ""),
@@ -51,6 +60,9 @@ class ConsoleState:
     name: str = ""
     message: str = ""
     """Why it could not go on, or what its end means."""
+    log: tuple[str, ...] = ()
+    """Latest lines that it printed, newest first; may quote models."""
+    elapsed_s: float = 0.0
 
     @property
     def is_active(self) -> bool:
@@ -61,15 +73,26 @@ class ConsoleState:
 class ConsoleRun:
     """Starts and stops runs of one kind, one at a time; shared by all browsers."""
 
-    def __init__(self, data_dir: Callable[[], Path]) -> None:
+    def __init__(
+        self,
+        data_dir: Callable[[], Path],
+        busy: Callable[[], str] = lambda: "",
+        starting: AbstractContextManager[object] | None = None,
+    ) -> None:
         """Prepare without starting a run.
 
         Args:
             data_dir: Returns the folder of the workspace.
+            busy: Names the run of another kind that keeps this one from starting; empty if none.
+            starting: Lock that those kinds share; held while one of them is started.
         """
         self._data_dir = data_dir
+        self._busy = busy
+        self._starting = starting or nullcontext()
         self._lock = threading.Lock()
         self._state = ConsoleState()
+        self._started = 0.0
+        self._told: deque[str] = deque(maxlen=_KEPT_LINES)
         self._process: subprocess.Popen[bytes] | None = None
         self._follower: threading.Thread | None = None
 
@@ -79,14 +102,16 @@ class ConsoleRun:
         Raises:
             ConfigError: If the command refuses, with what it says.
         """
-        with self._open([*command[:2], "--dry-run", *command[2:]], subprocess.PIPE) as process:
+        dry = [*command[:2], "--dry-run", "--json", *command[2:]]
+        with self._open(dry, subprocess.PIPE) as process:
             try:
                 written, said = process.communicate(timeout=_PLAN_S)
             except subprocess.TimeoutExpired as error:
                 process.kill()
                 raise ConfigError("the plan takes too long") from error
         if process.returncode:
-            raise ConfigError(_shorten(said).removeprefix("Error: "))
+            text = harmless(said.decode(errors="replace").strip())[-_SHOWN_CHARACTERS:]
+            raise ConfigError(text.removeprefix(_ERROR))
         plan: Mapping[str, Any] = load_json_text(written.decode("utf-8"))
         return plan
 
@@ -98,16 +123,21 @@ class ConsoleRun:
             command: Words of the command; the first two name it.
 
         Raises:
-            RunRefusedError: If our last run of the kind has not ended.
+            RunRefusedError: If our last run of the kind goes on, or another one is in the way.
         """
+        with self._starting:
+            state = self.state()
+            other = f"the run {state.name} is in progress" if state.is_active else self._busy()
+            if other:
+                raise RunRefusedError(other, hint="Wait until it ends, or cancel it.")
+            return self._start(name, command)
+
+    def _start(self, name: str, command: Sequence[str]) -> ConsoleState:
         with self._lock:
-            if self._state.is_active:
-                raise RunRefusedError(
-                    f"the run {self._state.name} is in progress",
-                    hint="Wait until it ends, or cancel it.",
-                )
             process = self._process = self._open(command, subprocess.DEVNULL)
             self._state = ConsoleState(phase=RunPhase.RUNNING, name=name)
+            self._started = monotonic()
+            self._told.clear()
             self._follower = threading.Thread(target=self._follow, args=(process,), daemon=True)
             self._follower.start()
             return self._state
@@ -123,7 +153,10 @@ class ConsoleRun:
     def state(self) -> ConsoleState:
         """State of our active or last run."""
         with self._lock:
-            return self._state
+            if not self._state.is_active:
+                return self._state
+            log = [line[:_LINE_CHARACTERS] for line in self._told][: -_LOG_LINES - 1 : -1]
+            return replace(self._state, log=tuple(log), elapsed_s=monotonic() - self._started)
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until our run has ended."""
@@ -144,15 +177,24 @@ class ConsoleRun:
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         """Note how a run ended, as soon as it did."""
-        said = _shorten(process.communicate()[1])
-        broken = (RunPhase.BROKEN, said or "The run ended without a message.")
-        phase, message = _PHASES.get(process.returncode, broken)
+        with process.stderr or nullcontext(()) as said:
+            for line in said:
+                with self._lock:
+                    self._told.append(harmless(line.decode(errors="replace").rstrip()))
+        phase, message = _PHASES.get(process.wait()) or _explain(list(self._told))
+        ended = self.state()
         with self._lock:
-            self._state = replace(self._state, phase=phase, message=message)
+            self._state = replace(ended, phase=phase, message=message)
 
 
-def _shorten(said: bytes) -> str:
-    return harmless(said.decode(errors="replace").strip())[-_SHOWN_CHARACTERS:]
+def _explain(lines: Sequence[str]) -> tuple[RunPhase, str]:
+    """Tell from its last lines why a command could not go on, or what it left out."""
+    errors = [number for number, line in enumerate(lines) if line.startswith(_ERROR)]
+    skipped = [line for line in lines if line.startswith(_SKIPPED)]
+    if skipped and not errors:
+        return RunPhase.FINISHED, "\n".join(skipped)[:_SHOWN_CHARACTERS]
+    told = "\n".join(lines[errors[-1] if errors else 0 :]).strip()[-_SHOWN_CHARACTERS:]
+    return RunPhase.BROKEN, told or "The run ended without a message."
 
 
 def must_ask(n_calls: int, llms: Iterable[LLM], cost_usd: float | None = 0.0) -> bool:
@@ -172,8 +214,13 @@ def write_options(**values: object) -> list[str]:
 
     Example:
         >>> write_options(max_cost=0.5, llm="a:b", trials=None)
-        ['--max-cost=0.5', '--llm=a:b', '--json']
+        ['--max-cost=0.5', '--llm=a:b']
     """
     named = {name.replace("_", "-"): value for name, value in values.items()}
-    given = [f"--{name}={value}" for name, value in named.items() if value not in (None, "")]
-    return [*given, "--json"]
+    return [f"--{name}={value}" for name, value in named.items() if value not in (None, "")]
+
+
+def write_judges(judges: Sequence[str] | None) -> list[str]:
+    """Write the chosen judges as options; none for the judge of config.yaml."""
+    names = ("judge", *["panel"] * len(judges or ()))
+    return [f"--{name}={judge}" for name, judge in zip(names, judges or (), strict=False)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from poor_bench.config.load import llms_file, load_llms
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.console_runs import ConsoleRun
 from poor_bench.dashboard.services.issue_reports import IssueReports
-from poor_bench.dashboard.services.judge_service import JudgeService
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.llm_service import LLMService
 from poor_bench.dashboard.services.panel_results import PanelResults
@@ -18,17 +18,22 @@ from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.running import RunningRuns
 from poor_bench.dashboard.services.stored_results import StoredResults
-from poor_bench.dashboard.services.suite_runs import SuiteRuns, SuiteStarts
+from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.test_edits import TestEdits
 from poor_bench.dashboard.services.test_reports import TestReports
 from poor_bench.dashboard.services.trial_search import TrialSearch
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-from poor_bench.errors import PoorBenchError
+from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.evaluation.stored_run import SUITE_RUNS
+from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS
+from poor_bench.tuning.searches import SEARCHES
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from poor_bench.models.llm import LLM
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -51,11 +56,8 @@ class Services:
         last_run: What the last run changed.
         trends: Scores of each model over its runs.
         suites: Runs of suites of cases for agents.
-        suite_starts: Starts and stops runs of suites.
-        pairwise_run: Starts and stops pairwise comparisons of judged runs.
-        search_run: Starts and stops searches for better prompts and parameters.
         judged: Agents before their judges, and what people think of them.
-        judge_runs: Starts, stops and shows runs of agents before their judges.
+        commands: Starts, stops and shows the runs of every kind but tests; by the name of the kind.
     """
 
     def __init__(self, open_config: Callable[[], WorkspaceFolder]) -> None:
@@ -85,15 +87,26 @@ class Services:
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)
         self.trends = ScoreTrends(self.files)
-        self.suites = SuiteRuns(lambda: self.files.config().data_dir)
-        self.suite_starts = SuiteStarts(lambda: self.files.config().data_dir)
-        self.pairwise_run = ConsoleRun(lambda: self.files.config().data_dir)
-        self.search_run = ConsoleRun(lambda: self.files.config().data_dir)
-        self.judged = JudgedRuns(lambda: self.files.config().data_dir, self.results.table)
-        self.running = RunningRuns(lambda: self.files.config().data_dir)
-        self.judge_runs = JudgeService(
-            lambda: self.files.config().data_dir, self._asking, starting=starting
-        )
+        self.suites = SuiteRuns(self.data_dir)
+        self.judged = JudgedRuns(self.data_dir, self.results.table)
+        self.running = RunningRuns(self.data_dir)
+        others = (PAIRWISE_RUNS, SUITE_RUNS, SEARCHES)
+        self.commands = {kind.name: ConsoleRun(self.data_dir) for kind in others}
+        judge = ConsoleRun(self.data_dir, self._asking, starting)
+        self.commands[JUDGED_RUNS.name] = judge
+
+    def data_dir(self) -> Path:
+        """Folder of the workspace."""
+        return self.files.config().data_dir
+
+    def list_llms(self) -> list[LLM]:
+        """List the models of llms.json; none where it is missing or broken."""
+        if not llms_file(self.data_dir()).is_file():
+            return []
+        try:
+            return list(load_llms(self.data_dir()).items)
+        except ConfigError:
+            return []
 
     def problem(self) -> PoorBenchError | None:
         """Find what keeps workspace or results from being read; None if both can be."""
@@ -120,7 +133,7 @@ class Services:
 
     def _judging(self) -> str:
         """Name the judged run in progress; empty without one."""
-        if self.judge_runs.state().is_active:
+        if self.commands[JUDGED_RUNS.name].state().is_active:
             return "a judged run is in progress"
         run_id = self.judged.under_way()
         return f"the judged run {run_id} of another process is in progress" if run_id else ""

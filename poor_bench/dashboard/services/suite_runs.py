@@ -1,16 +1,12 @@
-"""Runs of suites as they stand on the disk, and how the page starts and stops one."""
+"""Runs of suites as they stand on the disk."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.config.load import llms_file, load_llms
-from poor_bench.dashboard.services.console_runs import ConsoleRun, ConsoleState, write_options
-from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.evaluation.runner import SuiteOptions, plan_trials
+from poor_bench.errors import PoorBenchError
 from poor_bench.evaluation.stored_run import (
     SUITE_RUNS,
     Image,
@@ -19,7 +15,6 @@ from poor_bench.evaluation.stored_run import (
     open_run,
     read_screenshot,
 )
-from poor_bench.evaluation.suite_file import list_suites, read_suite, select_cases
 from poor_bench.runs.history import RunHistory
 
 if TYPE_CHECKING:
@@ -27,7 +22,6 @@ if TYPE_CHECKING:
 
     from poor_bench.evaluation.agent import Step
     from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
-    from poor_bench.evaluation.trial_run import SuiteTrialPlan
 
 Fingerprint = tuple[int, int]
 
@@ -101,64 +95,3 @@ def _fingerprint(path: Path) -> Fingerprint:
     except OSError:
         return 0, 0
     return status.st_size, status.st_mtime_ns
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteOrder:
-    """A suite to run."""
-
-    name: str
-    trials: int | None = None
-    """None for the number of each case."""
-    llm_id: str = ""
-    """Empty for the model that the suite names."""
-    max_cost_usd: float | None = None
-
-
-class SuiteStarts:
-    """Starts and stops runs of suites."""
-
-    def __init__(self, data_dir: Callable[[], Path]) -> None:
-        self._data_dir = data_dir
-        self.run = ConsoleRun(data_dir)
-
-    def list_names(self) -> list[str]:
-        """List the suites that can be run."""
-        return list(dict.fromkeys(path.stem for path in list_suites(self._data_dir())))
-
-    def list_llms(self) -> list[str]:
-        """List the models that can be chosen; none where llms.json is missing or broken."""
-        if not llms_file(self._data_dir()).is_file():
-            return []
-        try:
-            return [llm.id for llm in load_llms(self._data_dir()).items]
-        except ConfigError:
-            return []
-
-    def plan(self, order: SuiteOrder) -> list[SuiteTrialPlan]:
-        """List the trials of a run, without starting anything.
-
-        Raises:
-            ConfigError: If the suite does not exist or has an error, or the model does not exist.
-        """
-        folder = self._data_dir()
-        suite = select_cases(read_suite(self._find(order.name), folder), trials=order.trials)
-        return plan_trials(suite, SuiteOptions(data_dir=folder, llm_id=order.llm_id or None))
-
-    def start(self, order: SuiteOrder) -> ConsoleState:
-        """Start a run.
-
-        Raises:
-            ConfigError: As `plan`.
-            RunRefusedError: If our last run has not ended.
-        """
-        self.plan(order)
-        options = write_options(trials=order.trials, max_cost=order.max_cost_usd, llm=order.llm_id)
-        return self.run.start(order.name, ["suite", "run", *options, str(self._find(order.name))])
-
-    def _find(self, name: str) -> Path:
-        """Find a suite by its name; paths are not accepted from a browser."""
-        found = [path for path in list_suites(self._data_dir()) if path.stem == name]
-        if not found:
-            raise ConfigError(f"suite `{name}` does not exist")
-        return found[0]

@@ -9,16 +9,19 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard.pages.judge import callbacks, layout, pairwise
-from poor_bench.dashboard.pages.judge.layout import LINKS, THIS_CASE, JudgeUrl, parse_order
+from poor_bench.dashboard.pages.judge.layout import LINKS, THIS_CASE, JudgeUrl, write_command
+from poor_bench.dashboard.services.console_runs import ConsoleRun, ConsoleState
+from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.shell import show_page
-from poor_bench.dashboard.start_form import plan_or_tell
+from poor_bench.dashboard.start_form import plan_or_tell, show_console_run
 from poor_bench.dashboard.table_files import TableFile
-from poor_bench.errors import ConfigError
+from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.judge.pairwise_results import PairComparison, Position
-from poor_bench.judge.storage import JudgementStore, PairwiseStore
+from poor_bench.judge.storage import JUDGED_RUNS, JudgementStore, PairwiseStore
 from poor_bench.labels.storage import read_labels
 from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_with
 from tests.dashboard.seen_text import text_of
@@ -204,7 +207,7 @@ def with_agent(services: Services) -> Services:
 
 def previewed(services: Services, *fields: Any) -> tuple[str, bool]:
     plan = partial(callbacks.plan_run, services)
-    planned = plan_or_tell(layout.FORM, plan, lambda: False, *fields)
+    planned = plan_or_tell(layout.FORM, plan, False, *fields)
     return text_of(planned.shown), planned.is_off
 
 
@@ -250,16 +253,28 @@ def test_form_refuses_what_cannot_be_run(
     assert told in shown
 
 
+def test_tests_are_not_run_beside_a_judged_run(services: Services) -> None:
+    class Running(ConsoleRun):
+        def state(self) -> ConsoleState:
+            return ConsoleState(phase=RunPhase.RUNNING)
+
+    services.commands[JUDGED_RUNS.name] = Running(services.data_dir)
+    with pytest.raises(RunRefusedError, match="a judged run is in progress"):
+        services.runs.start(Selection())
+
+
+@pytest.mark.slow(reason="a process")
 def test_run_is_followed_from_start_to_end(services: Services) -> None:
-    assert callbacks.run_parts(services)[1] == "card is-absent"
+    assert show_console_run(services, JUDGED_RUNS)[1] == "card is-absent"
     with_agent(services)
-    services.judge_runs.start(parse_order(*FORM))
-    services.judge_runs.wait(20.0)
-    body, class_name, head, is_over = callbacks.run_parts(services)
+    run = services.commands[JUDGED_RUNS.name]
+    run.start("bikes", write_command(*FORM))
+    run.wait(120.0)
+    body, class_name, head, is_over = show_console_run(services, JUDGED_RUNS)
     assert is_over
     assert class_name == "card started-run"
-    assert text_of(head).startswith("Finished")
-    assert "3 of 3 conversations and judgements" in text_of(body)
+    assert text_of(head).startswith("Finished bikes")
+    assert "7.00 of 10" in text_of(body)
     assert "7.00" in seen(services)
 
 
@@ -296,7 +311,7 @@ def test_all_tables_are_files(services: Services) -> None:
 def test_a_comparison_of_two_runs_is_a_command_of_the_console() -> None:
     command = pairwise.write_command("--resume=last", "b", ["x:1", "x:2"], 0.5)
     assert command[:2] == ["judge", "pairwise"]
-    assert {"--judge=x:1", "--panel=x:2", "--max-cost=0.5", "--json"} <= set(command)
+    assert {"--judge=x:1", "--panel=x:2", "--max-cost=0.5"} <= set(command)
     assert command[-3:] == ["--", "--resume=last", "b"]
 
 

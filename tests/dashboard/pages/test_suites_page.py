@@ -16,7 +16,7 @@ from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
 from poor_bench.dashboard.pages.suites.layout import FORM, SuiteUrl
 from poor_bench.dashboard.services.services import Services
-from poor_bench.dashboard.start_form import StartPlan, plan_or_tell
+from poor_bench.dashboard.start_form import StartPlan, plan_or_tell, show_console_run
 from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.web.access import Access
 from poor_bench.errors import ConfigError
@@ -259,7 +259,7 @@ def test_the_form_says_what_a_suite_would_run(services: Services) -> None:
 
 
 def previewed(services: Services, *values: Any) -> StartPlan:
-    return plan_or_tell(FORM, partial(callbacks.plan_run, services), lambda: False, *values)
+    return plan_or_tell(FORM, partial(callbacks.plan_run, services), False, *values)
 
 
 def test_a_long_suite_run_asks_first(services: Services) -> None:
@@ -268,18 +268,38 @@ def test_a_long_suite_run_asks_first(services: Services) -> None:
 
 
 @pytest.mark.parametrize(("trials", "most"), [(0, ""), (1.5, ""), (True, ""), (1, -1), (1, "x")])
-def test_a_number_that_cannot_be_used_is_refused(trials: Any, most: Any) -> None:
+def test_a_number_that_cannot_be_used_is_refused(
+    services: Services, trials: Any, most: Any
+) -> None:
     with pytest.raises(ConfigError):
-        callbacks.parse_order("example", trials, None, most)
+        callbacks.write_command(services, "example", trials, None, most)
+
+
+@pytest.mark.parametrize("name", ["none", "../suites/example", "/etc/passwd", ""])
+def test_what_is_not_the_name_of_a_suite_is_refused(services: Services, name: str) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        callbacks.write_command(services, name, "", None, "")
+
+
+def test_the_suites_of_the_workspace_and_the_example_can_be_chosen(
+    folder: Path, services: Services
+) -> None:
+    (folder / "suites").mkdir(exist_ok=True)
+    (folder / "suites" / "quick.yaml").write_text("cases: []")
+    suites, llms = callbacks.options(services)
+    assert suites == ["quick", "example"]
+    assert llms == [llm.id for llm in services.files.workspace().llms]
+    (folder / "llms.json").unlink()
+    assert callbacks.options(services)[1] == []
 
 
 def test_a_running_suite_of_any_process_is_shown_with_its_progress(
     folder: Path, services: Services
 ) -> None:
-    assert callbacks.run_parts(services)[1:] == (ABSENT, None, True)
+    assert show_console_run(services, SUITE_RUNS)[1:] == (ABSENT, None, True)
     header = {"run_id": "20261122T010000-aa", "suite": "<b>", "cases": [{"id": "one"}]}
     with RunHistory(folder, SUITE_RUNS).writing("20261122T010000-aa", header):
-        body, shown, head, is_still = callbacks.run_parts(services)
+        body, shown, head, is_still = show_console_run(services, SUITE_RUNS)
     assert "0 of 1" in text_of(body)
     assert "<b>" in text_of(body)
     assert "another process" in text_of(head)

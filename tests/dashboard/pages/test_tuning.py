@@ -18,7 +18,7 @@ PARAMETERS = ("x:1", "params", None, "temperature=0,0.4 top_k=1", 50, 2)
 
 def test_a_search_is_a_command_of_the_console() -> None:
     command = tuning.write_command(*PROMPT)
-    assert command == ["tune", "prompt", "--llm=x:1", "--budget-calls=300", "--json", "--", "math"]
+    assert command == ["tune", "prompt", "--llm=x:1", "--budget-calls=300", "--", "math"]
     command = tuning.write_command(*PARAMETERS)
     assert command[:2] == ["tune", "params"]
     wanted = {"--param=temperature=0,0.4", "--param=top_k=1", "--max-cost=2.0"}

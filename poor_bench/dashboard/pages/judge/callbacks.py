@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, html, no_update
 
-from poor_bench.dashboard.components.blocks import ABSENT, chart, error_banner
+from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
@@ -27,14 +28,13 @@ from poor_bench.dashboard.pages.judge.layout import (
     JudgeUrl,
     LabelIds,
     StartIds,
-    cases_note,
     chosen_case,
     chosen_run,
     no_runs,
-    parse_order,
-    preview_tiles,
+    plan_tiles,
+    rubric_note,
     run_with_id,
-    show_progress,
+    write_command,
 )
 from poor_bench.dashboard.pages.judge.pairwise import register_pairwise
 from poor_bench.dashboard.pages.judge.sheets import (
@@ -60,18 +60,15 @@ from poor_bench.dashboard.pages.judge.tables import (
     list_dimensions,
 )
 from poor_bench.dashboard.services.console_runs import must_ask
-from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.start_form import (
-    RunParts,
     StartPlan,
     bind_start_form,
-    show_message,
-    show_run,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.dashboard.text.formatting import dollars_text, duration_text
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.judged_run import RunSummary
+from poor_bench.judge.registry import load_agent_registry
+from poor_bench.judge.run_plan import JudgeRequest, estimate_plan_usd, prepare_plan
 from poor_bench.labels.label import OVERALL
 
 if TYPE_CHECKING:
@@ -272,7 +269,7 @@ Options = list[dict[str, str]]
 def options(services: Services) -> tuple[Options, Options]:
     """List agents and judges; empty if a file is not valid."""
     try:
-        registry = services.judge_runs.registry()
+        registry = load_agent_registry(services.data_dir())
     except PoorBenchError:
         return [], []
     agents = [{"value": agent.id, "label": agent.name} for agent in registry.agents.values()]
@@ -282,27 +279,15 @@ def options(services: Services) -> tuple[Options, Options]:
 
 def plan_run(services: Services, *values: Any) -> StartPlan:
     """Describe what a choice would run."""
-    planned = services.judge_runs.preview(parse_order(*values).request)
-    shown = [preview_tiles(planned), html.P(cases_note(planned), className="quiet")]
-    plan = planned.plan
+    write_command(*values)
+    agent_id, judges, repeat, *_ = values
+    folder = services.data_dir()
+    request = JudgeRequest(agent_id=agent_id, judges=tuple(judges or ()), repeat=repeat)
+    plan = prepare_plan(request, load_agent_registry(folder), folder, os.environ)
+    most_usd = estimate_plan_usd(plan)
+    shown = [plan_tiles(plan, most_usd), html.P(rubric_note(plan), className="quiet")]
     llms = (plan.llms[plan.agent.llm_id], *plan.judges)
-    return StartPlan(shown, needs_consent=must_ask(plan.n_steps, llms, planned.most_usd))
-
-
-def run_parts(services: Services) -> RunParts:
-    """Build body, class and head of our active or last run."""
-    state = services.judge_runs.state()
-    if state.phase is RunPhase.IDLE:
-        return None, ABSENT, None, True
-    cost = dollars_text(state.cost_usd) if state.cost_usd is not None else ""
-    told = filter(None, (state.agent_name, duration_text(state.elapsed_s), cost))
-    events = html.Ul([html.Li(event) for event in state.events], className="error-list", role="log")
-    body = (
-        show_message(state.message),
-        show_progress(state) if state.n_steps else None,
-        events if state.events else None,
-    )
-    return show_run(state.phase, " · ".join(told), body)
+    return StartPlan(shown, needs_consent=must_ask(plan.n_steps, llms, most_usd))
 
 
 def _register_start(app: Dash, services: Services) -> None:
@@ -312,15 +297,8 @@ def _register_start(app: Dash, services: Services) -> None:
     def _options() -> Any:
         return options(services)
 
-    bind_start_form(
-        app,
-        FORM,
-        plan=partial(plan_run, services),
-        is_active=lambda: services.judge_runs.state().is_active,
-        show=partial(run_parts, services),
-        start=lambda *values: services.judge_runs.start(parse_order(*values)),
-        cancel=services.judge_runs.cancel,
-    )
+    plan = partial(plan_run, services)
+    bind_start_form(app, services, FORM, plan=plan, command=write_command)
 
 
 def scores_csv(services: Services, search: str | None) -> TableFile:

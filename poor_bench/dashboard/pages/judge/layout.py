@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from poor_bench.dashboard.components.blocks import (
-    aria,
     card,
     empty_state,
     loading_state,
@@ -26,14 +24,13 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
-from poor_bench.dashboard.services.judge_service import JudgeOrder, JudgePreview
-from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.console_runs import write_judges, write_options
 from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.panel import PanelDecision
-from poor_bench.judge.run_plan import JudgeRequest
+from poor_bench.judge.storage import JUDGED_RUNS
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -41,8 +38,8 @@ if TYPE_CHECKING:
 
     from dash.development.base_component import Component
 
-    from poor_bench.dashboard.services.judge_service import JudgeState
     from poor_bench.judge.judged_run import CaseSummary, RunSummary
+    from poor_bench.judge.run_plan import JudgePlan
 
 
 class JudgeIds(StrEnum):
@@ -127,34 +124,33 @@ FORM = StartForm(
         StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
     ),
     first="Choose an agent.",
+    kind=JUDGED_RUNS,
 )  # fmt: skip
 
 
-def parse_order(
+def write_command(
     agent_id: str, judges: list[str] | None, repeat: Any, decision: str, max_cost: Any
-) -> JudgeOrder:
-    """Parse the values of the form.
+) -> list[str]:
+    """Write the choice as a command.
 
     Raises:
-        ConfigError: If a number cannot be used.
+        ConfigError: If a number is not in range.
     """
     if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
         raise ConfigError(f"judgements per judge must be 1 to {MOST_REPEATS}")
-    request = JudgeRequest(
-        agent_id=agent_id,
-        judges=tuple(judges or ()),
-        repeat=repeat,
-        decision=PanelDecision(decision),
-    )
-    most = read_limit(max_cost)
-    return JudgeOrder(request=request, max_cost_usd=math.inf if most is None else most)
+    limits = write_options(repeat=repeat, decision=decision, max_cost=read_limit(max_cost))
+    return ["judge", "run", *write_judges(judges), *limits, "--", agent_id]
 
 
-def preview_tiles(preview: JudgePreview) -> Component:
-    """Build the tiles of a plan and its highest cost."""
-    plan = preview.plan
+def plan_tiles(plan: JudgePlan, most_usd: float) -> Component:
+    """Build the tiles of a plan.
+
+    Args:
+        plan: Of a judged run.
+        most_usd: Its highest cost without repairs; 0.0 without prices.
+    """
     judges = ", ".join(judge.id for judge in plan.judges)
-    most = dollars_text(preview.most_usd) if preview.most_usd else "-"
+    most = dollars_text(most_usd) if most_usd else "-"
     return tiles(
         tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
         tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
@@ -162,10 +158,10 @@ def preview_tiles(preview: JudgePreview) -> Component:
     )
 
 
-def cases_note(preview: JudgePreview) -> str:
-    """Describe the rubric of an agent."""
-    dimensions = write_count(len(preview.plan.rubric.dimensions), "dimension")
-    return f"Rubric {preview.plan.rubric.name}: {dimensions}; threshold {preview.plan.threshold:g}."
+def rubric_note(plan: JudgePlan) -> str:
+    """Describe the rubric of a plan."""
+    dimensions = write_count(len(plan.rubric.dimensions), "dimension")
+    return f"Rubric {plan.rubric.name}: {dimensions}; threshold {plan.threshold:g}."
 
 
 def _fields() -> list[Component]:
@@ -197,21 +193,6 @@ def _fields() -> list[Component]:
         ),
         cost_field(StartIds.MAX_COST),
     ]
-
-
-def show_progress(state: JudgeState) -> Component:
-    """Build the bar of a run."""
-    bar = dmc.Progress(
-        value=100 * state.n_done / state.n_steps,
-        size="lg",
-        animated=state.phase is RunPhase.RUNNING,
-        **aria(label="Progress"),
-    )
-    figures = f"{state.n_done:,} of {state.n_steps:,} conversations and judgements"
-    return html.Div(
-        [bar, html.Div(html.Span(figures), className="run-overall-figures")],
-        className="run-overall",
-    )
 
 
 LINKS = StayLinks(JudgeIds.SEARCH)

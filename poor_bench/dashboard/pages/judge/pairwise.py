@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import dash_mantine_components as dmc
 from dash import Input, Output, html
 
-from poor_bench.config.load import load_llms
 from poor_bench.dashboard.components.blocks import card
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, still
 from poor_bench.dashboard.page import on_data
-from poor_bench.dashboard.services.console_runs import must_ask, write_options
+from poor_bench.dashboard.services.console_runs import must_ask, write_judges, write_options
 from poor_bench.dashboard.start_form import (
     StartForm,
     StartPlan,
     bind_start_form,
     cost_field,
     read_limit,
-    show_console_run,
     write_cost,
 )
 from poor_bench.dashboard.text.formatting import dollars_text
@@ -55,6 +53,8 @@ FORM = StartForm(
     title="Compare two runs",
     fields=(PairIds.A, PairIds.B, PairIds.JUDGES, PairIds.MAX_COST),
     first="Choose two runs.",
+    kind=PAIRWISE_RUNS,
+    n_names=2,
 )
 
 
@@ -82,21 +82,19 @@ def write_command(a: str, b: str | None, judges: Sequence[str] | None, max_cost:
     """
     if not b or a == b:
         raise ConfigError("choose two runs")
-    first, *panel = judges or [""]
-    options = write_options(judge=first, max_cost=read_limit(max_cost))
-    return ["judge", "pairwise", *options, *(f"--panel={name}" for name in panel), "--", a, b]
+    options = [*write_judges(judges), *write_options(max_cost=read_limit(max_cost))]
+    return ["judge", "pairwise", *options, "--", a, b]
 
 
 def plan_run(services: Services, *values: Any) -> StartPlan:
     """Describe what a choice would run."""
-    planned = services.pairwise_run.plan(write_command(*values))
+    planned = services.commands[PAIRWISE_RUNS.name].plan(write_command(*values))
     n_left, cost_usd = planned["plan"]["n_planned"], planned["most_usd"]
     shown = (
         f"{write_count(n_left, 'pair')}, each in both orders, judged by "
         f"{', '.join(planned['judges'])}{write_cost(cost_usd)}"
     )
-    known = load_llms(services.files.config().data_dir).items
-    llms = [llm for llm in known if llm.id in planned["judges"]]
+    llms = [llm for llm in services.list_llms() if llm.id in planned["judges"]]
     return StartPlan(
         html.P(shown, className="quiet"), needs_consent=must_ask(2 * n_left, llms, cost_usd)
     )
@@ -118,7 +116,7 @@ class PairwiseLine(NamedTuple):
 def read_lines(services: Services) -> list[PairwiseLine]:
     """Read the stored comparisons, newest first."""
     lines = []
-    for stored in PairwiseStore(services.files.config().data_dir).runs()[::-1]:
+    for stored in PairwiseStore(services.data_dir()).runs()[::-1]:
         decided = combine_judges(stored.comparisons)
         said = list(decided.by_case.values())
         counts = {outcome: said.count(outcome) for outcome in PairOutcome}
@@ -183,7 +181,7 @@ def register_pairwise(
     )
     def _options() -> Any:
         runs = list_run_options(services)
-        return runs, runs, services.suite_starts.list_llms()
+        return runs, runs, [llm.id for llm in services.list_llms()]
 
     @on_data(
         app,
@@ -196,13 +194,4 @@ def register_pairwise(
         table = PAIRWISE.draw(lines, links, url.read(search)) if lines else None
         return still(table, search=search)
 
-    run = services.pairwise_run
-    bind_start_form(
-        app,
-        FORM,
-        plan=partial(plan_run, services),
-        is_active=lambda: run.state().is_active,
-        show=lambda: show_console_run(run, services.running, PAIRWISE_RUNS.name),
-        start=lambda a, b, *more: run.start(f"{a}, {b}", write_command(a, b, *more)),
-        cancel=run.cancel,
-    )
+    bind_start_form(app, services, FORM, plan=partial(plan_run, services), command=write_command)

@@ -10,7 +10,6 @@ import dash_mantine_components as dmc
 from dash import Input, Output, html
 
 from poor_bench.command_line import next_command
-from poor_bench.config.load import load_llms
 from poor_bench.dashboard.components.blocks import card
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
@@ -23,7 +22,6 @@ from poor_bench.dashboard.start_form import (
     bind_start_form,
     cost_field,
     read_limit,
-    show_console_run,
     write_cost,
 )
 from poor_bench.errors import ConfigError
@@ -60,6 +58,7 @@ FORM = StartForm(
     ),
     first="Choose a model.",
     note="Your files change only when you accept a result.",
+    kind=SEARCHES,
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"
 _CALLS = 300
@@ -118,13 +117,12 @@ def write_command(
 
 def plan_run(services: Services, *values: Any) -> StartPlan:
     """Describe what a choice would run."""
-    planned = services.search_run.plan(write_command(*values))
+    planned = services.commands[SEARCHES.name].plan(write_command(*values))
     cost_usd, calls = planned["plan"]["estimated_cost_usd"], planned["budget_calls"]
     shown = (
         f"{planned['plan']['what']}: at most {write_count(calls, 'request')}{write_cost(cost_usd)}"
     )
-    known = load_llms(services.files.config().data_dir).items
-    llms = [llm for llm in known if llm.id == values[0]]
+    llms = [llm for llm in services.list_llms() if llm.id == values[0]]
     return StartPlan(
         html.P(shown, className="quiet"), needs_consent=must_ask(calls, llms, cost_usd)
     )
@@ -176,17 +174,8 @@ def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[T
         Input(FORM.part("clock-interval"), "disabled"),
     )
     def _stored(search: str, _is_still: bool) -> Any:
-        found = list_searches(services.files.config().data_dir)[::-1]
+        found = list_searches(services.data_dir())[::-1]
         table = TABLE.draw(found, links, url.read(search)) if found else None
         return still(table, search=search)
 
-    run = services.search_run
-    bind_start_form(
-        app,
-        FORM,
-        plan=partial(plan_run, services),
-        is_active=lambda: run.state().is_active,
-        show=lambda: show_console_run(run, services.running, SEARCHES.name),
-        start=lambda llm_id, *more: run.start(llm_id, write_command(llm_id, *more)),
-        cancel=run.cancel,
-    )
+    bind_start_form(app, services, FORM, plan=partial(plan_run, services), command=write_command)

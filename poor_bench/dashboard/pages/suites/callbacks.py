@@ -33,29 +33,26 @@ from poor_bench.dashboard.pages.suites.tables import (
     tag_table,
     trend_card,
 )
-from poor_bench.dashboard.services.console_runs import must_ask
-from poor_bench.dashboard.services.suite_runs import SuiteOrder
+from poor_bench.dashboard.services.console_runs import must_ask, write_options
 from poor_bench.dashboard.start_form import (
-    RunParts,
     StartPlan,
     bind_start_form,
     read_limit,
-    show_console_run,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.stored_run import SUITE_RUNS
+from poor_bench.evaluation.runner import SuiteOptions, plan_trials
+from poor_bench.evaluation.suite_file import list_suites, read_suite, select_cases
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from dash import Dash
     from dash.development.base_component import Component
 
     from poor_bench.dashboard.services.services import Services
     from poor_bench.evaluation.models import EvalSuiteResult
-    from poor_bench.evaluation.trial_run import SuiteTrialPlan
 
 
 def cases_csv(services: Services, search: str | None) -> TableFile:
@@ -165,38 +162,58 @@ def register(app: Dash, services: Services) -> None:
     bind_files(app, services, SuitesIds.DOWNLOAD, files, shown)
 
 
-def parse_order(name: str, trials: Any, llm_id: str | None, max_cost: Any) -> SuiteOrder:
-    """Parse the values of the form.
-
-    Raises:
-        ConfigError: If a number cannot be used.
-    """
-    number = read_limit(trials, "trials", 1)
-    if number is not None and (number != int(number) or number > MOST_TRIALS):
-        raise ConfigError(f"trials must be 1 to {MOST_TRIALS}")
-    n_trials = None if number is None else int(number)
-    most = read_limit(max_cost)
-    return SuiteOrder(name=name, trials=n_trials, llm_id=llm_id or "", max_cost_usd=most)
-
-
 def plan_run(services: Services, *values: Any) -> StartPlan:
-    """Describe what a choice would run."""
-    planned = services.suite_starts.plan(parse_order(*values))
+    """Describe what a choice would run, without starting it."""
+    name, _, llm_id, _ = values
+    write_command(services, *values)
+    folder = services.data_dir()
+    suite = read_suite(find_listed(folder, name), folder)
+    suite = select_cases(suite, trials=_read_trials(values[1]))
+    planned = plan_trials(suite, SuiteOptions(data_dir=folder, llm_id=llm_id or None))
     llms = {plan.llm.id: plan.llm for plan in planned if plan.llm}
     models = f", with {', '.join(sorted(llms))}" if llms else ", without a model"
-    counts = f"{count_cases(planned)}, {write_count(len(planned), 'trial')}{models}"
+    cases = write_count(len({plan.case.id for plan in planned}), "case")
+    counts = f"{cases}, {write_count(len(planned), 'trial')}{models}"
     shown = html.P(f"{counts}. The cost depends on the agents.", className="quiet")
     return StartPlan(shown, needs_consent=must_ask(len(planned), llms.values()))
 
 
-def count_cases(planned: Sequence[SuiteTrialPlan]) -> str:
-    """Count the cases of a plan."""
-    return write_count(len({plan.case.id for plan in planned}), "case")
+def write_command(
+    services: Services, name: str, trials: Any, llm_id: str | None, max_cost: Any
+) -> list[str]:
+    """Write the choice as a command.
+
+    Raises:
+        ConfigError: If the suite does not exist, or a number is not in range.
+    """
+    suite, most = find_listed(services.data_dir(), name), read_limit(max_cost)
+    options = write_options(trials=_read_trials(trials), max_cost=most, llm=llm_id)
+    return ["suite", "run", *options, str(suite)]
 
 
-def run_parts(services: Services) -> RunParts:
-    """Build body, class and head of the runs of suites, and whether the clock rests."""
-    return show_console_run(services.suite_starts.run, services.running, SUITE_RUNS.name)
+def _read_trials(trials: Any) -> int | None:
+    number = read_limit(trials, "trials", 1)
+    if number is not None and (number != int(number) or number > MOST_TRIALS):
+        raise ConfigError(f"trials must be 1 to {MOST_TRIALS}")
+    return None if number is None else int(number)
+
+
+def find_listed(data_dir: Path, name: str) -> Path:
+    """Find a suite by its name; paths are not accepted from a browser.
+
+    Raises:
+        ConfigError: If it does not exist.
+    """
+    found = [path for path in list_suites(data_dir) if path.stem == name]
+    if not found:
+        raise ConfigError(f"suite `{name}` does not exist")
+    return found[0]
+
+
+def options(services: Services) -> tuple[list[str], list[str]]:
+    """List the suites and models that can be chosen."""
+    suites = dict.fromkeys(path.stem for path in list_suites(services.data_dir()))
+    return list(suites), [llm.id for llm in services.list_llms()]
 
 
 def register_start(app: Dash, services: Services) -> None:
@@ -204,14 +221,7 @@ def register_start(app: Dash, services: Services) -> None:
 
     @on_data(app, Output(StartIds.SUITE, "data"), Output(StartIds.LLM, "data"))
     def _options() -> Any:
-        return services.suite_starts.list_names(), services.suite_starts.list_llms()
+        return options(services)
 
-    bind_start_form(
-        app,
-        FORM,
-        plan=partial(plan_run, services),
-        is_active=lambda: services.suite_starts.run.state().is_active,
-        show=partial(run_parts, services),
-        start=lambda *values: services.suite_starts.start(parse_order(*values)),
-        cancel=services.suite_starts.run.cancel,
-    )
+    plan, command = partial(plan_run, services), partial(write_command, services)
+    bind_start_form(app, services, FORM, plan=plan, command=command)

@@ -28,6 +28,7 @@ from poor_bench.evaluation.models import (
     EvalSuiteResult,
     EvalTrialResult,
 )
+from poor_bench.evaluation.stored_run import SUITE_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,6 +167,7 @@ FORM = StartForm(
     fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
     first="Choose a suite.",
     note="Runs code of the workspace.",
+    kind=SUITE_RUNS,
 )
 
 

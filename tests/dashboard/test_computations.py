@@ -4,9 +4,11 @@ import threading
 
 import pytest
 
-from poor_bench.dashboard.services.computations import Computations, Computed
-from poor_bench.errors import StoreError
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.errors import ConfigError, StoreError
 from tests.waiting import wait_for
+
+PATIENCE_S = 60.0
 
 
 def test_quick_answers_come_at_once() -> None:
@@ -70,3 +72,50 @@ def test_topics_that_nobody_asked_for_lately_are_forgotten() -> None:
     for topic in ("a", "b", "a"):
         background.ask(topic, 1, lambda topic=topic: len(calls.append(topic) or calls))  # type: ignore[func-returns-value, misc]
     assert calls == ["a", "b", "a"]
+
+
+def test_a_value_is_computed_once_for_all_threads_that_ask_at_the_same_time() -> None:
+    kept: Kept[int] = Kept()
+    started, may_end = threading.Event(), threading.Event()
+    computed, found = [], []
+
+    def compute() -> int:
+        computed.append(1)
+        started.set()
+        may_end.wait(PATIENCE_S)
+        return 7
+
+    threads = [
+        threading.Thread(target=lambda: found.append(kept.get("key", compute))) for _ in range(3)
+    ]
+    threads[0].start()
+    assert started.wait(PATIENCE_S)
+    for thread in threads[1:]:
+        thread.start()
+    assert kept.get("other", lambda: 8) == 8, "another key does not wait"
+    may_end.set()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert found == [7, 7, 7]
+    assert computed == [1]
+
+
+def test_what_a_computation_raises_is_not_kept() -> None:
+    kept: Kept[int] = Kept()
+
+    def fail() -> int:
+        raise ConfigError("no file")
+
+    with pytest.raises(ConfigError):
+        kept.get("key", fail)
+    assert kept.get("key", lambda: 1) == 1
+
+
+def test_values_that_were_not_used_for_long_are_computed_again() -> None:
+    kept: Kept[int | None] = Kept(2)
+    assert kept.get("a", lambda: None) is None
+    assert kept.get("b", lambda: 1) == 1
+    assert kept.get("a", lambda: 2) is None, "None is a value, too"
+    kept.get("c", lambda: 3)
+    assert kept.get("a", lambda: 4) is None
+    assert kept.get("b", lambda: 5) == 5

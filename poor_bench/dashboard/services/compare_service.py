@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
-
-from cachetools import LRUCache
 
 from poor_bench.comparison.causes import list_changed_facts
 from poor_bench.comparison.result_set import ComparedSubject
 from poor_bench.dashboard.services.compared import ComparedSubjects
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.models.result import Result
 from poor_bench.results.grid import GridFacets, TrialGrid, find_facets, trial_grid
@@ -25,7 +22,7 @@ from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -113,7 +110,6 @@ class Likeness:
 
 
 V = TypeVar("V")
-_KEPT = 16
 _ALIKE = 1 << 50
 """Added to the version of a table of which only tests that were asked alike are kept."""
 
@@ -130,13 +126,12 @@ class CompareService:
         self.subjects = ComparedSubjects(files, results)
         self._changes: Computations[dict[str, tuple[str, ...]]] = Computations()
         self._comparisons: Computations[Comparison] = Computations()
-        self._lock = threading.Lock()
-        self._grids: LRUCache[Hashable, TrialGrid] = LRUCache(_KEPT)
-        self._facets: LRUCache[Hashable, GridFacets] = LRUCache(_KEPT)
-        self._lines: LRUCache[Hashable, NDArray[np.int64]] = LRUCache(_KEPT)
-        self._class_scores: LRUCache[Hashable, dict[str, tuple[ClassScore, ...]]] = LRUCache(_KEPT)
-        self._alike: LRUCache[Hashable, NDArray[np.int8]] = LRUCache(_KEPT)
-        self._alike_tables: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
+        self._grids: Kept[TrialGrid] = Kept()
+        self._facets: Kept[GridFacets] = Kept()
+        self._lines: Kept[NDArray[np.int64]] = Kept()
+        self._class_scores: Kept[dict[str, tuple[ClassScore, ...]]] = Kept()
+        self._alike: Kept[NDArray[np.int8]] = Kept()
+        self._alike_tables: Kept[ResultTable] = Kept()
 
     def best_first(self) -> tuple[str, ...]:
         """List all LLMs with results, best first."""
@@ -202,9 +197,7 @@ class CompareService:
         """
         table, workspace = self.table(llm_ids, is_alike=is_alike), self._files.workspace()
         key = (table.version, workspace.version, tuple(llm_ids))
-        return self._keep(
-            self._grids, key, lambda: trial_grid(table, workspace.tests_by_id, llm_ids)
-        )
+        return self._grids.get(key, lambda: trial_grid(table, workspace.tests_by_id, llm_ids))
 
     def table(self, names: Sequence[str], *, is_alike: bool = False) -> ResultTable:
         """Collect the results of some subjects, see `grid`."""
@@ -218,7 +211,7 @@ class CompareService:
             kept = {grid.test_ids[line] for line in lines}
             return table.select(table.find_entries("test_id", kept.__contains__), offset=_ALIKE)
 
-        return self._keep(self._alike_tables, (table.version, tuple(names)), select)
+        return self._alike_tables.get((table.version, tuple(names)), select)
 
     def alike(self, grid: TrialGrid) -> NDArray[np.int8]:
         """Compare how the cells of the base's model were asked and scored with the base.
@@ -235,7 +228,7 @@ class CompareService:
             return found
 
         key = (grid.table.version, self._files.workspace().version, grid.llm_ids)
-        return self._keep(self._alike, key, find)
+        return self._alike.get(key, find)
 
     def likeness(self, names: Sequence[str]) -> Likeness | None:
         """Count the tests that were asked alike; None if no two subjects are of one model."""
@@ -250,31 +243,19 @@ class CompareService:
         """Compute the scores by class of a grid."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids)
-        return self._keep(
-            self._class_scores, key, lambda: class_scores(grid, workspace.tests_by_id)
-        )
+        return self._class_scores.get(key, lambda: class_scores(grid, workspace.tests_by_id))
 
     def lines(self, grid: TrialGrid, text: str) -> NDArray[np.int64]:
         """Find the lines of a grid that a search finds."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids, text)
-        return self._keep(self._lines, key, lambda: find_lines(grid, workspace.tests_by_id, text))
+        return self._lines.get(key, lambda: find_lines(grid, workspace.tests_by_id, text))
 
     def facets(self, grid: TrialGrid) -> GridFacets:
         """Tell which lines of a grid have which class, level, cause, latency and difference."""
         workspace = self._files.workspace()
         key = (grid.table.version, workspace.version, grid.llm_ids)
-        return self._keep(self._facets, key, lambda: find_facets(grid, workspace.tests_by_id))
-
-    def _keep(self, known: LRUCache[Hashable, V], key: Hashable, compute: Callable[[], V]) -> V:
-        """Compute once what many states of the page need."""
-        with self._lock:
-            value = known.get(key)
-        if value is None:
-            value = compute()
-            with self._lock:
-                known[key] = value
-        return value
+        return self._facets.get(key, lambda: find_facets(grid, workspace.tests_by_id))
 
     def details(self, result: Result) -> ResultDetails:
         """Describe a trial of a subject with what belongs to it, without its issues."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
-
-from cachetools import LRUCache
 
 from poor_bench.comparison.result_set import (
     ComparedSubject,
@@ -18,6 +15,7 @@ from poor_bench.comparison.result_set import (
     hash_parameters,
     hash_prompt,
 )
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
 from poor_bench.models.result import Result
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 30
 """The newest runs of a model: older ones are not offered."""
-_KEPT = 16
 _PROMPTS = ("system_prompt", "prompt")
 
 
@@ -57,11 +54,10 @@ class ComparedSubjects:
     def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
         self._files = files
         self._results = results
-        self._lock = threading.RLock()
-        self._runs: tuple[object, list[StoredRun]] = (None, [])
-        self._indexes: LRUCache[Hashable, ResultIndex] = LRUCache(MOST_RUNS)
-        self._prompts: LRUCache[Hashable, NDArray[Any]] = LRUCache(4 * MOST_RUNS)
-        self._joined: LRUCache[Hashable, ResultTable] = LRUCache(_KEPT)
+        self._runs: Kept[list[StoredRun]] = Kept(1)
+        self._indexes: Kept[ResultIndex] = Kept(MOST_RUNS)
+        self._prompts: Kept[NDArray[Any]] = Kept(4 * MOST_RUNS)
+        self._joined: Kept[ResultTable] = Kept()
 
     def table(self, names: Sequence[str]) -> ResultTable:
         """Collect the results of some subjects; their names stand for the ids of models.
@@ -73,14 +69,11 @@ class ComparedSubjects:
         subjects = [ComparedSubject.parse(name) for name in names]
         if all(each.kind is SubjectKind.MODEL for each in subjects):
             return present
-        with self._lock:
-            run_ids = tuple(run.run_id for run in self._stored())
-            key = (present.version, self._files.workspace().version, run_ids, tuple(names))
-            table = self._joined.get(key)
-            if table is None:
-                table = join_tables([part for each in subjects for part in self._select(each)])
-                self._joined[key] = table
-            return table
+        run_ids = tuple(run.run_id for run in self._stored())
+        key = (present.version, self._files.workspace().version, run_ids, tuple(names))
+        return self._joined.get(
+            key, lambda: join_tables([part for each in subjects for part in self._select(each)])
+        )
 
     def runs(self, llm_id: str) -> list[StoredRun]:
         """List the newest runs with results of a model, the newest first."""
@@ -88,8 +81,7 @@ class ComparedSubjects:
 
     def _list_runs(self, llm_id: str) -> list[StoredRun]:
         """List the runs with results of a model, oldest first."""
-        with self._lock:
-            return [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
+        return [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
 
     def parameter_sets(self, llm_id: str) -> dict[str, Mapping[str, Any]]:
         """Find the sets of parameters that a model ran with, the newest first, by their hash."""
@@ -103,14 +95,13 @@ class ComparedSubjects:
         """Find the versions of the prompt of each class that a model ran with, newest first."""
         tests = self._files.workspace().tests_by_id
         found: dict[str, dict[str, None]] = {}
-        with self._lock:
-            for table in reversed(list(self._tables(llm_id))):
-                rows = table.find_rows(llm_id)
-                hashes = self._hash_prompts(table, llm_id, rows).tolist()
-                for row, version in zip(rows.tolist(), hashes, strict=True):
-                    if version:
-                        class_id = tests[table.value("test_id", row)].class_id
-                        found.setdefault(class_id, {})[version] = None
+        for table in reversed(list(self._tables(llm_id))):
+            rows = table.find_rows(llm_id)
+            hashes = self._hash_prompts(table, llm_id, rows).tolist()
+            for row, version in zip(rows.tolist(), hashes, strict=True):
+                if version:
+                    class_id = tests[table.value("test_id", row)].class_id
+                    found.setdefault(class_id, {})[version] = None
         return {class_id: list(versions) for class_id, versions in found.items()}
 
     def read_result_set(self, name: str) -> ResultSet:
@@ -120,16 +111,13 @@ class ComparedSubjects:
         return ResultSet(name=name, results=results, runs=self._facts(), is_llm=True)
 
     def _facts(self) -> dict[str, RunFacts]:
-        with self._lock:
-            return {run.run_id: read_run_facts(run.header) for run in self._stored()}
+        return {run.run_id: read_run_facts(run.header) for run in self._stored()}
 
     def _stored(self) -> list[StoredRun]:
         """List the finished runs, oldest first; their headers are read once."""
-        paths = self._files.store().paths.runs()
-        if self._runs[0] != paths:
-            kept = (run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO})
-            self._runs = paths, list(kept)
-        return self._runs[1]
+        paths = tuple(self._files.store().paths.runs())
+        read = (run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO})
+        return self._runs.get(paths, lambda: list(read))
 
     def _select(self, subject: ComparedSubject) -> Iterator[SelectedRows]:
         """Yield the newest results of a subject, by the table that holds them."""
@@ -172,11 +160,8 @@ class ComparedSubjects:
 
     def _open(self, run_id: str) -> ResultTable:
         store = self._files.store()
-        key = (store.paths, run_id)
-        if key not in self._indexes:
-            self._indexes[key] = store.run_index(run_id)
-        tests = self._results.enabled_tests()
-        return without_removed(self._indexes[key].table(), tests, generation=0)
+        index = self._indexes.get((store.paths, run_id), lambda: store.run_index(run_id))
+        return without_removed(index.table(), self._results.enabled_tests(), generation=0)
 
     def _matching(self, table: ResultTable, subject: ComparedSubject) -> NDArray[np.int64]:
         rows = table.find_rows(subject.llm_id)
@@ -193,14 +178,13 @@ class ComparedSubjects:
 
         workspace = self._files.workspace()
         tests, key = workspace.tests_by_id, (table.version, workspace.version, llm_id)
-        hashes = self._prompts.get(key)
-        if hashes is None:
-            prompts = table.text_columns(rows, _PROMPTS)
+
+        def find() -> NDArray[Any]:
             ids = [table.value("test_id", row) for row in rows.tolist()]
-            pairs = zip(ids, prompts, strict=True)
-            found = [_hash(tests[test_id], *texts) for test_id, texts in pairs]
-            hashes = self._prompts[key] = np.array(found, dtype=str)
-        return hashes
+            pairs = zip(ids, table.text_columns(rows, _PROMPTS), strict=True)
+            return np.array([_hash(tests[test_id], *texts) for test_id, texts in pairs], dtype=str)
+
+        return self._prompts.get(key, find)
 
 
 def _hash(test: Test, system_prompt: str | None, prompt: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Figures that take too long for a page to wait for: computed in a thread, kept while valid."""
+"""What is computed once and kept: while a page waits, or in a thread where that takes too long."""
 
 from __future__ import annotations
 
@@ -14,6 +14,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Value(Generic[V]):
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    values: list[V] = field(default_factory=list)
+    """Empty until the value is known."""
+
+
+class Kept(Generic[V]):
+    """Keeps values by key, those that were used last; threads that ask for one compute it once."""
+
+    def __init__(self, n_kept: int = 16) -> None:
+        self._lock = threading.Lock()
+        self._known: LRUCache[Hashable, _Value[V]] = LRUCache(n_kept)
+
+    def get(self, key: Hashable, compute: Callable[[], V]) -> V:
+        """Look up the value of a key; compute it, in this thread, where it is not known.
+
+        Args:
+            key: Changes with everything that the value depends on.
+            compute: Returns the value; what it raises is not kept.
+        """
+        with self._lock:
+            known = self._known.setdefault(key, _Value())
+        with known.lock:
+            if not known.values:
+                known.values.append(compute())
+            return known.values[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

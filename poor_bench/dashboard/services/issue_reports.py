@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
-
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept
 from poor_bench.issues.across_trials import PEOPLE
 from poor_bench.issues.detect import detect_issues, find_issues
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.results.stored_texts import StoredTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.rated_answers import RatedAnswers
@@ -79,9 +76,8 @@ class IssueReports:
         self._wait_for_items = wait_for_items
         self._is_running = is_running
         self._report: Computations[IssueReport] = Computations()
-        self._lock = threading.Lock()
-        self._disputed: LRUCache[Hashable, tuple[Issue, ...]] = LRUCache(_KEPT_LLMS)
-        self._by_llm: LRUCache[Hashable, FoundIssues] = LRUCache(_KEPT_LLMS)
+        self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
+        self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
 
     def of_llm(self, llm_id: str) -> FoundIssues:
         """Find the issues that the results of an LLM show by themselves."""
@@ -89,15 +85,14 @@ class IssueReports:
         version = table.llm_versions.get(llm_id)
         if version is None:
             return detect_issues(())
-        workspace = folder.workspace
-        key = (workspace.version, llm_id, version)
-        with self._lock:  # also while it computes: several parts of a page ask at the same time
-            if key not in self._by_llm:
-                is_meant = table.find_entries("llm_id", lambda each: each == llm_id)
-                looked = self._open_texts(table.select(is_meant), folder).look()
-                context = replace(folder.issue_context, people={})
-                self._by_llm[key] = find_issues(looked, context, folder.detectors)
-            known = self._by_llm[key]
+
+        def find() -> FoundIssues:
+            is_meant = table.find_entries("llm_id", lambda each: each == llm_id)
+            looked = self._open_texts(table.select(is_meant), folder).look()
+            context = replace(folder.issue_context, people={})
+            return find_issues(looked, context, folder.detectors)
+
+        known = self._by_llm.get((folder.workspace.version, llm_id, version), find)
         return self._add_disputed(known, table, folder, (llm_id,))
 
     def _open_texts(self, table: ResultTable, folder: WorkspaceFolder) -> StoredTexts:
@@ -126,13 +121,9 @@ class IssueReports:
         if not detectors:
             return ()
         key = (llm_ids, table.version, self._ratings.version())
-        with self._lock:
-            known = self._disputed.get(key)
-        if known is None:
-            known = tuple(self._ratings.issues(table, llm_ids, detectors))
-            with self._lock:
-                self._disputed[key] = known
-        return known
+        return self._disputed.get(
+            key, lambda: tuple(self._ratings.issues(table, llm_ids, detectors))
+        )
 
     def all_of_llm(self, llm_id: str) -> Computed[FoundIssues]:
         """Find also the issues of an LLM that only the results of all LLMs show.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreement
 from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
@@ -39,8 +39,7 @@ class JudgedRuns:
         """
         self._data_dir = data_dir
         self._open_table = open_table
-        self._lock = threading.Lock()
-        self._kept: tuple[tuple[Path, _Fingerprint], tuple[RunSummary, ...]] | None = None
+        self._summaries: Kept[tuple[RunSummary, ...]] = Kept(1)
 
     def version(self) -> str:
         """Version text that changes with every new run, label or end of a run."""
@@ -56,10 +55,7 @@ class JudgedRuns:
         """
         store = self._store()
         key = self._data_dir(), store.history.fingerprint()
-        with self._lock:
-            if self._kept is None or self._kept[0] != key:
-                self._kept = key, tuple(summarise_run(run) for run in store.runs())
-            return self._kept[1]
+        return self._summaries.get(key, lambda: tuple(map(summarise_run, store.runs())))
 
     def comparison(self, before: RunSummary, after: RunSummary) -> RunComparison:
         """Compare two runs, with the noise of all runs.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.result_set import find_unpaired_llms
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept
 from poor_bench.resolver import BEFORE, ResultSetResolver
 from poor_bench.runs.history import EARLIER, LAST, UNDO
 from poor_bench.statistics.summarise import summarise
@@ -41,9 +40,7 @@ class LastRunCache:
 
     def __init__(self, files: WorkspaceWatch) -> None:
         self._files = files
-        self._lock = threading.Lock()
-        self._key: object = None
-        self._last_run: LastRun | None = None
+        self._last_run: Kept[LastRun | None] = Kept(1)
 
     def changes(self) -> LastRun | None:
         """Compare the last run with earlier ones; None without any, or if they are very large.
@@ -54,14 +51,10 @@ class LastRunCache:
         """
         self._files.workspace()
         config = self._files.config()
-        files = [(path.name, path.stat().st_size) for path in config.store.paths.runs()]
-        key = (config.workspace.version, tuple(files))
-        with self._lock:
-            if key != self._key:
-                is_small = sum(size for _, size in files) <= MOST_BYTES
-                self._last_run = _compare(config) if len(files) > 1 and is_small else None
-                self._key = key
-            return self._last_run
+        files = tuple((path.name, path.stat().st_size) for path in config.store.paths.runs())
+        if len(files) < 2 or sum(size for _, size in files) > MOST_BYTES:
+            return None
+        return self._last_run.get((config.workspace.version, files), lambda: _compare(config))
 
 
 def _compare(config: WorkspaceFolder) -> LastRun | None:

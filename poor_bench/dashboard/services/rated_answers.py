@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
-
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import IssueContext
@@ -60,9 +58,8 @@ class RatedAnswers:
         self._files = files
         self._results = results
         self._clock = clock
-        self._lock = threading.Lock()
-        self._kept: tuple[Hashable, dict[str, AnswerRatings]] | None = None
-        self._rows: LRUCache[Hashable, dict[int, AnswerRatings]] = LRUCache(_KEPT_LLMS)
+        self._ratings: Kept[dict[str, AnswerRatings]] = Kept(1)
+        self._rows: Kept[dict[int, AnswerRatings]] = Kept(_KEPT_LLMS)
 
     def version(self) -> Hashable:
         """Fingerprint that changes with every rating."""
@@ -71,7 +68,7 @@ class RatedAnswers:
 
     def of_answer(self, result: Result) -> AnswerRatings:
         """Look up the current ratings of an answer; there may be none."""
-        return self._load()[1].get(result.answer_id, AnswerRatings(()))
+        return self._load(self.version()).get(result.answer_id, AnswerRatings(()))
 
     def read_answer(self, llm_id: str, trial: TrialKey) -> Result | None:
         """Read a stored result with its texts; None if it is not stored."""
@@ -81,15 +78,11 @@ class RatedAnswers:
 
     def of_llm(self, llm_id: str) -> dict[int, AnswerRatings]:
         """Find the rows of `StoredResults.read_stored` with a rated answer of an LLM."""
-        table, (version, ratings) = self._results.read_stored(), self._load()
-        key = (llm_id, table.version, version)
-        with self._lock:
-            known = self._rows.get(key)
-        if known is None:
-            known = _find_rated(table, table.find_rows(llm_id), ratings)
-            with self._lock:
-                self._rows[key] = known
-        return known
+        table, version = self._results.read_stored(), self.version()
+        return self._rows.get(
+            (llm_id, table.version, version),
+            lambda: _find_rated(table, table.find_rows(llm_id), self._load(version)),
+        )
 
     def select(
         self, table: ResultTable, llm_id: str, rows: NDArray[np.int64], wanted: RatingFilter
@@ -167,7 +160,7 @@ class RatedAnswers:
             llm_ids: The LLMs.
             detectors: Those of `issues.across_trials.PEOPLE`.
         """
-        _, ratings = self._load()
+        ratings = self._load(self.version())
         context = IssueContext(people=people_scores(ratings))
         if not context.people:
             return []
@@ -179,14 +172,10 @@ class RatedAnswers:
         rated = table.whole(rows, _RATED_TEXTS)
         return [*detect_issues(rated, context, detectors=detectors)]
 
-    def _load(self) -> tuple[Hashable, dict[str, AnswerRatings]]:
-        """Read the ratings; return them with the version that they belong to."""
-        version = self.version()
-        with self._lock:
-            if self._kept is None or self._kept[0] != version:
-                ratings = group_ratings(read_labels(self._files.config().data_dir))
-                self._kept = version, ratings
-            return self._kept
+    def _load(self, version: Hashable) -> dict[str, AnswerRatings]:
+        """Read the ratings; `version` is theirs."""
+        data_dir = self._files.config().data_dir
+        return self._ratings.get(version, lambda: group_ratings(read_labels(data_dir)))
 
 
 def _find_rated(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
     LLMProgress,
@@ -71,7 +72,7 @@ class RunService:
         self._open_store = open_store
         self._clock = clock
         self._foreign_runs = ForeignRuns()
-        self._last_run = UnfinishedRun()
+        self._unfinished: Kept[RunState | None] = Kept(1)
         self._own_run = OwnRun(starting)
         self._watcher: RunWatcher | None = None
         self._control = RunControl()
@@ -201,7 +202,11 @@ class RunService:
 
     def _find_unfinished(self) -> RunState | None:
         try:
-            return self._last_run.find_unfinished(self._open_store())
+            store = self._open_store()
+            files = (*store.paths.runs(), *store.paths.journals())
+            return self._unfinished.get(
+                tuple(path.name for path in files), lambda: _find_unfinished(store)
+            )
         except (PoorBenchError, OSError):
             return None
 
@@ -255,30 +260,8 @@ def _in_turn(turn: RunTurn | None, work: Work) -> None:
             turn.give_back()
 
 
-class UnfinishedRun:
-    """The newest stored run of tests, whichever process ran it; its rows are counted once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: tuple[list[str], RunState | None] = [], None
-
-    def find_unfinished(self, store: ResultStore) -> RunState | None:
-        """Describe the newest run; None if it reached all its trials, or nobody knows which.
-
-        Ask only while no run is under way.
-
-        Raises:
-            StoreError: If the results cannot be read.
-            OSError: If the file of a run cannot be read.
-        """
-        files = [path.name for path in (*store.paths.runs(), *store.paths.journals())]
-        with self._lock:
-            if self._known[0] != files:
-                self._known = files, _find_unfinished(store)
-            return self._known[1]
-
-
 def _find_unfinished(store: ResultStore) -> RunState | None:
+    """Describe the newest run; None if it reached all its trials, or nobody knows which."""
     path, header = _find_newest(store.paths)
     selection = Selection.from_json(header.get("choice"))
     if path is None or selection is None:

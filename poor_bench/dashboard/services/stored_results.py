@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept
 from poor_bench.errors import ConfigError
 from poor_bench.metrics.trust import list_trial_notes
 from poor_bench.results.figures import (
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from poor_bench.config.load import Workspace
     from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
     from poor_bench.metrics.trust import TrustNote
     from poor_bench.models.failure import FailureKind
@@ -90,11 +89,11 @@ class StoredResults:
         self._files = files
         self._lock = threading.Lock()
         self._tests: Mapping[str, Test] | None = None
-        self._enabled: tuple[Workspace, Mapping[str, Test]] | None = None
+        self._enabled: Kept[Mapping[str, Test]] = Kept(1)
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
-        self._ranking: tuple[int, Ranking] | None = None
-        self._test_counts: tuple[int, TestCounts] | None = None
+        self._ranking: Kept[Ranking] = Kept(1)
+        self._test_counts: Kept[TestCounts] = Kept(1)
         self._summaries: dict[tuple[str, GroupBy], tuple[int, list[Summary]]] = {}
         self._stale_of: dict[str, tuple[object, _StaleScores]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
@@ -117,11 +116,9 @@ class StoredResults:
     def enabled_tests(self) -> Mapping[str, Test]:
         """Tests by id, the same mapping until the files change."""
         workspace = self._files.workspace()
-        with self._lock:
-            if self._enabled is None or self._enabled[0] is not workspace:
-                of_workspace = {test.test_id: test for test in workspace.enabled_tests}
-                self._enabled = workspace, of_workspace
-            return self._enabled[1]
+        return self._enabled.get(
+            workspace.version, lambda: {test.test_id: test for test in workspace.enabled_tests}
+        )
 
     def read_stored(self) -> ResultTable:
         """All stored results, also those of removed and disabled tests, which count nowhere."""
@@ -134,11 +131,8 @@ class StoredResults:
 
     def ranking(self) -> Ranking:
         """Rank all LLMs with results."""
-        table = self.table()
-        with self._lock:
-            if self._ranking is None or self._ranking[0] != table.version:
-                self._ranking = table.version, rank_results(table, self._tests or {})
-            return self._ranking[1]
+        table, tests = self.table(), self.enabled_tests()
+        return self._ranking.get(table.version, lambda: rank_results(table, tests))
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
@@ -149,16 +143,11 @@ class StoredResults:
             wanted = table.llm_ids if llm_ids is None else llm_ids
             found = self._of_llms(table, tests, [x for x in wanted if x in table.llm_versions], by)
         configured = self._files.workspace().llms_by_id
-        covered = add_coverage(found, self._count_tests(table, tests), configured)
+        counts = self._test_counts.get(
+            table.version, lambda: count_tests(tests, find_scored_tests(table))
+        )
+        covered = add_coverage(found, counts, configured)
         return covered if stale.value is None else add_stale_counts(covered, stale.value)
-
-    def _count_tests(self, table: ResultTable, tests: Mapping[str, Test]) -> TestCounts:
-        with self._lock:
-            self._note(tests)
-            if self._test_counts is None or self._test_counts[0] != table.version:
-                counts = count_tests(tests, find_scored_tests(table))
-                self._test_counts = table.version, counts
-            return self._test_counts[1]
 
     def stale(self) -> Computed[StaleCounts]:
         """Count the stale scores of each LLM, class and level, as far as they are known by now."""
@@ -248,7 +237,7 @@ class StoredResults:
         if tests is not self._tests:
             self._tests = tests
             self._n_changes += 1
-            self._counted = self._test_counts = None
+            self._counted = None
             self._summaries.clear()
 
     def _of_llms(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import PoorBenchError
 from poor_bench.evaluation.stored_run import (
     SUITE_RUNS,
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 
 Fingerprint = tuple[int, int]
+_KEPT = 2000
+"""Reports of runs that stay in memory."""
 
 
 class SuiteRuns:
@@ -31,8 +33,7 @@ class SuiteRuns:
 
     def __init__(self, data_dir: Callable[[], Path]) -> None:
         self._data_dir = data_dir
-        self._lock = threading.Lock()
-        self._reports: dict[str, tuple[Fingerprint, EvalSuiteResult]] = {}
+        self._reports: Kept[EvalSuiteResult] = Kept(_KEPT)
 
     def version(self) -> str:
         """Build a text that changes whenever a run is new or grew; cheap to ask."""
@@ -75,18 +76,11 @@ class SuiteRuns:
 
     def _report(self, path: Path) -> EvalSuiteResult | None:
         """Read the report of a run; None if it cannot be read."""
-        fingerprint = _fingerprint(path)
-        with self._lock:
-            kept = self._reports.get(path.parent.name)
-        if kept is not None and kept[0] == fingerprint:
-            return kept[1]
+        key = (path, _fingerprint(path))
         try:
-            report = open_run(path.parent).report()
+            return self._reports.get(key, lambda: open_run(path.parent).report())
         except PoorBenchError:
             return None
-        with self._lock:
-            self._reports[path.parent.name] = (fingerprint, report)
-        return report
 
 
 def _fingerprint(path: Path) -> Fingerprint:

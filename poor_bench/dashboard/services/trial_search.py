@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
-
 from poor_bench.config.load import Workspace
+from poor_bench.dashboard.services.computations import Kept
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
@@ -26,8 +24,6 @@ from poor_bench.runner.scorer import resolve_spec
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from poor_bench.dashboard.services.issue_reports import IssueReports
     from poor_bench.dashboard.services.rated_answers import RatedAnswers
     from poor_bench.dashboard.services.stored_results import StoredResults
@@ -151,27 +147,24 @@ class TrialSearch:
         self._ratings = ratings
         self._results = results
         self._issues = issues
-        self._lock = threading.Lock()
-        self._found: LRUCache[Hashable, FoundTrials] = LRUCache(_KEPT)
+        self._found: Kept[FoundTrials] = Kept(_KEPT)
 
     def find(self, query: ResultQuery) -> FoundTrials:
         """Find the results that match a query; kept, as a table asks for them page by page."""
         table, workspace = self._results.read_stored(), self._files.workspace()
         rated = self._ratings.version() if query.rating or query.issue else None
         key = (table.version, workspace.version, query, rated)
-        with self._lock:
-            found = self._found.get(key)
-        if found is None:
+
+        def find() -> FoundTrials:
             llm_id, tests = query.llm_id, workspace.tests_by_id
             with_issue = self._issues.trials(llm_id, query.issue) if query.issue else None
             stale = self._results.stale_places(llm_id) if query.is_stale else None
             rows = find_rows(table, tests, query, with_issue, stale)
             if query.rating is not None:
                 rows = self._ratings.select(table, llm_id, rows, query.rating)
-            found = FoundTrials(table, rows)
-            with self._lock:
-                self._found[key] = found
-        return found
+            return FoundTrials(table, rows)
+
+        return self._found.get(key, find)
 
     def summaries(self, query: ResultQuery, by: GroupBy) -> list[Summary]:
         """Summarise the results that a query finds; those of removed tests do not count."""

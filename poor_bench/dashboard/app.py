@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from flask import Response
+from flask import Flask, Response
 
 from poor_bench.dashboard.page import show_error
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
-    from flask import Flask
-
     from poor_bench.dashboard.services.services import Services
     from poor_bench.dashboard.web.access import Access, Guard
     from poor_bench.dashboard.web.bundle import BundledDash

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.config.document import parse_place
 from poor_bench.dashboard.components.blocks import data, error_banner
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.models.problem import Problem, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from dash.development.base_component import Component
-
 
 _FORM = "the form"
 

@@ -8,15 +8,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dash import Input, Output, State, dcc, no_update
+from dash import Dash, Input, Output, State, dcc, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.url_state import UrlState
 
 if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
     from poor_bench.dashboard.services.run_state import RunState
     from poor_bench.dashboard.services.services import Services
 

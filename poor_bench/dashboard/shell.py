@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import (
     aria,
@@ -19,19 +21,12 @@ from poor_bench.dashboard.components.blocks import (
 from poor_bench.dashboard.components.keys import key_list
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
+from poor_bench.dashboard.services.run_state import RunState
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.theme import MANTINE_THEME
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.page import Page
-    from poor_bench.dashboard.services.run_state import RunState
-    from poor_bench.dashboard.services.services import Services
 
 
 def shell(pages: Sequence[Page], workspace: str = "") -> Component:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dash_mantine_components as dmc
-from dash import Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import (
     ABSENT,
@@ -24,16 +25,11 @@ from poor_bench.dashboard.components.controls import small_button, start_button
 from poor_bench.dashboard.components.tables import number, row, sheet
 from poor_bench.dashboard.page import leave_unchanged, on_click, on_data, show_error
 from poor_bench.dashboard.services.run_state import RunPhase
+from poor_bench.dashboard.services.running import RunningRun
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text, error_text
 from poor_bench.errors import ConfigError, PoorBenchError
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.running import RunningRun
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.runs.history import RunKind
+from poor_bench.runs.history import RunKind
 
 RunParts = tuple[Any, str, Any, bool]
 """Body, class and head of a run, and whether its clock rests."""

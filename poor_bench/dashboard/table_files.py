@@ -9,19 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
-from dash import Output, no_update
+from dash import Dash, Output, State, no_update
 
 from poor_bench.dashboard.components.controls import parquet_id
 from poor_bench.dashboard.page import on_click
+from poor_bench.dashboard.services.services import Services
 from poor_bench.reports.csv_table import csv_text
-
-if TYPE_CHECKING:
-    from dash import Dash, State
-
-    from poor_bench.dashboard.services.services import Services
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlencode
 
 from poor_bench.dashboard.url_values import TableView, pack_values, unpack_values
-
-if TYPE_CHECKING:
-    from dataclasses import Field
-    from typing import Self
 
 _MOST_FIELDS = 500
 _MOST_DIGITS = 9

@@ -5,12 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 MOST_UNPACKED = 40
 """Values that are still written one by one, so that people can read them."""

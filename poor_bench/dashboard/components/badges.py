@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import aria, colour_key
 from poor_bench.dashboard.theme import ink_on_series, series_style
 from poor_bench.dashboard.url_state import run_link
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.metrics import Metric
-    from poor_bench.metrics.trust import TrustNote
-    from poor_bench.statistics.summary import Summary
+from poor_bench.metrics import Metric
+from poor_bench.metrics.trust import TrustNote
+from poor_bench.statistics.summary import Summary
 
 
 def weak_sandbox_badge(level: str) -> Component | None:

@@ -8,18 +8,15 @@ says which of its buttons are visible.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import plotly.graph_objects as go
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import plotly.graph_objects as go
-    from dash.development.base_component import Component
 
 
 def aria(**attributes: str) -> dict[str, Any]:

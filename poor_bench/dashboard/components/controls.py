@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import html
+from dash.development.base_component import Component
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.components.blocks import aria, data, icon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.url_state import ListUrl, UrlState
+from poor_bench.dashboard.url_state import ListUrl, UrlState
 
 
 def build_options(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

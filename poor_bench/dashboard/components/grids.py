@@ -6,19 +6,16 @@ file of the table holds the same columns and rows in the same order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dash_ag_grid as dag
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.url_state import GridUrl
 from poor_bench.messages import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dash.development.base_component import Component
 
 _LEAVE_TABLE = {"function": "false"}
 """Tab goes on behind the table, arrows move within it: a table is not a thousand stops."""

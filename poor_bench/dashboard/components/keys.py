@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
 
 KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "All pages": (

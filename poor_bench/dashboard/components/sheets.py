@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
+from poor_bench.dashboard.components.controls import StayLinks
 from poor_bench.dashboard.components.tables import quiet, row, sheet
 from poor_bench.dashboard.table_files import TableFile, table_file
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.components.controls import StayLinks
-    from poor_bench.dashboard.url_state import TablesUrl
-    from poor_bench.dashboard.url_values import TableView
+from poor_bench.dashboard.url_state import TablesUrl
+from poor_bench.dashboard.url_values import TableView
 
 R = TypeVar("R")
 

@@ -7,18 +7,14 @@ ours, `assets/still.js`, from a tree of plain lists: tag, attributes, children.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from dash import dcc, html
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.messages import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _WIRED = frozenset({"id", "n_clicks"})
 Tree = list[Any]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
@@ -20,10 +21,6 @@ from poor_bench.dashboard.text.differences import (
     subtract_numbers,
 )
 from poor_bench.messages import harmless, write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from decimal import Decimal
 
 _SHOWN_CHARACTERS = 40_000
 _SHOWN_PIECES = 4_000

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import plotly.graph_objects as go
 
 from poor_bench.dashboard.text.formatting import plot_text
 from poor_bench.dashboard.theme import SERIES, apply_style
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import plotly.graph_objects as go
-
-    from poor_bench.statistics.intervals import Estimate
-
+from poor_bench.statistics.intervals import Estimate
 
 _CHARACTER_WIDTH = 6.3
 _LINE_HEIGHT = 14.0

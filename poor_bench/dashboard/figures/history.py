@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
 
 from poor_bench.dashboard.text.formatting import dollars_text, milliseconds_text, plot_text
 from poor_bench.dashboard.theme import GRID_LINE, apply_style, faint, series_marker, series_style
+from poor_bench.evaluation.models import EvalSuiteResult
+from poor_bench.judge.judged_run import RunSummary
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import plotly.graph_objects as go
-
-    from poor_bench.evaluation.models import EvalSuiteResult
-    from poor_bench.judge.judged_run import RunSummary
-
 
 _MOST_LABELS = 8
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+import plotly.graph_objects as go
+
+from poor_bench.dashboard.services.past_runs import RunScore
 from poor_bench.dashboard.text.formatting import plot_id, plot_text
 from poor_bench.dashboard.theme import FAILURE, SERIES, apply_style, series_marker, series_style
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    import plotly.graph_objects as go
-
-    from poor_bench.dashboard.services.past_runs import RunScore
-    from poor_bench.results.query import TestScore
-    from poor_bench.statistics.item_response import ItemParameters
+from poor_bench.results.query import TestScore
+from poor_bench.statistics.item_response import ItemParameters
 
 _STUB = 0.006
 """Height of a zero, so that there is something to see and to choose."""

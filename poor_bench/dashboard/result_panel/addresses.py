@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from poor_bench.dashboard.services.panel_results import TextPart
+from flask import Flask, Response
+
+from poor_bench.dashboard.services.panel_results import PanelResults, TextPart
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import write_query
 from poor_bench.errors import PoorBenchError
 from poor_bench.messages import harmless
 from poor_bench.models.result import Result
 from poor_bench.results.table import TrialKey
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from flask import Flask, Response
-
-    from poor_bench.dashboard.services.panel_results import PanelResults
 
 _TEXT, _CURL = "/result/text", "/result/curl"
 

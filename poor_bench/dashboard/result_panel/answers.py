@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import data
 from poor_bench.dashboard.components.texts import answer_difference, build_folded, plain_text
 from poor_bench.dashboard.result_panel.addresses import text_address
-from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.services.panel_results import OtherAnswer, PanelResult, TextPart
+from poor_bench.dashboard.services.trial_search import ResultDetails
 from poor_bench.dashboard.text.rendering import MOST_RENDERED, build_rendered
 from poor_bench.dashboard.url_state import result_link
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.panel_results import OtherAnswer, PanelResult
-    from poor_bench.dashboard.services.trial_search import ResultDetails
-    from poor_bench.models.result import Result
+from poor_bench.models.result import Result
 
 
 def build_answer(details: ResultDetails) -> Component | None:

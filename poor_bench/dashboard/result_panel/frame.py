@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data, icon
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import note_saved
 from poor_bench.dashboard.page import notice, on_click, on_data, show_notice
 from poor_bench.dashboard.result_panel.answers import build_earlier
+from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
 from poor_bench.results.table import TrialKey
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
 
 
 class PanelIds(StrEnum):

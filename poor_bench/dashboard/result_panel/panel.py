@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge, trust_badges, weak_sandbox_badge
@@ -12,23 +13,16 @@ from poor_bench.dashboard.components.blocks import aria, data, figures_list
 from poor_bench.dashboard.components.texts import build_folded, difference, plain_text
 from poor_bench.dashboard.result_panel.addresses import curl_address, text_address
 from poor_bench.dashboard.result_panel.answers import build_answer, build_others, build_thinking
-from poor_bench.dashboard.services.panel_results import TextPart
+from poor_bench.dashboard.services.panel_results import PanelResult, TextPart
 from poor_bench.dashboard.text.differences import compare_texts
 from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.dashboard.url_state import Redo, compare_link, edit_test_link, result_link, run_link
 from poor_bench.judge.judgement import read_answer_parts
 from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.messages import write_count
+from poor_bench.models.result import Result
 from poor_bench.results.query import think_to_text
 from poor_bench.scoring.verdict import MAX_DETAILS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.panel_results import PanelResult
-    from poor_bench.models.result import Result
 
 
 def build_title(panel: PanelResult) -> list[Component]:

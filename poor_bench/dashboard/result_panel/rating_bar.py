@@ -5,23 +5,20 @@ from __future__ import annotations
 import getpass
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, icon
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds, on_data
+from poor_bench.dashboard.services.services import Services
 from poor_bench.labels.label import Label
 from poor_bench.labels.ratings import find_rating, parse_tags
+from poor_bench.models.result import Result
 from poor_bench.results.table import TrialKey
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.models.result import Result
 
 
 class RatingIds(StrEnum):

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.result_set import ComparedSubject
+from poor_bench.comparison.result_set import ComparedSubject, ResultSet
 from poor_bench.dashboard.services.compared import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.results.grid import GridFacets, TrialGrid, find_facets, trial_grid
 from poor_bench.results.grid_lines import find_lines
+from poor_bench.results.table import ResultTable
 from poor_bench.statistics.comparison import Comparison, PairedDifference, compare_llms
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import find_groups
@@ -22,19 +29,7 @@ from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
     from numpy.typing import NDArray
-
-    from poor_bench.comparison.result_set import ResultSet
-    from poor_bench.dashboard.services.computations import Computed
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.models.result import Result
-    from poor_bench.models.test import Test
-    from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.comparison import Comparison
 
 
 def against_base(comparison: Comparison, base: str) -> dict[str, PairedDifference]:

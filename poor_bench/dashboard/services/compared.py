@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from poor_bench.comparison.result_set import (
     ComparedSubject,
     ResultSet,
+    RunFacts,
     SubjectKind,
     hash_parameters,
     hash_prompt,
 )
 from poor_bench.dashboard.services.computations import Kept
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.extraction.thinking import split_thinking
-from poor_bench.metrics.trust import NOT_RUN, list_trial_notes
+from poor_bench.metrics.trust import NOT_RUN, TrustNote, list_trial_notes
 from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.resolver import read_run_facts
 from poor_bench.results.figures import without_removed
+from poor_bench.results.grid import TrialGrid
+from poor_bench.results.index import ResultIndex
 from poor_bench.results.joined_table import SelectedRows, join_tables
+from poor_bench.results.table import ResultTable
 from poor_bench.runs.history import EARLIER, UNDO, StoredRun, read_stored_runs
+from poor_bench.statistics.summary import StaleReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
     from numpy.typing import NDArray
-
-    from poor_bench.comparison.result_set import RunFacts
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.metrics.trust import TrustNote
-    from poor_bench.models.test import Test
-    from poor_bench.results.grid import TrialGrid
-    from poor_bench.results.index import ResultIndex
-    from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.summary import StaleReason
 
 MOST_RUNS = 30
 """The newest runs of a model: older ones are not offered."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
 from poor_bench.errors import PoorBenchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 V = TypeVar("V")
 

@@ -14,25 +14,20 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.dashboard.services.run_plans import MOST_WITHOUT_CONSENT
 from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.messages import harmless
+from poor_bench.models.llm import LLM
 from poor_bench.providers.endpoint import is_local
 from poor_bench.safe_files import load_json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from poor_bench.models.llm import LLM
 
 _PROJECT = Path(__file__).parents[3]
 _SECRETS = ("POOR_BENCH_PASSWORD", "POOR_BENCH_TOKEN")

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.rated_answers import RatedAnswers
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.test_reports import ItemReport
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.issues.across_trials import PEOPLE
 from poor_bench.issues.detect import detect_issues, find_issues
+from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.issues.form import FormatTax, compute_format_taxes
+from poor_bench.issues.found_issues import FoundIssues
+from poor_bench.models.test import Test
 from poor_bench.results.stored_texts import StoredTexts
+from poor_bench.results.table import ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.rated_answers import RatedAnswers
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.test_reports import ItemReport
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.issues.detector import Detector, Issue, IssueContext
-    from poor_bench.issues.found_issues import FoundIssues
-    from poor_bench.models.test import Test
-    from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
 _KEPT_LLMS = 16

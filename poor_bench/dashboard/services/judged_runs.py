@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import ConfigError
@@ -17,12 +18,7 @@ from poor_bench.judge.storage import JudgementStore
 from poor_bench.labels.label import Label, current_labels
 from poor_bench.labels.ratings import group_ratings
 from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from poor_bench.results.table import ResultTable
+from poor_bench.results.table import ResultTable
 
 _Fingerprint = tuple[tuple[str, int], ...]
 

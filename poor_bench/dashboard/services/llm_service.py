@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.config.names import find_llm, llm_named, unknown_llm
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import RunRefusedError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Completion, Message
+from poor_bench.models.llm import LLM
 from poor_bench.pool.pool import check_llms
 from poor_bench.ports import Reachability
-from poor_bench.probe.report import list_notes
-
-if TYPE_CHECKING:
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.models.llm import LLM
-    from poor_bench.probe.report import ProbeReport
+from poor_bench.probe.report import ProbeReport, list_notes
 
 Checks = Mapping[str, Reachability]
 FoundLLMs = tuple[dict[str, Any], ...]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poor_bench.config.edit_entries import report_test
+from poor_bench.config.load import Workspace
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.trial_search import ResultDetails, TrialSearch
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import TrustNote, list_trial_notes
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import resolve_llm_id
+from poor_bench.models.result import Result
 from poor_bench.prompts import (
     build_messages,
     build_parameters,
@@ -22,19 +28,12 @@ from poor_bench.prompts import (
 from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.registry import write_curl
 from poor_bench.results.earlier import find_earlier
+from poor_bench.results.table import TrialKey
+from poor_bench.runner.rescore import Rescored
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.trial_search import ResultDetails, TrialSearch
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.models.result import Result
-    from poor_bench.results.table import TrialKey
-    from poor_bench.runner.rescore import Rescored
     from poor_bench.workspace_folder import WorkspaceFolder
 
 _EXCERPT = 4_000

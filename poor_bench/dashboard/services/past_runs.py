@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.result_set import find_unpaired_llms
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.resolver import BEFORE, ResultSetResolver
-from poor_bench.runs.history import EARLIER, LAST, UNDO
+from poor_bench.runs.history import EARLIER, LAST, UNDO, StoredRun
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summarise import summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.runs.history import StoredRun
-    from poor_bench.statistics.intervals import Estimate
     from poor_bench.workspace_folder import WorkspaceFolder
 
 MOST_BYTES = 24_000_000

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from poor_bench.dashboard.services.computations import Kept
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detect import detect_issues
-from poor_bench.issues.detector import IssueContext
+from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.labels.ratings import (
     AnswerRatings,
     find_next_moment,
@@ -17,19 +22,12 @@ from poor_bench.labels.ratings import (
     rate_answer,
 )
 from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
+from poor_bench.models.result import Result
 from poor_bench.results.query import RatingFilter
+from poor_bench.results.table import ResultTable, TrialKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    import numpy as np
     from numpy.typing import NDArray
-
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.issues.detector import Detector, Issue
-    from poor_bench.models.result import Result
-    from poor_bench.results.table import ResultTable, TrialKey
 
 _KEPT_LLMS = 64
 _RATED_TEXTS = ("response", "thinking", "prompt", "system_prompt")

@@ -7,29 +7,21 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import PoorBenchError
+from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import Usage, cost_usd, sum_known, sum_whole
 from poor_bench.models.llm import LLM
 from poor_bench.pool.queues import group_by_endpoint
-from poor_bench.results.figures import ClassMeans
+from poor_bench.results.figures import ClassMeans, Means
 from poor_bench.runner.batches.batches import BatchCost
-from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.plan import LLMWork, Plan, WorkItem
+from poor_bench.runner.selection import Selection
 from poor_bench.runner.trial_states import TrialState
+from poor_bench.sandbox import SandboxTerms
 from poor_bench.workspace_runner import WorkspaceRunner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.llm_manager import LLMManager
-    from poor_bench.results.figures import Means
-    from poor_bench.runner.plan import LLMWork, Plan
-    from poor_bench.runner.selection import Selection
-    from poor_bench.sandbox import SandboxTerms
-
 
 MOST_WITHOUT_CONSENT = 100
 """Trials that start without a question if they cost nothing."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +28,18 @@ from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.messages import write_count
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.pool.control import RunControl
+from poor_bench.results.paths import StorePaths
+from poor_bench.results.store import ResultStore
+from poor_bench.results.table import ResultTable
+from poor_bench.runner.plan import Plan
 from poor_bench.runner.selection import Selection
 from poor_bench.runner.trial_states import TrialName
 from poor_bench.runs.journal import read_header
 from poor_bench.runs.turn import RunTurn
+from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from numpy.typing import NDArray
-
-    from poor_bench.results.paths import StorePaths
-    from poor_bench.results.store import ResultStore
-    from poor_bench.results.table import ResultTable
-    from poor_bench.runner.plan import Plan
-    from poor_bench.workspace_runner import WorkspaceRunner
 
 _WAIT = "Wait until it ends, or cancel it."
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from poor_bench.runner.rescore import Move
-    from poor_bench.runner.selection import Selection
+from poor_bench.runner.rescore import Move
+from poor_bench.runner.selection import Selection
 
 
 class RunPhase(StrEnum):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.dashboard.services.run_state import (
     LLMPhase,
@@ -15,7 +16,8 @@ from poor_bench.dashboard.services.run_state import (
     RunPhase,
     RunState,
 )
-from poor_bench.models.failure import WAITS_FOR_JUDGE
+from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure
+from poor_bench.models.result import Result
 from poor_bench.pool.events import (
     LimitChanged,
     LLMFinished,
@@ -36,15 +38,8 @@ from poor_bench.runner.events import (
     TrialRescored,
 )
 from poor_bench.runner.rescore import RescoreTally
+from poor_bench.runner.selection import Selection
 from poor_bench.runs.journal import JournalFollower, read_header
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from poor_bench.models.failure import Failure
-    from poor_bench.models.result import Result
-    from poor_bench.runner.selection import Selection
-
 
 _KEPT_ERRORS = 100
 _SHOWN_MOVES = 20

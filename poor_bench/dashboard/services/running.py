@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.results.paths import TEST_RUNS
 from poor_bench.run_kinds import find_running
 from poor_bench.runs.history import RunFollower, RunProgress
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Work = Callable[[], None]
 

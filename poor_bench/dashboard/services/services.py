@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import llms_file, load_llms
@@ -26,14 +28,11 @@ from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.evaluation.stored_run import SUITE_RUNS
 from poor_bench.judge.storage import JUDGED_RUNS, PAIRWISE_RUNS
+from poor_bench.models.llm import LLM
 from poor_bench.tuning.searches import SEARCHES
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from poor_bench.models.llm import LLM
     from poor_bench.workspace_folder import WorkspaceFolder
 
 

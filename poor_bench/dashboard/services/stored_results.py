@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError
-from poor_bench.metrics.trust import list_trial_notes
+from poor_bench.metrics.trust import TrustNote, list_trial_notes
+from poor_bench.models.failure import FailureKind
+from poor_bench.models.test import Test
 from poor_bench.results.figures import (
     compute_reliability,
     count_stale,
@@ -18,14 +25,18 @@ from poor_bench.results.figures import (
     without_removed,
 )
 from poor_bench.results.kept_figures import summarise_models
+from poor_bench.results.table import ResultTable
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.runner.trial_states import TrialName
+from poor_bench.statistics.ranking import Ranking
+from poor_bench.statistics.repeats import Reliability
 from poor_bench.statistics.summary import (
     Group,
     GroupBy,
     StaleCounts,
     StaleReason,
     Summary,
+    TestCounts,
     add_coverage,
     add_stale_counts,
     count_tests,
@@ -33,20 +44,8 @@ from poor_bench.statistics.summary import (
 )
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
     from numpy.typing import NDArray
 
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.metrics.trust import TrustNote
-    from poor_bench.models.failure import FailureKind
-    from poor_bench.models.test import Test
-    from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.ranking import Ranking
-    from poor_bench.statistics.repeats import Reliability
-    from poor_bench.statistics.summary import TestCounts
     from poor_bench.workspace_folder import WorkspaceFolder
 
 

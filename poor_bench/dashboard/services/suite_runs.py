@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import PoorBenchError
+from poor_bench.evaluation.agent import Step
+from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 from poor_bench.evaluation.stored_run import (
     SUITE_RUNS,
     Image,
@@ -16,12 +18,6 @@ from poor_bench.evaluation.stored_run import (
     read_screenshot,
 )
 from poor_bench.runs.history import RunHistory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from poor_bench.evaluation.agent import Step
-    from poor_bench.evaluation.models import EvalCase, EvalSuiteResult, EvalTrialResult
 
 Fingerprint = tuple[int, int]
 _KEPT = 2000

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
-from poor_bench.config.edit_entries import describe_edit, undo_change
+from poor_bench.config.edit_entries import FileChange, TestEdit, describe_edit, undo_change
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError
-
-if TYPE_CHECKING:
-    from poor_bench.config.edit_entries import FileChange, TestEdit
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 
 
 class TestEdits:

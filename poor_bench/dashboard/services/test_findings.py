@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.messages import write_count
-from poor_bench.models.problem import Severity
-from poor_bench.statistics.items import ItemFinding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from poor_bench.models.problem import Problem
-    from poor_bench.statistics.items import Item
+from poor_bench.models.problem import Problem, Severity
+from poor_bench.statistics.items import Item, ItemFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,34 +5,32 @@ from __future__ import annotations
 import re
 import threading
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_findings import (
     FindingGroup,
     TestFinding,
     group_test_findings,
     list_test_findings,
 )
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.lint.cheats import CheatScore, build_floor, read_measuring_time
+from poor_bench.models.problem import Problem
+from poor_bench.models.test import Test
 from poor_bench.prompts import build_messages
+from poor_bench.results.paths import StorePaths
 from poor_bench.results.stored_texts import read_item_analysis
+from poor_bench.results.table import ResultTable
+from poor_bench.statistics.item_response import ItemResponse
+from poor_bench.statistics.items import Item, LevelOrder
 from poor_bench.statistics.summary import FloorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-    from poor_bench.models.problem import Problem
-    from poor_bench.models.test import Test
-    from poor_bench.results.paths import StorePaths
-    from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.item_response import ItemResponse
-    from poor_bench.statistics.items import Item, LevelOrder
     from poor_bench.workspace_folder import WorkspaceFolder
 
 

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Kept
+from poor_bench.dashboard.services.issue_reports import IssueReports
+from poor_bench.dashboard.services.rated_answers import RatedAnswers
+from poor_bench.dashboard.services.stored_results import StoredResults
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
@@ -22,13 +25,6 @@ from poor_bench.results.query import FoundTrials, ResultQuery, find_rows, read_c
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.statistics.summary import GroupBy, Summary
-
-if TYPE_CHECKING:
-    from poor_bench.dashboard.services.issue_reports import IssueReports
-    from poor_bench.dashboard.services.rated_answers import RatedAnswers
-    from poor_bench.dashboard.services.stored_results import StoredResults
-    from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
-
 
 _SEARCHED_CHARACTERS = 100_000
 

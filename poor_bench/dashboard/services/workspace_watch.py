@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, Workspace, llms_file
 from poor_bench.errors import ConfigError
 from poor_bench.plugins import project_evaluators_folder
+from poor_bench.results.store import ResultStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from poor_bench.results.store import ResultStore
     from poor_bench.workspace_folder import WorkspaceFolder
 
 Fingerprint = tuple[tuple[str, int, int], ...]

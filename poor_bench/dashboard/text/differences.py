@@ -5,17 +5,15 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import parse_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MOST_CHARACTERS = 6000
 _MOST_WORK = 1_000_000

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING
 
+from poor_bench.errors import PoorBenchError
 from poor_bench.messages import harmless
 from poor_bench.metrics import cost_text, time_text
-
-if TYPE_CHECKING:
-    from poor_bench.errors import PoorBenchError
 
 
 def seconds_text(seconds: float | None) -> str:

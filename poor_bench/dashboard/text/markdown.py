@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element as XmlElement
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.tables import Element
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from xml.etree.ElementTree import Element as XmlElement
-
-    from dash.development.base_component import Component
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline

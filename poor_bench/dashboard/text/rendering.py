@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.text.markdown import build_markdown
 from poor_bench.messages import cut_text, write_count
 from poor_bench.safe_files import load_json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dash.development.base_component import Component
-
 
 MOST_RENDERED = 20_000
 """Characters of an answer that is rendered; a longer one is shown raw only."""

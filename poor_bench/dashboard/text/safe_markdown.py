@@ -12,12 +12,9 @@ rest. Addresses, which many parsers turn into links by themselves, become code. 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from poor_bench.messages import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _CODE = re.compile(
     r"^(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n`]*)\n(?P<block>.*?)(?:^(?P=fence)[`~]*[ \t]*$|\Z)"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import Dash, Input, Output, State, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.blocks import card, empty_state, page_head
@@ -29,14 +30,10 @@ from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.strip import define_strip, strip
 from poor_bench.dashboard.pages.compare.view import open_view
 from poor_bench.dashboard.result_panel.rating_bar import RatingIds
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
 
 
 def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:

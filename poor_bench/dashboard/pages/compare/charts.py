@@ -5,27 +5,22 @@ Bars and cells are links, so that keys reach them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.badges import heat_legend, list_notes, llm_mark
 from poor_bench.dashboard.components.blocks import aria
 from poor_bench.dashboard.components.controls import chip_row, class_link
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.pages.compare.layout import FACET_FIELDS, LINKS, CompareUrl
+from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
 from poor_bench.results.grid import Facet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.compare_service import ClassScore
-    from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.summary import Summary
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.summary import Summary
 
 _TITLES = {
     Facet.CLASS: "Class",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Self
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.comparison.result_set import ComparedSubject
 from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
@@ -19,17 +21,10 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
+from poor_bench.dashboard.services.compare_service import Likeness
 from poor_bench.dashboard.url_state import ListUrl, query_field
 from poor_bench.results.grid import Facet
 from poor_bench.results.grid_lines import GridSort, Show, has_models, read_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Self
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.compare_service import Likeness
 
 
 class CompareIds(StrEnum):

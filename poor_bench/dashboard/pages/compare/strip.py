@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
@@ -22,18 +24,11 @@ from poor_bench.dashboard.components.tables import quiet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.metrics import Metric
-    from poor_bench.metrics.trust import TrustNote
-    from poor_bench.statistics.comparison import PairedDifference
-    from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.summary import Summary
-
+from poor_bench.metrics import Metric
+from poor_bench.metrics.trust import TrustNote
+from poor_bench.statistics.comparison import PairedDifference
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.summary import Summary
 
 NO_CHOICE = CompareUrl()
 _LOW, _HIGH = "95 % CI low", "95 % CI high"

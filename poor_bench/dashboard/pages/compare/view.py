@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.comparison.result_set import (
     ComparedSubject,
@@ -15,6 +18,7 @@ from poor_bench.comparison.result_set import (
 )
 from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.controls import chip_row
+from poor_bench.dashboard.components.sheets import SheetTable
 from poor_bench.dashboard.components.texts import build_folded
 from poor_bench.dashboard.pages.compare.charts import build_charts, class_map
 from poor_bench.dashboard.pages.compare.layout import (
@@ -28,28 +32,23 @@ from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
 from poor_bench.dashboard.pages.compare.strip import StripLine
 from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, define_tests
 from poor_bench.dashboard.services.compare_service import against_base
-from poor_bench.dashboard.services.compared import list_line_notes, read_compared_tests
+from poor_bench.dashboard.services.compared import (
+    LLMLine,
+    TestAnswers,
+    list_line_notes,
+    read_compared_tests,
+)
+from poor_bench.dashboard.services.computations import Computed
+from poor_bench.dashboard.services.services import Services
 from poor_bench.messages import write_count
-from poor_bench.metrics.trust import list_model_notes
+from poor_bench.metrics.trust import TrustNote, list_model_notes
+from poor_bench.results.grid import TrialGrid
 from poor_bench.results.grid_lines import Show, of_interest, order_lines
-from poor_bench.statistics.comparison import name_tie_groups
+from poor_bench.statistics.comparison import Comparison, name_tie_groups
 from poor_bench.statistics.summary import GroupBy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    import numpy as np
-    from dash.development.base_component import Component
     from numpy.typing import NDArray
-
-    from poor_bench.dashboard.components.sheets import SheetTable
-    from poor_bench.dashboard.services.compared import LLMLine, TestAnswers
-    from poor_bench.dashboard.services.computations import Computed
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.metrics.trust import TrustNote
-    from poor_bench.results.grid import TrialGrid
-    from poor_bench.statistics.comparison import Comparison
 
 _READ_AT_ONCE = 500
 """Tests whose answers are read at once for a file."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import Dash, Output, State, no_update
 
@@ -23,16 +24,12 @@ from poor_bench.dashboard.pages.issues.layout import (
     severity_chips,
 )
 from poor_bench.dashboard.pages.issues.tables import issue_groups, list_tax_columns, tax_table
+from poor_bench.dashboard.services.issue_reports import IssueReport
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.issues.detect import group_issues, sort_by_severity
+from poor_bench.issues.detector import IssueGroup
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from poor_bench.dashboard.services.issue_reports import IssueReport
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.issues.detector import IssueGroup
 
 _COLUMNS = (
     ("severity", "Severity"), ("title", "Cause"), ("llm_id", "Model ID"), ("model", "Model"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, loading_state, page_head
@@ -15,15 +16,9 @@ from poor_bench.dashboard.components.controls import StayLinks, chip_row, file_b
 from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.url_state import TablesUrl, query_field
 from poor_bench.issues.detector import IssueGroup, IssueSeverity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.issues.form import FormatTax
-    from poor_bench.issues.found_issues import FoundIssues
-    from poor_bench.models.test import Test
+from poor_bench.issues.form import FormatTax
+from poor_bench.issues.found_issues import FoundIssues
+from poor_bench.models.test import Test
 
 
 class IssuesIds(StrEnum):

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
-from poor_bench.dashboard.pages.issues.layout import LINKS
+from poor_bench.dashboard.pages.issues.layout import LINKS, IssueUrl
 from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS
 from poor_bench.dashboard.url_state import link_to_tests, model_link
-from poor_bench.issues.detector import IssueSeverity
+from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
 from poor_bench.issues.form import FormatTax
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.pages.issues.layout import IssueUrl
-    from poor_bench.issues.detector import Issue, IssueGroup
-    from poor_bench.metrics import Metric
-
+from poor_bench.metrics import Metric
 
 _HEADINGS = ("", "Severity", "Cause", "Trials", "Share of lost score")
 _SHOWN_LLMS = 12

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import Dash, Input, Output, State, html, no_update
+from dash.development.base_component import Component
+from plotly.graph_objects import Figure
 
 from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
@@ -60,6 +63,7 @@ from poor_bench.dashboard.pages.judge.tables import (
     list_dimensions,
 )
 from poor_bench.dashboard.services.console_runs import must_ask
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
     StartPlan,
     bind_start_form,
@@ -70,15 +74,6 @@ from poor_bench.judge.judged_run import RunSummary
 from poor_bench.judge.registry import load_agent_registry
 from poor_bench.judge.run_plan import JudgeRequest, estimate_plan_usd, prepare_plan
 from poor_bench.labels.label import OVERALL
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-    from plotly.graph_objects import Figure
-
-    from poor_bench.dashboard.services.services import Services
-
 
 _LEAST_AXES = 3
 _RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import (
     card,
@@ -29,17 +31,11 @@ from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
+from poor_bench.judge.judged_run import CaseSummary, RunSummary
 from poor_bench.judge.panel import PanelDecision
+from poor_bench.judge.run_plan import JudgePlan
 from poor_bench.judge.storage import JUDGED_RUNS
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.judge.judged_run import CaseSummary, RunSummary
-    from poor_bench.judge.run_plan import JudgePlan
 
 
 class JudgeIds(StrEnum):

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dash_mantine_components as dmc
-from dash import Input, Output, html
+from dash import Dash, Input, Output, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import card
+from poor_bench.dashboard.components.controls import StayLinks
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, still
 from poor_bench.dashboard.page import on_data
 from poor_bench.dashboard.services.console_runs import must_ask, write_judges, write_options
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
     StartForm,
     StartPlan,
@@ -24,18 +27,11 @@ from poor_bench.dashboard.start_form import (
     write_cost,
 )
 from poor_bench.dashboard.text.formatting import dollars_text
+from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
 from poor_bench.judge.storage import PAIRWISE_RUNS, PairwiseStore, StoredPairwise
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.components.controls import StayLinks
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.url_state import TablesUrl
 
 
 class PairIds(StrEnum):

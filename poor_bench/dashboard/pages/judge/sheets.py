@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card, empty_state, tile, tiles
@@ -20,29 +21,22 @@ from poor_bench.dashboard.pages.judge.tables import (
     list_dimensions,
 )
 from poor_bench.dashboard.text.formatting import dollars_text
-from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.judge.agreement import Agreement, CorrectedScore
+from poor_bench.judge.corrected import NextAnswer
+from poor_bench.judge.judged_run import (
+    CaseSummary,
+    JudgedChange,
+    JudgeRun,
+    RunComparison,
+    RunSummary,
+)
+from poor_bench.judge.prompt import LARGEST_SCORE, Turn
 from poor_bench.judge.report_text import (
     list_run_notes,
     verdict_text,
 )
+from poor_bench.labels.label import Label
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.judge.agreement import Agreement, CorrectedScore
-    from poor_bench.judge.corrected import NextAnswer
-    from poor_bench.judge.judged_run import (
-        CaseSummary,
-        JudgedChange,
-        JudgeRun,
-        RunComparison,
-        RunSummary,
-    )
-    from poor_bench.judge.prompt import Turn
-    from poor_bench.labels.label import Label
 
 
 def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
+
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
@@ -22,9 +24,6 @@ from poor_bench.judge.report_text import (
 )
 from poor_bench.metrics import cost_text
 from poor_bench.statistics.intervals import Estimate
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
 
 R = TypeVar("R")
 NO_CHOICE = JudgeUrl()

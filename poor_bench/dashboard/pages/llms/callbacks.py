@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import LLMAction, LLMEdit
 from poor_bench.dashboard.components.blocks import error_banner, loading_state
@@ -26,19 +28,12 @@ from poor_bench.dashboard.pages.llms.tables import (
     build_tried_answer,
     define_models,
 )
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.models.llm import LLM
-
+from poor_bench.models.llm import LLM
 
 Notices = list[dict[str, Any]]
 _FIELDS = ("provider", "name", "endpoint", "api_key_env", "size", "parameters")

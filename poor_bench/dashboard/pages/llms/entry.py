@@ -7,20 +7,17 @@ that nobody agreed to.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from pathlib import PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.config.document import UnreadableError
 from poor_bench.config.entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
+from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import PROVIDERS, list_provider_names
 from poor_bench.providers.parameters import unknown_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from poor_bench.models.llm import LLM
 
 
 def form_to_entry(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
@@ -18,13 +19,9 @@ from poor_bench.dashboard.components.controls import (
 )
 from poor_bench.dashboard.forms import FormAnswer, guard_form
 from poor_bench.dashboard.pages.llms.entry import LLMField, fill_form
+from poor_bench.dashboard.url_state import TablesUrl
+from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import list_provider_names
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.url_state import TablesUrl
-    from poor_bench.models.llm import LLM
 
 
 class LLMsIds(StrEnum):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.config.edit_entries import LLMAction
@@ -21,18 +23,11 @@ from poor_bench.dashboard.pages.llms.layout import LINKS, LLMsIds
 from poor_bench.dashboard.text.formatting import setting_text, size_text
 from poor_bench.dashboard.url_state import TablesUrl, model_link
 from poor_bench.messages import write_count
+from poor_bench.models.completion import Completion
 from poor_bench.models.llm import LLM
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.models.completion import Completion
-    from poor_bench.ports import Reachability
-    from poor_bench.probe.load_curve import LoadBar, LoadCurve
-    from poor_bench.probe.report import ProbeReport
-
+from poor_bench.ports import Reachability
+from poor_bench.probe.load_curve import LoadBar, LoadCurve
+from poor_bench.probe.report import ProbeReport
 
 NO_CHOICE = TablesUrl()
 _SHARED = 3

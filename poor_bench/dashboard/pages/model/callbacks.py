@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import page_head
@@ -26,18 +27,13 @@ from poor_bench.dashboard.pages.model.view import (
     notes_before_reading,
     tell_no_results,
 )
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.text.formatting import error_text, setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
 from poor_bench.results.query import scores_of_tests, think_to_text
-from poor_bench.statistics.summary import GroupBy
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.statistics.summary import Summary
+from poor_bench.statistics.summary import GroupBy, Summary
 
 Options = list[dict[str, str]]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import (
     aria,
@@ -24,16 +26,10 @@ from poor_bench.dashboard.components.controls import (
     search_box,
 )
 from poor_bench.dashboard.components.grids import build_paged_table, column_chooser, view_store
+from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.result_panel.frame import build_frame
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.results.query import Outcome, RatingFilter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.pages.model.url import ModelUrl
 
 
 class ModelIds(StrEnum):

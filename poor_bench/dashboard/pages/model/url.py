@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.dashboard.url_state import GridUrl, query_field
 from poor_bench.results.query import Outcome, Range, RatingFilter, ResultQuery, SortKey
 from poor_bench.results.table import TrialKey
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ClassOrder(StrEnum):

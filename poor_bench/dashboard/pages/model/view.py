@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import (
@@ -21,19 +21,13 @@ from poor_bench.dashboard.pages.model.layout import ModelIds
 from poor_bench.dashboard.pages.model.url import ClassOrder, ModelUrl
 from poor_bench.dashboard.text.formatting import size_text
 from poor_bench.dashboard.url_state import Redo, run_link, write_query
+from poor_bench.issues.detector import IssueGroup
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.issues.detector import IssueGroup
-    from poor_bench.models.llm import LLM
-    from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.repeats import Reliability
-    from poor_bench.statistics.summary import Summary
+from poor_bench.models.llm import LLM
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.repeats import Reliability
+from poor_bench.statistics.summary import Summary
 
 
 def no_results_at_all() -> Component:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, no_results, page_head
@@ -38,21 +40,15 @@ from poor_bench.dashboard.pages.overview.tables import (
     show_models,
 )
 from poor_bench.dashboard.services.past_runs import repeated
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.url_state import GridUrl, model_link
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
+from poor_bench.models.test import Test
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
 from poor_bench.statistics.summary import GroupBy
 from poor_bench.statistics.trials import find_newer_failures
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.models.test import Test
 
 
 def _count_tests(tests: Sequence[Test]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.components.badges import (
     describe_score,
@@ -17,20 +20,13 @@ from poor_bench.dashboard.components.badges import (
 )
 from poor_bench.dashboard.components.blocks import card
 from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.pages.overview.tables import ShownModels
+from poor_bench.dashboard.services.past_runs import LastRun
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
 from poor_bench.statistics.scores import average_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.comparison.compare import ComparedGroup, LLMComparison
-    from poor_bench.dashboard.pages.overview.tables import ShownModels
-    from poor_bench.dashboard.services.past_runs import LastRun
-    from poor_bench.statistics.summary import Group, Summary
+from poor_bench.statistics.summary import Group, Summary
 
 _SHOWN_TESTS = 6
 

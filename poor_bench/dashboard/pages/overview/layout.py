@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import dash_mantine_components as dmc
+import plotly.graph_objects as go
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import latency_key
@@ -32,17 +35,9 @@ from poor_bench.dashboard.components.grids import column_chooser, small_table, v
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.figures.scores import score_trend_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, GROUPINGS, TOPS
+from poor_bench.dashboard.services.past_runs import RunScore
 from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
-
-    import plotly.graph_objects as go
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.past_runs import RunScore
 
 
 class OverviewIds(StrEnum):

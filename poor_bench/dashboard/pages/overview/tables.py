@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_link
+from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import list_model_notes
-from poor_bench.models.llm import base_model_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from poor_bench.metrics import Metric
-    from poor_bench.models.llm import LLM
-    from poor_bench.statistics.ranking import Coverage, Ranking
-    from poor_bench.statistics.summary import FloorRow, Summary
+from poor_bench.models.llm import LLM, base_model_name
+from poor_bench.statistics.ranking import Coverage, Ranking
+from poor_bench.statistics.summary import FloorRow, Summary
 
 GROUPINGS = {
     "": "No groups",

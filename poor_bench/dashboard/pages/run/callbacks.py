@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from dash import Dash, Input, Output, State, ctx
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import ABSENT, error_banner
 from poor_bench.dashboard.components.controls import test_options
@@ -45,20 +47,13 @@ from poor_bench.dashboard.pages.run.progress import (
 )
 from poor_bench.dashboard.pages.run.tuning import register_tuning
 from poor_bench.dashboard.services.run_state import RunPhase, RunWay
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import list_running
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError, PoorBenchError, RunRefusedError
 from poor_bench.runner.selection import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-
 
 Options = list[dict[str, str]]
 

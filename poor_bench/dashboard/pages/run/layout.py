@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import Input, State, dcc, html
+from dash.development.base_component import Component
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.components.blocks import aria, card, live_card, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
     StayLinks,
@@ -19,19 +22,12 @@ from poor_bench.dashboard.components.controls import (
     start_button,
 )
 from poor_bench.dashboard.pages.run.tuning import build as build_tuning
+from poor_bench.dashboard.services.stored_results import FailureGroup
 from poor_bench.dashboard.start_form import consent_dialog
 from poor_bench.dashboard.url_state import Redo, RunUrl
 from poor_bench.errors import ConfigError
 from poor_bench.runner.selection import Selection
 from poor_bench.runner.trial_states import TrialState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.stored_results import FailureGroup
 
 
 class RunIds(StrEnum):

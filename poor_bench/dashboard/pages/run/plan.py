@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.components.blocks import (
     empty_state,
     live_head,
@@ -16,19 +18,12 @@ from poor_bench.dashboard.components.blocks import (
 )
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.pages.run.layout import LINKS
-from poor_bench.dashboard.services.run_plans import LLMPreview
+from poor_bench.dashboard.services.run_plans import LLMPreview, RunPreview
 from poor_bench.dashboard.services.stored_results import FailureGroup
 from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
 from poor_bench.dashboard.url_state import RunUrl, model_link
 from poor_bench.messages import write_count
 from poor_bench.sandbox import SandboxTerms, describe_weakness
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.run_plans import RunPreview
-
 
 _UNKNOWN = "unknown"
 NO_CHOICE = RunUrl()

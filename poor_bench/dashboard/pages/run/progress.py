@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, set_code
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
+from poor_bench.dashboard.services.running import RunningRun
 from poor_bench.dashboard.start_form import PHASE_TITLES
 from poor_bench.dashboard.text.formatting import duration_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.running import RunningRun
-    from poor_bench.runner.rescore import Move
+from poor_bench.runner.rescore import Move
 
 _STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dash_mantine_components as dmc
-from dash import Input, Output, html
+from dash import Dash, Input, Output, html
+from dash.development.base_component import Component
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card
-from poor_bench.dashboard.components.controls import build_options
+from poor_bench.dashboard.components.controls import StayLinks, build_options
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import on_data
 from poor_bench.dashboard.services.console_runs import must_ask, write_options
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
     StartForm,
     StartPlan,
@@ -24,17 +26,10 @@ from poor_bench.dashboard.start_form import (
     read_limit,
     write_cost,
 )
+from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.tuning.searches import SEARCHES, KeptSearch, list_searches
-
-if TYPE_CHECKING:
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.components.controls import StayLinks
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.url_state import TablesUrl
 
 
 class TuneIds(StrEnum):

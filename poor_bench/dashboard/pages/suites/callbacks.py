@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from dash import Output, State, html
+from dash import Dash, Output, State, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import bind_address, bind_view, on_data
@@ -34,6 +36,7 @@ from poor_bench.dashboard.pages.suites.tables import (
     trend_card,
 )
 from poor_bench.dashboard.services.console_runs import must_ask, write_options
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
     StartPlan,
     bind_start_form,
@@ -41,18 +44,10 @@ from poor_bench.dashboard.start_form import (
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.errors import ConfigError
+from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, plan_trials
 from poor_bench.evaluation.suite_file import list_suites, read_suite, select_cases
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dash import Dash
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.evaluation.models import EvalSuiteResult
 
 
 def cases_csv(services: Services, search: str | None) -> TableFile:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import (
     card,
@@ -29,11 +30,6 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.evaluation.stored_run import SUITE_RUNS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
 
 
 class SuitesIds(StrEnum):

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from dash import html
+from dash.development.base_component import Component
+from flask import Flask, Response
 
 from poor_bench.dashboard.components.blocks import aria, card, empty_state
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
 from poor_bench.dashboard.pages.suites.tables import verdict
+from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.text.formatting import milliseconds_text
+from poor_bench.evaluation.agent import Step
+from poor_bench.evaluation.models import EvalCaseResult, EvalTrialResult
 from poor_bench.messages import harmless
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-    from flask import Flask, Response
-
-    from poor_bench.dashboard.services.suite_runs import SuiteRuns
-    from poor_bench.evaluation.agent import Step
-    from poor_bench.evaluation.models import EvalCaseResult, EvalTrialResult
-
 
 _MOST_TRIAL_CHIPS = 50
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from dash import html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, card, chart, tile, tiles
 from poor_bench.dashboard.components.controls import image_buttons
@@ -22,11 +23,6 @@ from poor_bench.evaluation.models import (
 )
 from poor_bench.evaluation.scoring import RATES
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
 
 
 def suite_tiles(report: EvalSuiteResult) -> Component:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import TestEdit
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.components.blocks import card, empty_state
 from poor_bench.dashboard.figures.scores import item_scatter_figure
 from poor_bench.dashboard.page import (
@@ -34,6 +37,7 @@ from poor_bench.dashboard.pages.tests.tables import (
     define_tests,
     list_classes,
 )
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.test_reports import prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.text.formatting import sentences
@@ -41,16 +45,8 @@ from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import disabled_tests_text, write_count
 from poor_bench.models.problem import Severity
+from poor_bench.models.test import Test
 from poor_bench.statistics.item_response import LEAST_MODELS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.models.test import Test
 
 
 def _know(services: Services) -> KnownTests:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dash import html
+from dash.development.base_component import Component
 
+from poor_bench.config.load import Workspace
 from poor_bench.dashboard.components.blocks import empty_state, set_code
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestState, TestUrl
-from poor_bench.dashboard.services.test_findings import rate_severity
+from poor_bench.dashboard.services.test_findings import FindingGroup, TestFinding, rate_severity
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.dashboard.services.test_findings import FindingGroup, TestFinding
-    from poor_bench.models.test import Test
-    from poor_bench.statistics.items import Item
-
+from poor_bench.models.test import Test
+from poor_bench.statistics.items import Item
 
 COMPUTING = "computing ..."
 

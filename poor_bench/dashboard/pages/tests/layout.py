@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import dash_mantine_components as dmc
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, card, data, loading_state, page_head
 from poor_bench.dashboard.components.controls import (
@@ -19,9 +19,6 @@ from poor_bench.dashboard.components.controls import (
 from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.url_state import ListUrl, Signed, query_field
 from poor_bench.issues.detector import IssueSeverity
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
 
 
 class TestsIds(StrEnum):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import data, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
@@ -22,22 +24,16 @@ from poor_bench.dashboard.page import (
     ShellIds,
 )
 from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestUrl, form_id
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.test_findings import message_about
+from poor_bench.dashboard.services.test_reports import PromptVariant
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
+from poor_bench.models.problem import Problem
+from poor_bench.models.test import Test, TestClass
 from poor_bench.safe_files import load_json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.services import Services
-    from poor_bench.dashboard.services.test_reports import PromptVariant
-    from poor_bench.models.problem import Problem
-    from poor_bench.models.test import Test, TestClass
-    from poor_bench.statistics.items import Item
+from poor_bench.statistics.items import Item
 
 
 def panel(

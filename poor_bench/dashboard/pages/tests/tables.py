@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
@@ -15,20 +16,13 @@ from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, sort
 from poor_bench.dashboard.components.tables import number, quiet, write_n
 from poor_bench.dashboard.pages.tests.filters import COMPUTING, KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
-from poor_bench.dashboard.services.test_findings import message_about, rate_severity
+from poor_bench.dashboard.services.test_findings import TestFinding, message_about, rate_severity
+from poor_bench.dashboard.services.test_reports import FoundFaults
 from poor_bench.dashboard.url_state import compare_link
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test, TestClass
-from poor_bench.statistics.items import LevelOrder, LevelVerdict
-
-if TYPE_CHECKING:
-    from dash.development.base_component import Component
-
-    from poor_bench.dashboard.services.test_findings import TestFinding
-    from poor_bench.dashboard.services.test_reports import FoundFaults
-    from poor_bench.statistics.intervals import Estimate
-    from poor_bench.statistics.items import Item
-
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.items import Item, LevelOrder, LevelVerdict
 
 PAGE_SIZE = 50
 NO_CHOICE = TestUrl()

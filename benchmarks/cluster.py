@@ -6,9 +6,8 @@
 and of the workers, is counted. `text` and `code` score stored answers again.
 
 Both clusters run on this machine, and their rounds take turns, so that ratios hold on a noisy
-machine. Each worker, with its sandbox, has one core of its own: a second worker is a second core.
-This process and the scheduler use the same cores, so a machine with fewer than 3 free cores shows
-a little less than the gain.
+machine. The sandbox of each worker stays on a core of its own. This process and the scheduler use
+the same cores, so a machine with fewer than 3 free cores shows a little less than the gain. On a busy machine let it go first: `chrt -r 1 python ...`, as root.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from poor_bench.cluster.cluster import Cluster, open_cluster
+from poor_bench.cluster.cluster import open_cluster
 from poor_bench.models.result import Result
 from poor_bench.runner.jobs import JudgeItem
 from poor_bench.runner.selection import Selection
@@ -69,18 +68,6 @@ def write_workspace(folder: Path) -> WorkspaceFolder:
     return WorkspaceFolder(folder)
 
 
-def pin_workers(cluster: Cluster) -> None:
-    """Give each worker a core of its own; what it starts inherits it."""
-    cores = sorted(os.sched_getaffinity(0))
-    for number, member in enumerate(cluster.session.table.members):
-        cluster.session.run(member, pin_to_core, cores[number % len(cores)])
-
-
-def pin_to_core(core: int) -> None:
-    for thread in Path("/proc/self/task").iterdir():
-        os.sched_setaffinity(int(thread.name), {core})
-
-
 def make_items(runner: WorkspaceRunner, name: str, n_items: int) -> list[JudgeItem]:
     test = runner.workspace.tests_by_id[name]
     result = Result(llm_id="scripted:demo", test_id=name, score=0.0, response=ANSWERS[name])
@@ -108,7 +95,6 @@ def main() -> None:
         for n_workers in (1, 2):
             opened = open_cluster(f"local:{n_workers}", config.workspace, lowest, tell=print)
             cluster = stack.enter_context(opened)
-            pin_workers(cluster)
             runners[f"local:{n_workers}"] = WorkspaceRunner(config, cluster=cluster)
         print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}")
         for runner in runners.values():

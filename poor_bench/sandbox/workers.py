@@ -7,7 +7,6 @@ messages pass through this process.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -21,6 +20,7 @@ from poor_bench.sandbox.channel import Channel, ChannelClosedError, DeadlineErro
 from poor_bench.sandbox.children import Launcher, RunningChild, run_child
 from poor_bench.sandbox.encoding import DecodeError, decode, encode
 from poor_bench.sandbox.messages import CheckerOrder, CheckRequest
+from poor_bench.sandbox.processors import Processors
 from poor_bench.sandbox.program import Exit, Limits
 
 _CHECKER_CPU_S = 3600
@@ -40,7 +40,7 @@ class SandboxWorkers:
             make_launcher: From the number of a processor to how children are started for it.
         """
         self._make_launcher = make_launcher
-        self._unused_processors = _rotate(sorted(_list_processors()), os.getpid())
+        self._processors = Processors()
         self._lock = threading.Lock()
         self._all: list[SandboxWorker] = []
         self._free: list[SandboxWorker] = []
@@ -66,8 +66,8 @@ class SandboxWorkers:
         with self._lock:
             if self._free:
                 turn.set_result(self._free.pop())
-            elif self._unused_processors:
-                worker = SandboxWorker(self._make_launcher(self._unused_processors.pop()))
+            elif self._processors:
+                worker = SandboxWorker(self._make_launcher(self._processors.take()))
                 self._all.append(worker)
                 turn.set_result(worker)
             else:
@@ -83,19 +83,6 @@ class SandboxWorkers:
                 self._queue.popleft().set_result(turn.result())
             else:
                 self._free.append(turn.result())
-
-
-def _rotate(processors: list[int], number: int) -> list[int]:
-    """Order processors differently for each process, lest all begin with the same one."""
-    first = number % len(processors)
-    return processors[first:] + processors[:first]
-
-
-def _list_processors() -> set[int]:
-    """List the numbers of the processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))
 
 
 class SandboxWorker:

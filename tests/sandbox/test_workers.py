@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from poor_bench.sandbox import Program, Sandbox
+from poor_bench.sandbox import Program, Sandbox, processors
 from poor_bench.sandbox import workers as workers_module
 from poor_bench.sandbox.launchers import PipeLauncher
 from poor_bench.sandbox.workers import SandboxWorkers
@@ -28,7 +28,7 @@ class Launcher(PipeLauncher):
 
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> SandboxWorkers:
-    monkeypatch.setattr(workers_module, "_list_processors", lambda: PROCESSORS)
+    monkeypatch.setattr(processors, "_list_processors", lambda: sorted(PROCESSORS))
     return SandboxWorkers(Launcher)
 
 
@@ -79,7 +79,7 @@ def test_who_waits_longest_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
             super().append(item)
             is_queued.set()
 
-    monkeypatch.setattr(workers_module, "_list_processors", lambda: {0})
+    monkeypatch.setattr(processors, "_list_processors", lambda: [0])
     monkeypatch.setattr(workers_module, "deque", Queue)
     workers = SandboxWorkers(Launcher)
     order: list[str] = []
@@ -120,15 +120,3 @@ def test_programs_of_a_station_stay_on_its_processor() -> None:
     sandbox.close()
     [processor] = case.value
     assert processor in os.sched_getaffinity(0)
-
-
-def test_processes_do_not_all_begin_with_the_same_processor(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(workers_module, "_list_processors", lambda: PROCESSORS)
-    begun = []
-    for process in range(len(PROCESSORS)):
-        monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        with SandboxWorkers(Launcher).take() as worker:
-            begun.append(processor_of(worker))
-    assert set(begun) == PROCESSORS

@@ -7,7 +7,6 @@ and of the workers, is counted. `text` and `code` score stored answers again.
 
 Both clusters run on this machine, and their rounds take turns, so that ratios hold on a noisy
 machine. The sandbox of each worker stays on a core of its own. This process and the scheduler use
-the same cores, so a machine with fewer than 3 free cores shows a little less than the gain. On a busy machine let it go first: `chrt -r 1 python ...`, as root.
 """
 
 from __future__ import annotations

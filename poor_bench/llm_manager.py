@@ -262,7 +262,11 @@ class LLMManager:
 
     def list_found_limits(self, llm: LLM) -> tuple[int, float] | None:
         """Requests at once and a second that a search lets through; None without a search."""
-        return self._caller(llm).limiter.list_found_limits
+        return self._caller(llm).limiter.found_limits
+
+    def chunk_s(self, llm: LLM) -> float:
+        """Seconds within which the requests of a chunk start; see `open_chunk`."""
+        return self._caller(llm).limiter.chunk_s
 
     def n_waiting(self, llm: LLM) -> int:
         """The LLM's requests that wait just now to be sent again."""

@@ -222,8 +222,6 @@ class Caller:
                 self._n_waiting -= 1
 
 
-LONGEST_CHUNK_S = 1.0
-"""Within this, the requests of a chunk start: so long it may follow limits that have changed."""
 Hold = AbstractContextManager[Callable[[Completion], None]]
 """Holds the money of one request; gives what is called with its completion."""
 
@@ -256,7 +254,7 @@ class ChunkPermit:
         except BaseException:
             self.close()
             raise
-        others = self._limiter.take_starts(len(self._money) - 1, LONGEST_CHUNK_S)
+        others = self._limiter.take_starts(len(self._money) - 1)
         self.starts_s = (0.0, *others)
         """When each request may be sent, in seconds from now; further requests may not be sent."""
 

@@ -1,7 +1,8 @@
 """Trials of a run in chunks: a worker asks and scores those of a chunk one after another.
 
 A chunk lasts about a second, so that cancel, limits and budget take hold soon, and a worker that
-dies costs little. What goes wrong in a chunk is repeated singly, with the retries of a local run.
+dies costs little; a tenth of it while the limits of the endpoint are searched. What goes wrong in a
+chunk is repeated singly, with the retries of a local run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import islice
 from math import inf
 from typing import Any, NamedTuple
 
-from poor_bench.calls.caller import LONGEST_CHUNK_S, ChunkPermit
+from poor_bench.calls.caller import ChunkPermit
 from poor_bench.cluster.members import ClusterMember, NoMemberError
 from poor_bench.cluster.remote import MOST_IN_CHUNK, RemoteScorer
 from poor_bench.cluster.session import ClusterSession
@@ -38,10 +39,10 @@ class ChunkSizes:
     def __init__(self) -> None:
         self._trial_s: dict[str, float] = {}
 
-    def choose(self, llm_id: str, n_left: int, n_at_once: int) -> int:
+    def choose(self, llm_id: str, n_left: int, n_at_once: int, chunk_s: float) -> int:
         """Choose a size: small at first, and towards the end, so that no worker is left alone."""
-        trial_s = self._trial_s.get(llm_id, LONGEST_CHUNK_S)
-        fits = min(MOST_IN_CHUNK, int(LONGEST_CHUNK_S / max(trial_s, 1e-6)))
+        trial_s = self._trial_s.get(llm_id, chunk_s)
+        fits = min(MOST_IN_CHUNK, int(chunk_s / max(trial_s, 1e-6)))
         return max(1, min(fits, n_left // (2 * n_at_once)))
 
     def note(self, llm_id: str, n_trials: int, seconds: float) -> None:
@@ -147,9 +148,10 @@ class RemoteTrials(TrialJobs):
 
     def cut(self, work: LLMWork) -> Iterator[Sequence[WorkItem]]:
         """Divide the trials of an LLM into chunks."""
-        items, n_left = work.items(), len(work)
+        items, n_left, llm = work.items(), len(work), work.llm
         while n_left:
-            size = self._sizes.choose(work.llm.id, n_left, self._manager.concurrency(work.llm))
+            n_at_once, chunk_s = self._manager.concurrency(llm), self._manager.chunk_s(llm)
+            size = self._sizes.choose(llm.id, n_left, n_at_once, chunk_s)
             chunk = list(islice(items, size))
             n_left -= len(chunk)
             yield chunk

@@ -24,20 +24,20 @@ ANSWERED = WorkDone(Completion(text="4", timing=Timing(total_ms=1)))
 
 def test_a_chunk_lasts_about_a_second() -> None:
     sizes = ChunkSizes()
-    assert sizes.choose("a", 10_000, 1) == 1, "nothing is known yet"
+    assert sizes.choose("a", 10_000, 1, 1.0) == 1, "nothing is known yet"
     sizes.note("a", 1, 0.1)
-    assert sizes.choose("a", 10_000, 1) == 10
-    assert sizes.choose("b", 10_000, 1) == 1
+    assert sizes.choose("a", 10_000, 1, 1.0) == 10
+    assert sizes.choose("b", 10_000, 1, 1.0) == 1
     sizes.note("a", 10, 60.0)
-    assert sizes.choose("a", 10_000, 1) == 1
+    assert sizes.choose("a", 10_000, 1, 1.0) == 1
     sizes.note("c", 64, 0.0)
-    assert sizes.choose("c", 10_000, 1) == MOST_IN_CHUNK
+    assert sizes.choose("c", 10_000, 1, 1.0) == MOST_IN_CHUNK
 
 
 def test_the_last_trials_are_shared_by_all_workers() -> None:
     sizes = ChunkSizes()
     sizes.note("a", 100, 0.1)
-    assert [sizes.choose("a", n_left, 4) for n_left in (800, 80, 8, 1)] == [64, 10, 1, 1]
+    assert [sizes.choose("a", n_left, 4, 1.0) for n_left in (800, 80, 8, 1)] == [64, 10, 1, 1]
 
 
 def nothing_held() -> Hold:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from poor_bench.comparison.compared_tests import Mismatch
+    from poor_bench.issues.detector import IssueContext
     from poor_bench.reports.report_data import BaseComparison, ReportData
     from poor_bench.results.stored_texts import StoredTexts
     from poor_bench.results.table import ResultTable
@@ -140,7 +141,7 @@ class ReportGenerator:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             results=results,
             tests=self._tests,
-            issue_context=self._config.issue_context,
+            read_context=self._read_context,
             llms=self._known_llms,
             base=self._compare(results) if self._base else None,
             columns=read.columns,
@@ -256,9 +257,12 @@ class ReportGenerator:
         return StoredTexts(
             paths=self._config.store.paths,
             table=table,
-            facts=self._config.issue_context.facts,
+            read_facts=lambda: self._read_context().facts,
             detectors=self._config.detectors,
         )
+
+    def _read_context(self) -> IssueContext:
+        return self._config.issue_context
 
     def _is_chosen(self, llm_id: str) -> bool:
         return llm_id in self._llm_ids or (

@@ -329,7 +329,7 @@ def render_sweep(config: WorkspaceFolder, report: ParamsReport) -> str:
             created=str(report.header["started"]),
             results=tuple(results),
             tests={test_id: workspace.tests_by_id[test_id] for test_id in test_ids},
-            issue_context=config.issue_context,
+            read_context=lambda: config.issue_context,
             llms={
                 variant_id: replace(base, id=variant_id, label=name_variant(variant_id, base.id))
                 for variant_id in variant_ids

@@ -107,8 +107,8 @@ class ReportData:
     """Results of tests that are not in the workspace any more; they are not among `results`."""
     disabled_llms: Sequence[str] = ()
     """Where there are no results: ids of the disabled LLMs that have some of these tests."""
-    issue_context: IssueContext = field(default_factory=IssueContext)
-    """Facts about tests and models that detectors need."""
+    read_context: Callable[[], IssueContext] = IssueContext
+    """Gives facts about tests and models that detectors need; most reports do not."""
     detectors: Sequence[Detector] = DETECTORS
     """Built-in detectors of issues, and those of the workspace."""
     columns: TrialColumns | None = None
@@ -269,7 +269,7 @@ class ReportData:
     def issues(self) -> FoundIssues:
         """Issues by trial."""
         context = replace(
-            self.issue_context,
+            self.read_context(),
             suspicious_tests=self._find_suspicious_tests(),
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
@@ -280,7 +280,7 @@ class ReportData:
     def _looked(self) -> TrialTable:
         if self.stored is not None:
             return self.stored.look()
-        return collect_trials(self.results, self.issue_context.facts, self.detectors)
+        return collect_trials(self.results, self.read_context().facts, self.detectors)
 
     def _find_suspicious_tests(self) -> Mapping[str, str]:
         if self.stored is not None:

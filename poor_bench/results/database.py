@@ -19,7 +19,13 @@ from poor_bench.results.columns import (
     TEXT_COLUMNS,
     decode,
 )
-from poor_bench.results.settled import SettledRows, SettledSource, mark_rows
+from poor_bench.results.settled import (
+    SettledRows,
+    SettledSource,
+    is_constant,
+    is_repeated,
+    mark_rows,
+)
 from poor_bench.results.text_rows import (
     ROW_BITS,
     TextRows,
@@ -312,16 +318,23 @@ class Database:
         settled = self._settled
         if settled is not None and not n_rows:
             return dict(settled.columns)
-        is_kept = None if self._is_moved is None else ~self._is_moved
+        kept = np.zeros(0, np.int64) if self._is_moved is None else np.flatnonzero(~self._is_moved)
 
         def fetch(name: str) -> NDArray[Any]:
             fetched = self._fetch_newest(name)
-            if settled is None or is_kept is None:
+            if settled is None:
                 return fetched
-            return np.concatenate([settled.columns[name][is_kept], fetched])
+            column = settled.columns[name]
+            both = np.append(column[:1], fetched.astype(column.dtype, copy=False))
+            if is_repeated(column) and is_constant(both):
+                return np.broadcast_to(column[:1], (len(kept) + len(fetched),))
+            return np.concatenate([column[kept], fetched])
 
         order = fetch("rank").argsort(kind="stable")
-        return {name: fetch(name)[order] for name in _NEWEST}
+        return {
+            name: column if is_repeated(column) else column[order]
+            for name, column in ((name, fetch(name)) for name in _NEWEST)
+        }
 
     def _fetch_newest(self, name: str) -> NDArray[Any]:
         """Fetch one column: fetching all of them at once takes several times their memory."""

@@ -357,7 +357,10 @@ class ResultIndex:
         columns, values, latest = self._database.newest()
         new = {*changed, *(set(values["llm_id"]) - self._llm_versions.keys())}
         self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in new}
-        self._basis = self._basis and self._basis.change(changed)
+        sources = (source.describe() for source in self._sources.values())
+        self._basis = self._basis and self._basis.change(
+            sources, columns, values["llm_id"], changed
+        )
         self._table = ResultTable(
             version=next(_VERSIONS),
             llm_versions=dict(self._llm_versions),

@@ -1,4 +1,4 @@
-"""What was computed of the settled rows, kept beside them: a page waits for new rows only.
+"""What was computed of the rows that count, kept beside them: a page waits for new rows only.
 
 ```
 index/<columns>/figures.<name>.json    digest of the rest; what it was computed of; the values
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
 Figures = dict[str, list[Summary]]
 """LLM id to its rows."""
+_KeptFigures = dict[str, tuple[str, list[Summary]]]
+"""The same, with the name of what they were computed of."""
 _Kept = TypeVar("_Kept")
 
 
 class KeptFile(Generic[_Kept]):
-    """Values of one kind that were computed of settled rows."""
+    """Values of one kind that were computed of rows of a store."""
 
     def __init__(self, basis: SettledBasis | None, name: str, kind: Any, about: object) -> None:
         """Read nothing yet.
@@ -48,15 +50,14 @@ class KeptFile(Generic[_Kept]):
             basis: The settled rows; nothing is kept without them.
             name: Of the file.
             kind: Type of the values.
-            about: What they depend on beside rows and definitions; anything that JSON holds.
+            about: What they depend on beside definitions; anything that JSON holds.
         """
         self._path = None if basis is None else basis.folder / f"figures.{name}.json"
-        identity = "" if basis is None else basis.identity
-        self._about = _digest(orjson.dumps([identity, _digest_definitions(), about]))
+        self._about = _digest(orjson.dumps([_digest_definitions(), about]))
         self._kind = kind
 
     def read(self) -> _Kept | None:
-        """Read the values; None where there are none, or of other rows, facts or definitions."""
+        """Read the values; None where there are none, or of other facts or definitions."""
         try:
             if self._path is None:
                 return None
@@ -96,14 +97,14 @@ def summarise_models(
         pass_score: From which score on a trial is passed.
     """
     basis = table.basis
-    unchanged = set(llm_ids) - (basis.changed if basis else set())
-    about = [pass_score, _describe_tests(tests)] if basis and unchanged else None
-    file: KeptFile[Figures] = KeptFile(basis if unchanged else None, by, Figures, about)
+    about = [pass_score, _describe_tests(tests)] if basis else None
+    file: KeptFile[_KeptFigures] = KeptFile(basis, by, _KeptFigures, about)
     kept = file.read() or {}
-    known = {llm_id: kept[llm_id] for llm_id in unchanged & kept.keys()}
-    new = _compute(table, set(llm_ids) - known.keys(), tests, by, pass_score)
-    if not unchanged <= known.keys():
-        file.write(kept | {llm_id: new[llm_id] for llm_id in unchanged & new.keys()})
+    names = {llm_id: basis.name_rows(llm_id) if basis else "" for llm_id in llm_ids}
+    known = {name: kept[name][1] for name in names if name in kept and kept[name][0] == names[name]}
+    new = _compute(table, names.keys() - known.keys(), tests, by, pass_score)
+    if new:
+        file.write(kept | {llm_id: (names[llm_id], rows) for llm_id, rows in new.items()})
     return known | new
 
 
@@ -130,12 +131,10 @@ def compare_models(table: ResultTable, tests: Mapping[str, Test]) -> Comparison:
         table: All results of these tests, see `without_removed`.
         tests: By id.
     """
-    llm_ids = table.find_values("llm_id")
-    is_settled = table.basis is not None and table.basis.changed.isdisjoint(llm_ids)
-    about = [llm_ids, _describe_tests(tests)] if is_settled else None
-    file: KeptFile[Comparison] = KeptFile(
-        table.basis if is_settled else None, "pairs", Comparison, about
-    )
+    basis = table.basis
+    names = [(name, basis.name_rows(name)) for name in table.find_values("llm_id")] if basis else ()
+    about = [names, _describe_tests(tests)] if basis else None
+    file: KeptFile[Comparison] = KeptFile(basis, "pairs", Comparison, about)
     known = file.read()
     if known is None:
         groups = {test_id: test.group for test_id, test in tests.items()}

@@ -15,13 +15,14 @@ import hashlib
 import mmap
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from poor_bench.results.parts import write_beside
+from poor_bench.results.text_rows import ROW_BITS
 from poor_bench.safe_files import open_regular
 
 if TYPE_CHECKING:
@@ -81,12 +82,48 @@ class SettledBasis:
     """Where the file is."""
     identity: str
     """Differs for other rows, and for other names of their models."""
-    changed: frozenset[str] = frozenset()
-    """Models with rows that came later; all rows of the others are in the file."""
+    sources: Mapping[int, str] = field(default_factory=dict)
+    """Number of each source, as places have it, to what names it among all."""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """Model with rows that came later to what names all its rows; the others' are in the file."""
 
-    def change(self, llm_ids: Iterable[str]) -> SettledBasis:
-        """Note models with later rows."""
-        return replace(self, changed=self.changed.union(llm_ids))
+    def name_rows(self, llm_id: str) -> str:
+        """Name the rows of a model that count: other rows have another name."""
+        return self.identity + self.changed.get(llm_id, "")
+
+    def change(
+        self,
+        sources: Iterable[SettledSource],
+        columns: Mapping[str, NDArray[Any]],
+        llm_ids: Sequence[str],
+        changed: Iterable[str],
+    ) -> SettledBasis:
+        """Note models with later rows.
+
+        Args:
+            sources: All that rows come from.
+            columns: The rows that count.
+            llm_ids: The model of each code.
+            changed: The models.
+        """
+        names = _name_sources(sources)
+        codes, places = columns["llm_id"], columns["place"]
+        found = {
+            llm_id: _name_places(places[codes == code], names)
+            for code, llm_id in enumerate(llm_ids)
+            if llm_id in {*changed}
+        }
+        return replace(self, sources=names, changed={**self.changed, **found})
+
+
+def _name_places(places: NDArray[np.int64], sources: Mapping[int, str]) -> str:
+    """Name some rows: as sources are only ever appended to, a row stays what it is."""
+    import numpy as np
+
+    used = np.unique(places >> ROW_BITS).tolist()
+    digest = hashlib.sha256(repr([(number, sources.get(number)) for number in used]).encode())
+    digest.update(places.tobytes())
+    return digest.hexdigest()
 
 
 def name_basis(folder: Path, rows: SettledRows, resolve: Callable[[str], str]) -> SettledBasis:
@@ -98,7 +135,15 @@ def name_basis(folder: Path, rows: SettledRows, resolve: Callable[[str], str]) -
         resolve: Maps an LLM id of the file to the one in use.
     """
     names = {llm_id: resolve(llm_id) for llm_id in rows.codes["llm_id"]}
-    return SettledBasis(folder=folder, identity=f"{rows.digest} {orjson.dumps(names).decode()}")
+    return SettledBasis(
+        folder=folder,
+        identity=hashlib.sha256(rows.digest.encode() + orjson.dumps(names)).hexdigest(),
+        sources=_name_sources(rows.sources),
+    )
+
+
+def _name_sources(sources: Iterable[SettledSource]) -> dict[int, str]:
+    return {each.first_place >> ROW_BITS: f"{each.name}.{each.identity}" for each in sources}
 
 
 def is_worth_writing(n_settled: int, n_new: int) -> bool:
@@ -123,7 +168,7 @@ def _write(stream: Any, rows: SettledRows) -> None:
     described: dict[str, dict[str, object]] = {}
     offset = 0
     for name, column in rows.columns.items():
-        whole = np.ascontiguousarray(column if not _is_constant(column) else column[:1])
+        whole = np.ascontiguousarray(column if not is_constant(column) else column[:1])
         described[name] = {
             "type": whole.dtype.str,
             "offset": offset,
@@ -150,10 +195,17 @@ def _write(stream: Any, rows: SettledRows) -> None:
     stream.truncate(start + offset)
 
 
-def _is_constant(column: NDArray[Any]) -> bool:
+def is_repeated(column: NDArray[Any]) -> bool:
+    """True if a column holds one value for all of its rows, so that they take no memory."""
+    return len(column) > 1 and column.strides == (0,)
+
+
+def is_constant(column: NDArray[Any]) -> bool:
     """True if all values are the same, bit by bit: a missing value equals another one."""
     import numpy as np
 
+    if is_repeated(column):
+        return True
     bits = column.view(np.dtype(f"u{column.itemsize}"))
     return bool(len(bits)) and bool((bits == bits[0]).all())
 

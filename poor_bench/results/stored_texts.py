@@ -42,7 +42,8 @@ class StoredTexts:
 
     paths: StorePaths
     table: ResultTable
-    facts: Mapping[str, TestFacts]
+    read_facts: Callable[[], Mapping[str, TestFacts]]
+    """Only who looks for issues needs them."""
     detectors: Sequence[Detector]
     _on_read: Callable[[int], None] = field(default_factory=lambda: lambda _: None, init=False)
 
@@ -57,11 +58,12 @@ class StoredTexts:
             StoreError: If the index is damaged.
         """
         table = self.table.select(~find_newer_failures(self.table))
-        reader = build_reader(self.facts, self.detectors)
+        facts = self.read_facts()
+        reader = build_reader(facts, self.detectors)
         return TrialTable(
             trials=table,
             texts=read_text_columns(table, reader, self._on_read),
-            facts=self.facts,
+            facts=facts,
             read=lambda entries: table.whole(entries, reader.texts, reader.fields),
         )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from hashlib import blake2b
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +12,7 @@ from poor_bench.models.result import Result
 from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import count_stale
-from poor_bench.results.kept_figures import KeptFile
+from poor_bench.results.row_marks import RowMarks
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.statistics.summary import StaleCounts, StaleReason
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
-_ChangedRequests = dict[str, tuple[str, list[int]]]
-"""LLM id to the digest of its rows, and which of them would be asked otherwise."""
 TrialKey = tuple[str, str, int]
 """LLM id, test id and number of a trial."""
 
@@ -194,71 +191,47 @@ class StoredFingerprints(NamedTuple):
         current_of_row = now[test_codes]
         is_other = (self.scored != current_of_row) & (self.scored != 0) & (current_of_row != 0)
         states[is_other] = TrialState.STALE_SCORE
-        for changed in self._find_changed_requests(llms, tests, fingerprints):
-            states[changed] = TrialState.STALE_REQUEST
+        asked = np.flatnonzero(self.asked != 0)
+        is_other = self._find_changed_requests(asked, llms, tests, fingerprints)
+        states[asked[is_other]] = TrialState.STALE_REQUEST
         return states
 
     def _find_changed_requests(
-        self, llms: Mapping[str, LLM], tests: Mapping[str, Test], fingerprints: Fingerprints
-    ) -> Iterator[NDArray[np.int64]]:
-        """Yield entries that would be asked otherwise today.
-
-        What was found is kept for each model whose rows are all settled: hashing a million
-        requests takes longer than all else.
-        """
-        basis = self.table.basis
-        about = fingerprints.identify_requests() if basis else ""
-        file: KeptFile[_ChangedRequests] = KeptFile(
-            basis if about else None, "requests", _ChangedRequests, about
-        )
-        kept = file.read() or {}
-        new: dict[str, NDArray[np.int64]] = {}
-        digests: dict[str, str] = {}
-        for llm_id, entries in self._list_asked():
-            digests[llm_id] = self._digest_places(entries)
-            digest, changed = kept.get(llm_id, ("", []))
-            if basis and llm_id not in basis.changed and digest == digests[llm_id]:
-                yield entries[changed]
-            else:
-                new[llm_id] = entries
-        for llm_id, is_other in self._compare_requests(new, llms, tests, fingerprints):
-            kept[llm_id] = digests[llm_id], is_other.nonzero()[0].tolist()
-            yield new[llm_id][is_other]
-        if basis and not basis.changed.issuperset(new):
-            file.write({name: each for name, each in kept.items() if name not in basis.changed})
-
-    def _list_asked(self) -> Iterator[tuple[str, NDArray[np.int64]]]:
-        """Yield each model with its entries that store a fingerprint of the request."""
-        import numpy as np
-
-        codes = self.table.columns["llm_id"][self.rows]
-        is_asked = self.asked != 0
-        for code in np.flatnonzero(np.bincount(codes[is_asked])).tolist():  # no sorting
-            yield self.table.values["llm_id"][code], np.flatnonzero(is_asked & (codes == code))
-
-    def _digest_places(self, entries: NDArray[np.int64]) -> str:
-        """Name some rows as they are stored."""
-        return blake2b(self.table.columns["place"][self.rows[entries]].tobytes()).hexdigest()
-
-    def _compare_requests(
         self,
-        entries: Mapping[str, NDArray[np.int64]],
+        asked: NDArray[np.int64],
         llms: Mapping[str, LLM],
         tests: Mapping[str, Test],
         fingerprints: Fingerprints,
-    ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Yield for each model which of its entries would be asked otherwise today."""
+    ) -> NDArray[np.bool_]:
+        """Mark those of some entries that would be asked otherwise today.
+
+        What was found of a row is kept: hashing a million requests takes longer than all else.
+        """
+        basis = self.table.basis
+        about = fingerprints.identify_requests() if basis else ""
+        marks = RowMarks(basis if about else None, "requests", about)
+        places = self.table.columns["place"][self.rows[asked]]
+        is_known, is_other = marks.look_up(places)
+        new = (~is_known).nonzero()[0]
+        is_other[new] = self._compare_requests(asked[new], llms, tests, fingerprints)
+        marks.note(places[new], is_other[new])
+        return is_other
+
+    def _compare_requests(
+        self,
+        entries: NDArray[np.int64],
+        llms: Mapping[str, LLM],
+        tests: Mapping[str, Test],
+        fingerprints: Fingerprints,
+    ) -> NDArray[np.bool_]:
+        """Compute for some entries if they would be asked otherwise today."""
         import numpy as np
 
-        if not entries:
-            return
-        places = np.concatenate([*entries.values()])
-        order = self.table.columns["test_id"][self.rows[places]].argsort(kind="stable")
-        digests = np.empty(len(places), dtype=np.uint64)
-        digests[order] = self._digest_requests(places[order], llms, tests, fingerprints)
-        is_other = digests != self.asked[places]
-        ends = np.cumsum([len(each) for each in entries.values()])[:-1]
-        yield from zip(entries, np.split(is_other, ends), strict=True)
+        order = self.table.columns["test_id"][self.rows[entries]].argsort(kind="stable")
+        digests = np.empty(len(entries), dtype=np.uint64)
+        digests[order] = self._digest_requests(entries[order], llms, tests, fingerprints)
+        is_other: NDArray[np.bool_] = digests != self.asked[entries]
+        return is_other
 
     def _digest_requests(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -213,6 +212,8 @@ class Comparison:
 
 
 _NO_GROUPS: Mapping[str, str | None] = {}
+_NUMBERS_AT_ONCE = 1 << 21
+"""Differences of pairs that are in memory at once, at most, but for a single pair."""
 
 
 def compare_llms(
@@ -266,25 +267,39 @@ def _list_pairs(
     table = table.order_by_llm()
     named = [groups.get(test_id) for test_id in table.test_ids]
     of_tests = named if any(named) else None  # numbering so many tests takes time
-    compared: list[tuple[int, int]] = []
-    apart: list[tuple[str, str]] = []
-    columns = np.empty((math.comb(len(best_first), 2), len(table.scores)))
-    for a, b in combinations(best_first, 2):
-        differences = np.subtract(table.scores[:, a], table.scores[:, b], columns[len(compared)])
-        if np.isnan(differences).all():
-            apart.append((table.llm_ids[a], table.llm_ids[b]))
-        else:
-            compared.append((a, b))
-            np.nan_to_num(differences, copy=False)
-    if not compared:
-        return [], apart
-    p_values = sign_flip_p_values(columns[: len(compared)].T, groups=of_tests).tolist()
+    known = ~np.isnan(table.scores)
+    pairs = [*combinations(best_first, 2)]
+    has_common = [bool((known[:, a] & known[:, b]).any()) for a, b in pairs]
+    compared = [pair for pair, is_known in zip(pairs, has_common, strict=True) if is_known]
+    apart = [
+        (table.llm_ids[a], table.llm_ids[b])
+        for (a, b), is_known in zip(pairs, has_common, strict=True)
+        if not is_known
+    ]
+    p_values = _test_pairs(table, compared, of_tests)
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     units = np.array(number_groups(len(of_tests), of_tests)) if of_tests else None
     return [
         _describe(table, pair, units, *chance)
         for pair, chance in zip(compared, chances, strict=True)
     ], apart
+
+
+def _test_pairs(
+    table: ScoreTable, pairs: Sequence[tuple[int, int]], of_tests: Sequence[str | None] | None
+) -> list[float]:
+    """Compute the p-value of each pair; not all differences are in memory at once."""
+    import numpy as np
+
+    width = max(1, _NUMBERS_AT_ONCE // max(1, len(table.scores)))
+    p_values: list[float] = []
+    for start in range(0, len(pairs), width):
+        columns = np.empty((len(pairs[start : start + width]), len(table.scores)))
+        for column, (a, b) in zip(columns, pairs[start : start + width], strict=True):
+            np.subtract(table.scores[:, a], table.scores[:, b], column)
+        np.nan_to_num(columns, copy=False)
+        p_values += sign_flip_p_values(columns.T, groups=of_tests).tolist()
+    return p_values
 
 
 def _describe(

@@ -19,7 +19,9 @@ from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.scoring.verdict import AnswerFormat
 
 FACTS = {"t0": TestFacts(class_id="c", wanted=AnswerFormat.JSON_LIST, n_items=2)}
-CONTEXT = IssueContext(facts=FACTS, temperatures={"a:b": 0.0}, suspicious_tests={"t2": "why"})
+CONTEXT = IssueContext(
+    facts=FACTS, temperatures={"a:b": 0.0}, suspicious_tests={"t2": "why"}
+)
 OWN = '''"""Says sorry.
 
 Every time.
@@ -65,7 +67,9 @@ def look(
     """Find issues as another process would."""
     store = open_store(folder)
     known = detectors or load_detectors(folder / "issues")
-    stored = StoredTexts(paths=store.paths, table=store.table(), facts=FACTS, detectors=known)
+    stored = StoredTexts(
+        paths=store.paths, table=store.table(), read_facts=lambda: FACTS, detectors=known
+    )
     looked = stored.look()
     return [*find_issues(looked, CONTEXT, known)], compute_format_taxes(looked)
 
@@ -95,7 +99,9 @@ def test_evidence_is_read_only_where_it_is_shown(
     own = load_detectors(folder / "issues")
     look(folder, own)
     store = open_store(folder)
-    stored = StoredTexts(paths=store.paths, table=store.table(), facts=FACTS, detectors=own)
+    stored = StoredTexts(
+        paths=store.paths, table=store.table(), read_facts=lambda: FACTS, detectors=own
+    )
     issues = find_issues(stored.look(), CONTEXT, own)
     fetched: list[int] = []
     texts = type(stored.table.texts)

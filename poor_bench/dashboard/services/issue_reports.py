@@ -98,7 +98,7 @@ class IssueReports:
         return StoredTexts(
             paths=folder.store.paths,
             table=table,
-            facts=folder.issue_context.facts,
+            read_facts=lambda: folder.issue_context.facts,
             detectors=folder.detectors,
         )
 

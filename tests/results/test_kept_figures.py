@@ -115,6 +115,23 @@ def test_models_with_later_rows_are_computed_alone(tmp_path: Path, computed: lis
     add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], "20260102T000000-b")
     assert look(tmp_path) == compute(tmp_path)
     assert computed == ["two"]
+    computed.clear()
+    assert look(tmp_path) == compute(tmp_path)
+    assert not computed
+
+
+def test_the_same_rows_of_another_source_are_other_rows(
+    tmp_path: Path, computed: list[str]
+) -> None:
+    fill(tmp_path)
+    look(tmp_path)
+    for score in (0.25, 0.75):
+        for path in tmp_path.rglob("20260102T000000-b*.jsonl"):
+            path.unlink()
+        add(tmp_path, [Result(llm_id="two", test_id="a", score=score)], "20260102T000000-b")
+        computed.clear()
+        assert look(tmp_path) == compute(tmp_path)
+        assert computed == ["two"]
 
 
 def test_other_tests_make_other_figures(tmp_path: Path, computed: list[str]) -> None:
@@ -181,7 +198,11 @@ def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.M
     groups = {name: test.group for name, test in grouped.items()}
     assert compare_models(open_table(tmp_path), grouped) == compare_llms(table, groups=groups)
     add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], "20260102T000000-b")
-    assert compare_models(open_table(tmp_path), TESTS) == compare_llms(open_table(tmp_path))
+    later = compare_models(open_table(tmp_path), TESTS)
+    assert later == compare_llms(open_table(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.delattr(kept_figures, "compare_llms")
+        assert compare_models(open_table(tmp_path), TESTS) == later
 
 
 _ROWS = st.lists(

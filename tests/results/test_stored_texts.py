@@ -19,9 +19,7 @@ from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.scoring.verdict import AnswerFormat
 
 FACTS = {"t0": TestFacts(class_id="c", wanted=AnswerFormat.JSON_LIST, n_items=2)}
-CONTEXT = IssueContext(
-    facts=FACTS, temperatures={"a:b": 0.0}, suspicious_tests={"t2": "why"}
-)
+CONTEXT = IssueContext(facts=FACTS, temperatures={"a:b": 0.0}, suspicious_tests={"t2": "why"})
 OWN = '''"""Says sorry.
 
 Every time.

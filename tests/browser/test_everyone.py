@@ -44,6 +44,12 @@ _WIDEST = """() => {
     const widest = all.sort((one, other) => edge(other) - edge(one)).slice(0, 3);
     return widest.map((each) => each.getAttribute("class"));
 }"""
+_CUT = """() => [...document.querySelectorAll(".ag-row .ag-cell *")].filter((element) => {
+    const { bottom, height } = element.getBoundingClientRect();
+    const row = element.closest(".ag-row").getBoundingClientRect();
+    return height && element.textContent && !element.children.length && bottom > row.bottom + 1;
+}).map((element) => element.textContent.slice(0, 50))"""
+"""Lists the texts of a grid that its rows cut off below."""
 _UNMARKED = """() => {
     const look = (element) => {
         const all = [element];
@@ -103,6 +109,7 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
         page.set_viewport_size(size)
         if not _fits(page):
             yield f"{path}: scrolls sideways at {size['width']} px: {page.evaluate(_WIDEST)}"
+        yield from (f"{path}: cut at {size['width']} px: {each}" for each in page.evaluate(_CUT))
         if size is ZOOMED:
             continue
         yield from _violations(page, path, "light")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property
@@ -216,7 +216,7 @@ class WorkspaceFolder:
             ConfigError: If the file, as it was or as it would be, has an error, or cannot be
                 written; it is untouched then.
         """
-        from poor_bench.config.edit_json import add_llms
+        from poor_bench.config.edit_entries import add_llms
 
         add_llms(self.data_dir, entries)
         self.reload()
@@ -236,19 +236,6 @@ class WorkspaceFolder:
         self.reload()
         return added
 
-    def change_test(self, test_id: str, changes: Mapping[str, Any]) -> None:
-        """Write new values of some keys of one test; a value of None takes its key away.
-
-        Raises:
-            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
-                written; it is untouched then.
-        """
-        from poor_bench.config.edit_json import change_test
-
-        classes = self.workspace.test_classes
-        with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
-            change_test(self.data_dir, test_id, changes, classes)
-
     def edit_tests(self, edit: TestEdit) -> FileChange:
         """Change some tests in the same way, and forget what was read.
 
@@ -262,33 +249,8 @@ class WorkspaceFolder:
         with self._whole_or_not_at_all(self.data_dir / TESTS_FILE):
             return edit_tests(self.data_dir, edit, classes)
 
-    def tag_tests(self, tag: str, test_ids: Collection[str]) -> None:
-        """Give some tests a tag and take it from all others.
-
-        Raises:
-            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
-                written; it is untouched then.
-        """
-        from poor_bench.config.edit_json import tag_tests
-
-        tag_tests(self.data_dir, tag, test_ids, self.workspace.test_classes)
-        self.reload()
-
-    def change_llm(self, llm_id: str, changes: Mapping[str, Any]) -> None:
-        """Write new values of some keys of one LLM; a value of None takes its key away.
-
-        Raises:
-            ConfigError: If the file, as it was or as it would be, has an error, or cannot be
-                written; it is untouched then.
-        """
-        from poor_bench.config.edit_json import change_llm
-
-        llms = self.workspace.llms
-        with self._whole_or_not_at_all(llms_file(self.data_dir)):
-            change_llm(self.data_dir, llms, llm_id, changes)
-
     def edit_llms(self, edit: LLMEdit) -> None:
-        """Delete, copy or move one LLM.
+        """Change, delete, copy or move one LLM.
 
         Raises:
             ConfigError: If the file no longer has it, or, as it was or as it would be, has an

@@ -41,12 +41,15 @@ def select(app: AppContext, /, keep: str, seed: int, dry_run: bool, as_json: boo
     the tag `short` in tests.json, others lose it; nothing else changes. `report` predicts the full
     score of models that ran the short form only.
     """
+    from poor_bench.config.edit_entries import TestEdit
     from poor_bench.statistics.short_form import SHORT_TAG, select_short_form
 
     full = _gather(app)
     short = select_short_form(full, _read_share(keep, len(full.tests)), seed=seed)
     if not dry_run:
-        app.config.tag_tests(SHORT_TAG, set(short.test_ids))
+        app.config.edit_tests(
+            TestEdit(test_ids=frozenset(short.test_ids), added_tag=SHORT_TAG, takes_tag=True)
+        )
     if as_json:
         print_json(_to_json(short, is_tagged=not dry_run))
     else:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from poor_bench.config.document import lock_for_writing, read_text, write_atomically
-from poor_bench.config.edit_json import are_namesakes, edit_entries
+from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.edit_yaml import append_entry
+from poor_bench.config.entry_validation import is_comment
 from poor_bench.config.load import (
     TEST_CLASSES_FILE,
     TESTS_FILE,
@@ -31,7 +32,7 @@ from poor_bench.config.load import (
 from poor_bench.config.names import names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
-from poor_bench.models.llm import LLM
+from poor_bench.models.llm import LLM, base_llm_id, think_suffix
 from poor_bench.models.test import TestClass
 
 
@@ -46,7 +47,11 @@ class TestEdit:
     class_id: str = ""
     """Class to move the tests to."""
     level: int | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Value by key of the entries; None takes the key away."""
     is_deleted: bool = False
+    takes_tag: bool = False
+    """Take the added tag from all other tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ def edit_tests(data_dir: Path, edit: TestEdit, test_classes: Mapping[str, TestCl
         for entry in entries:
             if entry["test_id"] in edit.test_ids:
                 _change_entry(entry, edit)
+            elif edit.takes_tag:
+                _change_tags(entry, "", edit.added_tag)
 
     def check(document: Any, report: Any) -> object:
         return decode_tests_file(document, test_classes, report)
@@ -104,6 +111,7 @@ def require_tests(entries: Collection[Any], test_ids: Collection[str]) -> None:
 
 
 def _change_entry(entry: dict[str, Any], edit: TestEdit) -> None:
+    _put(entry, edit.changes)
     if edit.enabled is not None:
         entry.pop("enabled", None)
         if not edit.enabled:
@@ -113,13 +121,13 @@ def _change_entry(entry: dict[str, Any], edit: TestEdit) -> None:
     if edit.level is not None:
         entry["level"] = edit.level
     if edit.added_tag or edit.removed_tag:
-        _change_tags(entry, edit)
+        _change_tags(entry, edit.added_tag, edit.removed_tag)
 
 
-def _change_tags(entry: dict[str, Any], edit: TestEdit) -> None:
-    tags = [tag for tag in entry.get("tags") or [] if tag != edit.removed_tag]
-    if edit.added_tag and edit.added_tag not in tags:
-        tags.append(edit.added_tag)
+def _change_tags(entry: dict[str, Any], added: str, removed: str) -> None:
+    tags = [tag for tag in entry.get("tags") or [] if tag != removed]
+    if added and added not in tags:
+        tags.append(added)
     if tags:
         entry["tags"] = tags
     else:
@@ -239,20 +247,8 @@ def report_test(workspace: Workspace, test_id: str, reason: str) -> None:
         raise ConfigError(
             f"unknown test {test_id!r}", hint=names_hint(test_id, workspace.tests_by_id)
         )
-
-    def change(entries: list[Any]) -> None:
-        require_tests(entries, [test_id])
-        entry = next(each for each in entries if each["test_id"] == test_id)
-        entry.pop("reported", None)
-        if reason.strip():
-            entry["reported"] = reason.strip()
-
-    edit_entries(
-        workspace.data_dir / TESTS_FILE,
-        "tests",
-        change,
-        lambda document, report: decode_tests_file(document, workspace.test_classes, report),
-    )
+    edit = TestEdit(test_ids=frozenset([test_id]), changes={"reported": reason.strip() or None})
+    edit_tests(workspace.data_dir, edit, workspace.test_classes)
 
 
 class LLMAction(StrEnum):
@@ -267,10 +263,12 @@ class LLMAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMEdit:
-    """A change of one entry's place or existence."""
+    """A change of one entry: of its place or existence, or of its values."""
 
     llm_id: str
-    action: LLMAction
+    action: LLMAction | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Value by key of the entry; None takes the key away."""
 
 
 def edit_llms(data_dir: Path, llms: Sequence[LLM], edit: LLMEdit) -> None:
@@ -288,6 +286,7 @@ def edit_llms(data_dir: Path, llms: Sequence[LLM], edit: LLMEdit) -> None:
 
     def change(entries: list[Any]) -> None:
         place = _find_place(entries, llms, edit.llm_id)
+        _put(entries[place], edit.changes)
         match edit.action:
             case LLMAction.DELETE:
                 _delete(entries, llms, place)
@@ -334,3 +333,58 @@ def _copy(entry: dict[str, Any], llms: Sequence[LLM], place: int) -> dict[str, A
 def _swap(entries: list[Any], place: int, other: int) -> None:
     if 0 <= other < len(entries):
         entries[place], entries[other] = entries[other], entries[place]
+
+
+def _put(entry: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = _with_comments(value, entry.get(key))
+
+
+def _with_comments(value: Any, before: Any) -> Any:
+    """Complete a new value by the comments (keys with `_`) that stood in the old one."""
+    if not (isinstance(value, dict) and isinstance(before, dict)):
+        return value
+    return {key: old for key, old in before.items() if is_comment(key)} | value
+
+
+def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Add entries to the end of llms.json.
+
+    A twin of a model that is listed already gets an explicit `id`, so that the id of the listed
+    one, and with it the way to its results, stays what it is.
+
+    Args:
+        data_dir: Folder of the workspace.
+        entries: As they shall stand in the file.
+
+    Raises:
+        ConfigError: If the file, as it was or as it would be, has an error, or cannot be
+            written; it is untouched then.
+    """
+
+    def change(listed: list[Any]) -> None:
+        for entry in entries:
+            listed.append(_tell_apart(entry, listed))
+
+    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
+
+
+def _tell_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
+    """Give `entry` an explicit id if one of the listed has the same one by default."""
+    if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
+        return dict(entry)
+    base = base_llm_id(str(entry.get("provider")), str(entry.get("name")))
+    suffix = think_suffix(entry.get("parameters", {}).get("think"))
+    return {**entry, "id": base + suffix} if suffix else dict(entry)
+
+
+def are_namesakes(entry: Mapping[str, Any], other: Any) -> bool:
+    """True if two entries have the same id by default, and the other names none of its own."""
+    return (
+        isinstance(other, dict)
+        and not other.get("id")
+        and all(entry.get(key) == other.get(key) for key in ("provider", "name"))
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,10 @@ from poor_bench.config.document import (
     read_text,
     write_atomically,
 )
-from poor_bench.config.entry_validation import is_comment
 from poor_bench.config.json_document import parse_json
 from poor_bench.config.load import (
-    TESTS_FILE,
-    decode_llms_file,
-    decode_tests_file,
-    llms_file,
     raise_errors,
 )
-from poor_bench.errors import ConfigError
-from poor_bench.models.llm import LLM, base_llm_id, think_suffix
-from poor_bench.models.test import TestClass
 
 
 def edit_entries(
@@ -183,153 +175,3 @@ def _list_start(text: str, key: str) -> int:
 def _after_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def change_test(
-    data_dir: Path,
-    test_id: str,
-    changes: Mapping[str, Any],
-    test_classes: Mapping[str, TestClass],
-) -> None:
-    """Write new values of some keys of one test; all else in the file stays as it is.
-
-    Args:
-        data_dir: Folder of the workspace.
-        test_id: Which test.
-        changes: Key to value; None takes the key away.
-        test_classes: Class id to class, to check the changed test against.
-
-    Raises:
-        ConfigError: If the test does not exist, or the file, as it was or as it would be, has an
-            error, or cannot be written; it is untouched then.
-    """
-    edit_entries(
-        data_dir / TESTS_FILE,
-        "tests",
-        lambda entries: _change(entries, lambda entry: entry["test_id"] == test_id, changes),
-        lambda document, report: decode_tests_file(document, test_classes, report),
-    )
-
-
-def tag_tests(
-    data_dir: Path, tag: str, test_ids: Collection[str], test_classes: Mapping[str, TestClass]
-) -> None:
-    """Give some tests a tag and take it from all others; all else in the file stays as it is.
-
-    Args:
-        data_dir: Folder of the workspace.
-        tag: The tag.
-        test_ids: Tests that shall have it.
-        test_classes: Class id to class, to check the changed tests against.
-
-    Raises:
-        ConfigError: If the file, as it was or as it would be, has an error, or cannot be written;
-            it is untouched then.
-    """
-
-    def change(entries: list[Any]) -> None:
-        for entry in entries:
-            tags = [each for each in entry.get("tags") or [] if each != tag]
-            tags += [tag] if entry["test_id"] in test_ids else []
-            if tags:
-                entry["tags"] = tags
-            else:
-                entry.pop("tags", None)
-
-    edit_entries(
-        data_dir / TESTS_FILE,
-        "tests",
-        change,
-        lambda document, report: decode_tests_file(document, test_classes, report),
-    )
-
-
-def change_llm(
-    data_dir: Path, llms: tuple[LLM, ...], llm_id: str, changes: Mapping[str, Any]
-) -> None:
-    """Write new values of some keys of one LLM; all else in the file stays as it is.
-
-    Args:
-        data_dir: Folder of the workspace.
-        llms: The LLMs in the order of the file, as it was read.
-        llm_id: Which LLM.
-        changes: Key to value; None takes the key away.
-
-    Raises:
-        ConfigError: If the LLM does not exist, or the file, as it was or as it would be, has an
-            error, or cannot be written; it is untouched then.
-    """
-    [place] = [number for number, llm in enumerate(llms) if llm.id == llm_id] or [-1]
-
-    def change(entries: list[Any]) -> None:
-        wanted = (llms[place].provider, llms[place].name) if place >= 0 else None
-        found = entries[place] if 0 <= place < len(entries) else {}
-        if wanted != (found.get("provider"), found.get("name")):
-            raise ConfigError(f"llms.json no longer has the model {llm_id!r}", hint="Look again.")
-        _put(found, changes)
-
-    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
-
-
-def _change(
-    entries: list[Any], is_wanted: Callable[[Any], bool], changes: Mapping[str, Any]
-) -> None:
-    found = [entry for entry in entries if is_wanted(entry)]
-    if not found:
-        raise ConfigError("the file no longer has this test", hint="Look again.")
-    _put(found[0], changes)
-
-
-def _put(entry: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    for key, value in changes.items():
-        if value is None:
-            entry.pop(key, None)
-        else:
-            entry[key] = _with_comments(value, entry.get(key))
-
-
-def _with_comments(value: Any, before: Any) -> Any:
-    """Complete a new value by the comments (keys with `_`) that stood in the old one."""
-    if not (isinstance(value, dict) and isinstance(before, dict)):
-        return value
-    return {key: old for key, old in before.items() if is_comment(key)} | value
-
-
-def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Add entries to the end of llms.json.
-
-    A twin of a model that is listed already gets an explicit `id`, so that the id of the listed
-    one, and with it the way to its results, stays what it is.
-
-    Args:
-        data_dir: Folder of the workspace.
-        entries: As they shall stand in the file.
-
-    Raises:
-        ConfigError: If the file, as it was or as it would be, has an error, or cannot be
-            written; it is untouched then.
-    """
-
-    def change(listed: list[Any]) -> None:
-        for entry in entries:
-            listed.append(_tell_apart(entry, listed))
-
-    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
-
-
-def _tell_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
-    """Give `entry` an explicit id if one of the listed has the same one by default."""
-    if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
-        return dict(entry)
-    base = base_llm_id(str(entry.get("provider")), str(entry.get("name")))
-    suffix = think_suffix(entry.get("parameters", {}).get("think"))
-    return {**entry, "id": base + suffix} if suffix else dict(entry)
-
-
-def are_namesakes(entry: Mapping[str, Any], other: Any) -> bool:
-    """True if two entries have the same id by default, and the other names none of its own."""
-    return (
-        isinstance(other, dict)
-        and not other.get("id")
-        and all(entry.get(key) == other.get(key) for key in ("provider", "name"))
-    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.config.edit_json import add_llms
+from poor_bench.config.edit_entries import add_llms
 from poor_bench.config.load import load_workspace
 from poor_bench.errors import ConfigError
 from tests.config.workspace_files import SCRIPTED, write_workspace

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.config.edit_entries import LLMEdit, TestEdit
 from poor_bench.errors import ConfigError
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -33,13 +34,17 @@ def config(workspace_files: WorkspaceFiles) -> WorkspaceFolder:
     return WorkspaceFolder(folder)
 
 
+def change_test(config: WorkspaceFolder, test_id: str, changes: dict[str, object]) -> None:
+    config.edit_tests(TestEdit(test_ids=frozenset([test_id]), changes=changes))
+
+
 def file(config: WorkspaceFolder, name: str) -> Path:
     return config.data_dir / name
 
 
 def test_a_test_is_changed_and_the_others_stay(config: WorkspaceFolder) -> None:
     before = json.loads(file(config, "tests.json").read_text())["tests"]
-    config.change_test("sum_002", {"text": "2 + 3", "level": 4, "reference_response": "5"})
+    change_test(config, "sum_002", {"text": "2 + 3", "level": 4, "reference_response": "5"})
     after = json.loads(file(config, "tests.json").read_text())["tests"]
     assert after[0] == before[0]
     assert after[1] == before[1] | {"text": "2 + 3", "level": 4, "reference_response": "5"}
@@ -47,8 +52,8 @@ def test_a_test_is_changed_and_the_others_stay(config: WorkspaceFolder) -> None:
 
 
 def test_none_takes_a_key_away(config: WorkspaceFolder) -> None:
-    config.change_test("sum_001", {"reference_response": "4"})
-    config.change_test("sum_001", {"reference_response": None})
+    change_test(config, "sum_001", {"reference_response": "4"})
+    change_test(config, "sum_001", {"reference_response": None})
     assert config.workspace.tests_by_id["sum_001"].reference_response is None
 
 
@@ -58,27 +63,27 @@ def test_what_would_not_be_valid_is_not_written(
 ) -> None:
     before = file(config, "tests.json").read_bytes()
     with pytest.raises(ConfigError, match=r"tests\.json"):
-        config.change_test("sum_001", changes)
+        change_test(config, "sum_001", changes)
     assert file(config, "tests.json").read_bytes() == before
 
 
 def test_a_test_that_is_gone_cannot_be_changed(config: WorkspaceFolder) -> None:
     with pytest.raises(ConfigError, match="no longer"):
-        config.change_test("gone", {"level": 1})
+        change_test(config, "gone", {"level": 1})
 
 
 def test_an_llm_is_switched_off_and_on_and_keeps_its_comment(config: WorkspaceFolder) -> None:
     before = json.loads(file(config, "llms.json").read_text())
-    config.change_llm("scripted:a", {"enabled": False})
+    config.edit_llms(LLMEdit(llm_id="scripted:a", changes={"enabled": False}))
     assert config.workspace.enabled_llms == ()
-    config.change_llm("scripted:a", {"enabled": None})
+    config.edit_llms(LLMEdit(llm_id="scripted:a", changes={"enabled": None}))
     assert json.loads(file(config, "llms.json").read_text()) == before
     assert before["llms"][0]["_comment"] == "keep me"
 
 
 def test_an_llm_that_is_gone_cannot_be_changed(config: WorkspaceFolder) -> None:
     with pytest.raises(ConfigError, match="gone"):
-        config.change_llm("gone", {"enabled": False})
+        config.edit_llms(LLMEdit(llm_id="gone", changes={"enabled": False}))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def switch(services: Services, llm_id: str) -> Notices:
     """Switch an LLM on or off in llms.json; return a message of what was done."""
     llm = services.llms.get(llm_id)
     is_on = llm is not None and llm.enabled
-    services.files.config().change_llm(llm_id, {"enabled": False if is_on else None})
+    changes = {"enabled": False if is_on else None}
+    services.files.config().edit_llms(LLMEdit(llm_id=llm_id, changes=changes))
     return [notice("Saved", f"{llm_id} is {'disabled' if is_on else 'enabled'}.")]
 
 
@@ -313,7 +314,7 @@ def save(
         consent = _consent_to_change(llms[number], changes, llms)
         if consent is not None and not is_given(consent, ticked):
             return ask_consent(llm_id, consent)
-        services.files.config().change_llm(llm_id, changes)
+        services.files.config().edit_llms(LLMEdit(llm_id=llm_id, changes=changes))
     except PoorBenchError as error:
         return report_refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
     return report_saved(f"Saved in {LLMS_FILE}.")

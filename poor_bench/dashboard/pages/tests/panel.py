@@ -10,6 +10,7 @@ import dash_mantine_components as dmc
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
+from poor_bench.config.edit_entries import TestEdit
 from poor_bench.dashboard.components.blocks import data, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import (
@@ -243,7 +244,9 @@ def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
     number = test_ids.index(test_id) if test_id in test_ids else -1
     try:
         test = _find_stored_test(services, test_id)
-        services.files.config().change_test(test_id, form_to_changes(test, *fields))
+        changes = form_to_changes(test, *fields)
+        edit = TestEdit(test_ids=frozenset([test_id]), changes=changes)
+        services.files.config().edit_tests(edit)
     except PoorBenchError as error:
         return report_refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
     return report_saved("Saved in tests.json.")

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.evaluation.browser.session import make_safe_file_name
+from poor_bench.evaluation.browser.page_events import make_safe_file_name
 
 
 @given(st.text(), st.frozensets(st.text()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,11 +13,10 @@ from poor_bench.cli.options import limit_cost
 from poor_bench.cli.output import json_option, print_json, print_table, say, show_status
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError, ProviderError, RunRefusedError
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from poor_bench.pool.control import RunControl
     from poor_bench.runner.batches.at_provider import BatchView, Submission
     from poor_bench.runner.batches.collect import Collected
@@ -73,7 +73,6 @@ def cancel(
     """
     if bool(references) == all_open:
         raise click.UsageError("name batches, or give --all")
-    from poor_bench.errors import RunRefusedError
     from poor_bench.runs.turn import RunTurn
 
     runner, turn = _open(app), RunTurn(app.store.paths.history)
@@ -96,7 +95,6 @@ def cancel(
 
 
 def _cancel(runner: WorkspaceRunner, note: BatchNote, *, forget: bool) -> dict[str, str]:
-    from poor_bench.errors import ProviderError
 
     done = {"key": note.key, "batch_id": note.batch_id, "outcome": "", "problem": ""}
     if forget:
@@ -117,7 +115,6 @@ def _cancel(runner: WorkspaceRunner, note: BatchNote, *, forget: bool) -> dict[s
 
 
 def _find(notes: Iterable[BatchNote], reference: str) -> BatchNote:
-    from poor_bench.errors import ConfigError
 
     found = [note for note in notes if _is_named(note, reference)]
     if len(found) == 1:

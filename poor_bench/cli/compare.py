@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
 from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import examples
-from poor_bench.comparison.compare import ComparedGroup, LLMComparison
+from poor_bench.comparison.compare import ComparedGroup, LLMComparison, compare_result_sets
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import (
     explain_mismatches,
@@ -98,7 +98,6 @@ def command(
     --why re-runs tests with some changes reverted. Prompts come from the stored results. Its
     re-runs are kept in `autopsies/`, apart from the results, and the next --why reuses them.
     """
-    from poor_bench.comparison.compare import compare_result_sets
     from poor_bench.resolver import BEFORE, NOW, ResultSetResolver
     from poor_bench.runs.history import LAST
 

@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poor_bench.comparison.compare import compare_result_sets
+from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.compared_tests import MEASURED_CHANGES
+from poor_bench.comparison.result_set import ResultSet
 from poor_bench.config.names import ids_named
 from poor_bench.gates.check import Evidence, count_untold
 from poor_bench.gates.gate import Gate
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.resolver import NOW, ResultSetResolver
+from poor_bench.results.figures import count_untold_rows, select_counted
 from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
+from poor_bench.statistics.summary import StaleReason
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
-    from poor_bench.comparison.compare import LLMComparison
-    from poor_bench.comparison.result_set import ResultSet
-    from poor_bench.models.result import Result
-    from poor_bench.models.test import Test
-    from poor_bench.statistics.summary import StaleReason
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -93,8 +93,6 @@ def _add_results(
 
 def _add_columns(known: Evidence, config: WorkspaceFolder) -> Evidence:
     """Add the same of very many results, in columns."""
-    from poor_bench.results.figures import count_untold_rows, select_counted
-
     llm_ids = {llm.id for llm in known.llms}
     table = select_counted(config.store.table(), known.tests, llm_ids)
     n_stale: Counter[str] = Counter()

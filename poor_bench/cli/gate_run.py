@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -233,8 +234,6 @@ def _limit(runner: WorkspaceRunner, selection: Selection, limits: SequentialLimi
     Raises:
         ConfigError: If the cost is limited, and a model that costs money has no prices.
     """
-    from math import inf
-
     from poor_bench.calls.budget import Budget, require_prices
 
     if limits.cost_usd is not None:

@@ -13,6 +13,7 @@ from poor_bench.cli.options import baseline_option, read_selection, selection_op
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.report import print_no_results
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
 
 def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
     from poor_bench.config.names import names_hint
-    from poor_bench.errors import ConfigError
 
     known = [detector.id for detector in detectors]
     if cause not in known:

@@ -24,6 +24,7 @@ from poor_bench.cli.output import (
     say,
 )
 from poor_bench.command_line import examples, next_command
+from poor_bench.judge.registry import load_agent_registry, read_rubric
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -81,8 +82,6 @@ _LIST_EXAMPLES = examples(
 @pass_app
 def agents(app: AppContext, /, as_json: bool) -> int:
     """List the agents of the workspace, and check their files."""
-    from poor_bench.judge.registry import load_agent_registry, read_rubric
-
     registry = load_agent_registry(app.data_dir)
     rows: list[dict[str, Any]] = [
         {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +15,12 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
+from poor_bench.config.document import read_given_text
+from poor_bench.errors import ConfigError
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from poor_bench.judge.agreement import Agreement, CorrectedScore
 
 
@@ -66,7 +67,6 @@ def next_labels(app: AppContext, /, agent_id: str | None, count: int) -> int:
     They are drawn at random, more often where the judges' scores differ. The column `weight` makes
     up for that, so that corrected scores stay unbiased: do not change it.
     """
-    from poor_bench.errors import ConfigError
     from poor_bench.judge.corrected import choose_next
     from poor_bench.judge.labels import next_to_csv
     from poor_bench.labels.storage import read_labels
@@ -88,7 +88,6 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
 
     Scores that are stored already are not added again.
     """
-    from poor_bench.config.document import read_given_text
     from poor_bench.judge.labels import labels_from_csv, list_new_labels
     from poor_bench.labels.storage import add_labels, read_labels
 

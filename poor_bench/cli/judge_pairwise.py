@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,6 @@ def _compare(
     beside: bool,
     **options: Any,
 ) -> int:
-    from contextlib import closing
 
     as_json = options["as_json"]
     from poor_bench.cli.screen import open_job_view

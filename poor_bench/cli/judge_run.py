@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,8 +26,6 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from poor_bench.judge.agent_run import JudgeRunner
     from poor_bench.judge.judged_run import AgentEvent, CaseSummary, RunSummary
     from poor_bench.judge.run_plan import JudgePlan, JudgeRequest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,8 +24,6 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from poor_bench.models.completion import Completion
     from poor_bench.models.llm import LLM
     from poor_bench.ports import Reachability
@@ -233,7 +233,6 @@ def _describe_probe(
 
 
 def _print_completion(completion: Completion, *, as_json: bool) -> None:
-    from dataclasses import asdict
 
     from poor_bench.metrics import time_text
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
@@ -14,8 +17,6 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from poor_bench.models.llm import LLM
     from poor_bench.probe.finding import Setting
     from poor_bench.probe.load_curve import LoadBar, LoadCurve
@@ -114,7 +115,6 @@ def _probe_settings(
 
 
 def _measure_load(app: AppContext, llm: LLM, most: int, *, quiet: bool) -> ProbeReport:
-    from datetime import UTC, datetime
 
     from poor_bench.calls.caller import RetryPolicy
     from poor_bench.cli.screen import open_job_view
@@ -181,7 +181,6 @@ def _print_load(curve: LoadCurve) -> None:
 
 
 def _build_level_row(bar: LoadBar) -> dict[str, str]:
-    from poor_bench import metrics
 
     level = bar.level
     return {

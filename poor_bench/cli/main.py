@@ -18,6 +18,7 @@ from poor_bench.cli.context import DEFAULT_FOLDER, FOLDER, AppContext, accept_wo
 from poor_bench.cli.process import discard_output, leave, open_missing_streams
 from poor_bench.command_line import examples, next_command, program, use_workspace
 from poor_bench.errors import PoorBenchError
+from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
@@ -171,7 +172,6 @@ def _invoke(ctx: click.Context) -> Any:
 
 
 def _print_hints(error: click.UsageError) -> None:
-    from poor_bench.messages import harmless
 
     for line in option_hints(error):
         click.echo(f"  {harmless(line)}", err=True)

@@ -15,6 +15,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import pass_mark_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -88,7 +89,6 @@ def import_ratings(app: AppContext, /, sheet: Path, who: str | None) -> int:
     A CSV needs the columns llm_id, test_id and score. Known ratings are not added again.
     """
     from poor_bench.config.document import read_given_text
-    from poor_bench.errors import ConfigError
     from poor_bench.labels.ratings import read_ratings
     from poor_bench.labels.storage import merge_labels
 

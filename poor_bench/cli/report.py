@@ -24,11 +24,11 @@ from poor_bench.cli.output import print_table, say
 from poor_bench.command_line import examples, quote_word
 from poor_bench.metrics.trust import write_missing
 from poor_bench.reports.exports import EXPORTS, format_of_ending
-from poor_bench.statistics.summary import FloorRow, Summary
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.summary import FloorRow, GroupBy, Summary
 
 if TYPE_CHECKING:
     from poor_bench.reports.report_data import ReportData
-    from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.purchase import PurchaseBudget
 
 
@@ -229,7 +229,6 @@ def print_times(data: ReportData) -> None:
 
 def _print_scores(data: ReportData, grouping: str, stratify: str | None) -> None:
     from poor_bench.reports.findings import name_ties
-    from poor_bench.statistics.summary import GroupBy
 
     by = GroupBy(grouping)
     names = {llm_id: data.name(llm_id) for llm_id in data.places}

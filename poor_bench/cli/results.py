@@ -20,6 +20,7 @@ from poor_bench.cli.output import (
     show_status,
 )
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
@@ -129,7 +130,6 @@ def _select(
 
 def _require_test(app: AppContext, test_id: str) -> None:
     from poor_bench.config.names import names_hint
-    from poor_bench.errors import ConfigError
 
     known = app.workspace.tests_by_id
     if test_id in known:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench.cli import batches
 from poor_bench.cli.context import AppContext, cluster_option, next_step, pass_app, use_cluster
 from poor_bench.cli.options import (
     dry_run_option,
@@ -27,6 +28,7 @@ from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
 from poor_bench.messages import disabled_tests_text, harmless, write_count
+from poor_bench.models.problem import Severity
 
 if TYPE_CHECKING:
     from poor_bench.runner.batches.collect import Collected
@@ -206,7 +208,6 @@ def _submit(
     runner: WorkspaceRunner, plan: Plan, collected: Collected | None, wishes: Wishes
 ) -> int:
     """Submit what is pending, and wait for all answers if that is wanted."""
-    from poor_bench.cli import batches
     from poor_bench.runner.batches.collect import Collected
 
     done = batches.submit(runner, plan, wishes.max_cost)
@@ -333,8 +334,6 @@ def check_before_run(app: AppContext) -> None:
     Raises:
         ConfigError: If a test cannot be right, such as one whose reference does not score 1.0.
     """
-    from poor_bench.models.problem import Severity
-
     with show_status("Checking the tests"):
         findings = app.config.lint()
     found = [*app.workspace.problems, *(finding.problem for finding in findings)]

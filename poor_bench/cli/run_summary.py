@@ -12,13 +12,13 @@ from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
 from poor_bench.command_line import next_command
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
+from poor_bench.models.result import Result
+from poor_bench.statistics.summary import Summary
 
 if TYPE_CHECKING:
-    from poor_bench.models.result import Result
     from poor_bench.runner.events import RunFinished
     from poor_bench.runner.plan import Plan
     from poor_bench.runner.rescore import RescoreTally
-    from poor_bench.statistics.summary import Summary
     from poor_bench.workspace_runner import WorkspaceRunner
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.cli.output import say
 from poor_bench.cli.rescore import print_unscored
+from poor_bench.config.load import Workspace
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.pool.events import (
@@ -35,9 +36,6 @@ from poor_bench.runner.rescore import RescoreTally
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from poor_bench.config.load import Workspace
-    from poor_bench.models.result import Result
 
 
 _LINE_EVERY_S = 10.0

@@ -10,6 +10,7 @@ import click
 
 from poor_bench.cli.output import json_option, print_json, print_table, show_status
 from poor_bench.command_line import examples
+from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -135,7 +136,6 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
     """
     if not _run_code(app, tests):
         return
-    from poor_bench.errors import ConfigError
     from poor_bench.sandbox import accept_level, describe_weakness, sandbox_terms
     from poor_bench.workspace_runner import accept_level_in
 

@@ -10,6 +10,7 @@ from poor_bench.cli.context import AppContext, next_step, pass_app
 from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
 from poor_bench.metrics import STATES
 
@@ -74,7 +75,6 @@ def _collect_batches(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -
     No model is asked: answers that one judges wait for the next run.
     """
     from poor_bench.cli.batches import collect, print_collected, print_problems
-    from poor_bench.errors import ConfigError
     from poor_bench.runs.turn import RunTurn
 
     turn = RunTurn(app.store.paths.history)

@@ -28,13 +28,13 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
+from poor_bench.models.test import Test, merge_specs
+from poor_bench.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
     from poor_bench.lint.subject import Finding
     from poor_bench.models.completion import Message
-    from poor_bench.models.test import Test
-    from poor_bench.statistics.intervals import Estimate
     from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, ItemAnalysis, LevelOrder
 
@@ -87,7 +87,6 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
 
 
 def _build_row(test: Test, workspace: Workspace) -> dict[str, Any]:
-    from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
     return {
@@ -131,7 +130,6 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
 
 
 def _collect_facts(test: Test, workspace: Workspace) -> dict[str, Any]:
-    from poor_bench.models.test import merge_specs
 
     test_class = workspace.test_classes[test.class_id]
     spec = merge_specs(test_class.evaluator, test.evaluator)

@@ -10,8 +10,8 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import print_search_json
 from poor_bench.cli.output import json_option, print_columns, print_json
-from poor_bench.cli.tune_params import tune_params
-from poor_bench.cli.tune_prompt import tune_prompt
+from poor_bench.cli.tune_params import print_sweep_report, tune_params
+from poor_bench.cli.tune_prompt import print_prompt_report, tune_prompt
 from poor_bench.command_line import examples, next_command
 
 if TYPE_CHECKING:
@@ -87,8 +87,6 @@ def show(app: AppContext, /, run: str, as_json: bool) -> int:
 
 def print_search(search: KeptSearch) -> None:
     """Print the result of a search."""
-    from poor_bench.cli.tune_params import print_sweep_report
-    from poor_bench.cli.tune_prompt import print_prompt_report
     from poor_bench.tuning.sweep_ranking import ParamsReport
 
     report = read_search_report(search)

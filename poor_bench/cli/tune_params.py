@@ -27,10 +27,11 @@ from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import harmless, write_count
+from poor_bench.metrics import cost_text, count_text, time_text
+from poor_bench.models.test import Test
 
 if TYPE_CHECKING:
     from poor_bench.models.llm import LLM
-    from poor_bench.models.test import Test
     from poor_bench.runner.events import RunEvent
     from poor_bench.tuning.searches import KeptSearch
     from poor_bench.tuning.sweep import SweepAxis
@@ -202,7 +203,6 @@ def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
 
 
 def _describe_plan(task: ParamsTask, cost_usd: float) -> str:
-    from poor_bench.metrics import cost_text
 
     axes = " x ".join(axis.name for axis in task.axes)
     cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
@@ -269,7 +269,6 @@ def print_sweep_report(report: ParamsReport) -> None:
 
 
 def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
-    from poor_bench.metrics import count_text, time_text
     from poor_bench.tuning.sweep import name_variant
 
     score = row.score

@@ -20,6 +20,7 @@ from poor_bench.cli.output import print_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def _find_subject(app: AppContext, manager: LLMManager, **options: Any) -> Tunin
     from poor_bench.config.agent_entries import AGENTS_FOLDER
     from poor_bench.config.load import TEST_CLASSES_FILE
     from poor_bench.config.names import name_hint
-    from poor_bench.errors import ConfigError
     from poor_bench.tuning.prompt.subjects import find_agent_prompt, find_class_prompt
 
     name, llm_name = options["subject"], options["llm_name"]

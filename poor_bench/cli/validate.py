@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
@@ -19,11 +19,7 @@ from poor_bench.cli.output import (
 from poor_bench.command_line import examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from poor_bench.models.problem import Problem
+from poor_bench.models.problem import Problem
 
 _EPILOG = examples(
     """

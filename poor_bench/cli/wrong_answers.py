@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,22 @@ import click
 
 from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.output import console, json_option, print_json, print_problems, print_table, say
+from poor_bench.cli.output import (
+    console,
+    json_option,
+    print_json,
+    print_problems,
+    print_table,
+    problems_to_json,
+    say,
+)
 from poor_bench.command_line import examples
 from poor_bench.messages import write_count
+from poor_bench.models.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from poor_bench.cli.context import AppContext
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.mutations import MutantScore, Survival
-    from poor_bench.models.problem import Problem
 
 
 _EPILOG = examples(
@@ -73,7 +79,6 @@ def _compute_means(
 def _to_json(
     scores: Sequence[CheatScore], class_of: Mapping[str, str], problems: Sequence[Problem]
 ) -> dict[str, Any]:
-    from poor_bench.cli.output import problems_to_json
 
     return {
         "classes": _compute_means(scores, class_of),

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from poor_bench.judge.agreement import Agreement, ScoredItem, measure_agreement
 from poor_bench.judge.report_text import estimate_text
 from poor_bench.labels.label import LARGEST_SCORE
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import Estimate, mid_p_interval
 
 if TYPE_CHECKING:
     from poor_bench.labels.ratings import AnswerRatings
-    from poor_bench.models.result import Result
-    from poor_bench.models.test import Test
     from poor_bench.results.table import ResultTable
 
 _TEXTS = ("response", "thinking", "prompt", "system_prompt", "judgement")

@@ -9,7 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from poor_bench.config.names import name_hint
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
@@ -31,11 +34,6 @@ from poor_bench.plugins.sources import (
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion, Part
 from poor_bench.scoring.verdict import AnswerFormat, Verdict, check_verdict, with_printed
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-    from pydantic_core import ErrorDetails
-
 
 T = TypeVar("T")
 
@@ -277,8 +275,6 @@ def check_against_model(
     parameters: Mapping[str, Any], model: type[BaseModel]
 ) -> list[ParameterProblem]:
     """Describe everything that `model` has against `parameters`; nothing if they are right."""
-    from pydantic import ValidationError
-
     try:
         model.model_validate(parameters)
     except ValidationError as error:

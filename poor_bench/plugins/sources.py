@@ -27,6 +27,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
@@ -297,8 +298,6 @@ def _changed_ns(folder: str) -> int:
 @lru_cache(maxsize=1)
 def _read_entry_points(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPointSource]:
     """Read the entry points of all installed packages, of which there may be hundreds."""
-    from importlib.metadata import entry_points
-
     return {
         point.name: EntryPointSource(name=point.name, target=point.module)
         for point in entry_points(group=ENTRY_POINT_GROUP)

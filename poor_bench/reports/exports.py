@@ -7,12 +7,11 @@ A function may yield the text in pieces instead, so that not all of it is in mem
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from poor_bench.reports.report_data import ReportData
     from poor_bench.statistics.summary import GroupBy
 

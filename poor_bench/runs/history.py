@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError, RunRefusedError
@@ -24,10 +24,6 @@ from poor_bench.runs.journal import (
     read_journal,
 )
 from poor_bench.safe_files import open_regular, os_errors_told
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _LOG = logging.getLogger(__name__)
 LAST = "last"

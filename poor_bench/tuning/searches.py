@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from poor_bench.calls.budget import Budget, SpendingLimits, require_prices
 from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError, StoreError
 from poor_bench.models.completion import sum_known
+from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, new_run_id, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 
 if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
-    from poor_bench.models.llm import LLM
-    from poor_bench.models.result import Result
     from poor_bench.pool.control import RunControl
 
 

@@ -79,7 +79,7 @@ class WorkspaceFolder:
             ConfigError: With every problem of every file.
             StoreError: If people's ratings cannot be read.
         """
-        from poor_bench.issues.detector import build_context
+        from poor_bench.issues.facts import build_context
         from poor_bench.labels.ratings import people_scores
 
         known = self.workspace

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
+from typing import NamedTuple
 
 from poor_bench.issues.across_trials import ACROSS_TRIALS, PEOPLE
 from poor_bench.issues.detector import (
@@ -19,7 +21,6 @@ from poor_bench.issues.detector import (
     NO_FACTS,
     SEPARATOR,
     Among,
-    Check,
     Detector,
     Issue,
     IssueContext,
@@ -81,17 +82,17 @@ def _look_at_each(
 ) -> TextColumns:
     import numpy as np
 
-    checks = {kind: list(_list_checks(detectors, kind)) for kind in Among}
+    steps = {kind: _list_steps(detectors, kind) for kind in Among}
     findings = TextCodes()
     rows: list[tuple[int, int, int, bool]] = []
     for result in results:
         trial = Trial(result, facts.get(result.test_id, NO_FACTS))
         kind = Among.FAILED if result.score is None else Among.ALL
-        found = [
-            name + EXPLAINS if explains(trial) else name
-            for name, check, explains in checks[Among.LOST if trial.is_lost else kind]
-            if check(trial) is not None
-        ]
+        found = []
+        for find, names in steps[Among.LOST if trial.is_lost else kind]:
+            seen = find(trial)
+            if seen is not None and (named := names.get(seen, names.get(_ANYTHING))):
+                found.append(named.name + EXPLAINS if named.explains(trial) else named.name)
         code = findings[SEPARATOR.join(found)] if found else -1
         rows.append((code, _hash_answer(trial), _hash(result.response), _begins_with_value(result)))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T.copy()
@@ -101,15 +102,37 @@ def _look_at_each(
     )
 
 
-def _list_checks(
-    detectors: Sequence[Detector], kind: Among
-) -> Iterable[tuple[str, Check, Callable[[Trial], bool]]]:
-    """List the checks of trials of a kind, with their names."""
+class _Named(NamedTuple):
+    """What is noted where something was found."""
+
+    name: str
+    explains: Callable[[Trial], bool]
+
+
+_Step = tuple[Callable[[Trial], str | None], dict[str, _Named]]
+"""Looks at a trial; what it may find, or `_ANYTHING`, and how that is noted."""
+_ANYTHING = ""
+
+
+def _list_steps(detectors: Sequence[Detector], among: Among) -> list[_Step]:
+    """List how trials are looked at: the kinds of one fault in one step."""
+    steps: dict[object, _Step] = {}
     for detector in detectors:
         for name, check in detector.marks.items():
-            yield name, check, never
-        if detector.check is not None and detector.among in {Among.ALL, kind}:
-            yield detector.id, detector.check, detector.explains_loss
+            steps[name] = check, {_ANYTHING: _Named(name, never)}
+        named = _Named(detector.id, detector.explains_loss)
+        if detector.check is None or detector.among not in {Among.ALL, among}:
+            continue
+        if detector.kind is None:
+            steps[detector.id] = detector.check, {_ANYTHING: named}
+        else:
+            find, value = detector.kind
+            steps.setdefault(find, (partial(_find_once, find), {}))[1][value] = named
+    return [*steps.values()]
+
+
+def _find_once(find: Callable[[Trial], StrEnum | None], trial: Trial) -> str | None:
+    return trial.once(find)
 
 
 def _hash_answer(trial: Trial) -> int:

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from poor_bench.extraction.found import Extracted
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import ThinkingSplit, split_thinking
-from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
-from poor_bench.scoring.older_results import guess_format
 from poor_bench.scoring.verdict import AnswerFormat
 from poor_bench.statistics.trials import TextCodes, TextColumns, TrialColumns
 
@@ -114,71 +111,6 @@ class IssueContext:
     """`Result.answer_id` to the score that people give the answer."""
     pass_score: float = 1.0
     """Lowest score that passes a trial."""
-
-
-Wants = Callable[[EvaluatorSpec], AnswerFormat | None]
-"""Asks an evaluator which answer format it wants; None where it is silent."""
-
-
-def build_context(
-    tests: Mapping[str, Test],
-    test_classes: Mapping[str, TestClass],
-    llms: Mapping[str, LLM],
-    wants: Wants = lambda _: None,
-) -> IssueContext:
-    """Collect the context of a workspace; add more with `dataclasses.replace`.
-
-    Args:
-        tests: By test id; those whose class or evaluator is unknown are left out.
-        test_classes: By class id.
-        llms: By LLM id.
-        wants: Asks evaluators for the format that they want.
-    """
-    facts = {}
-    for test_id, test in tests.items():
-        test_class = test_classes.get(test.class_id)
-        if test_class is not None and (test.evaluator or test_class.evaluator):
-            spec = merge_specs(test_class.evaluator, test.evaluator)
-            facts[test_id] = describe_test(test.class_id, spec, wants)
-    temperatures = {
-        llm_id: float(llm.parameters["temperature"])
-        for llm_id, llm in llms.items()
-        if isinstance(llm.parameters.get("temperature"), int | float)
-    }
-    return IssueContext(facts=facts, temperatures=temperatures)
-
-
-def describe_test(
-    class_id: str, evaluator: EvaluatorSpec, wants: Wants = lambda _: None
-) -> TestFacts:
-    """Derive the requirements of a test from its evaluator.
-
-    Args:
-        class_id: The test's class.
-        evaluator: Name and merged parameters, see `merge_specs`.
-        wants: Asks the evaluator for the format that it wants.
-
-    Example:
-        >>> spec = EvaluatorSpec("sentiment_evaluator", {"expected_sentiments": ["good", "bad"]})
-        >>> describe_test("mood", spec).n_items
-        2
-    """
-    parameters = evaluator.parameters
-    function_name = parameters.get("function_name")
-    expected = next(
-        (
-            value
-            for key, value in parameters.items()
-            if key.startswith("expected") and isinstance(value, list)
-        ),
-        None,
-    )
-    return TestFacts(
-        class_id=class_id,
-        wanted=wants(evaluator) or guess_format(parameters),
-        n_items=None if expected is None else len(expected),
-        function_name=function_name if isinstance(function_name, str) else "",
-    )
 
 
 T = TypeVar("T")
@@ -307,6 +239,14 @@ class Affected(NamedTuple):
     """Writes the evidence about one of them, by its place in `entries`."""
 
 
+class Kind(NamedTuple):
+    """One of several kinds of a fault, of which a trial has one at most."""
+
+    find: Callable[[Trial], StrEnum | None]
+    """Finds which of them a trial has."""
+    value: StrEnum
+
+
 Across = Callable[[TrialTable, IssueContext], Affected]
 """Checks all trials together."""
 
@@ -355,6 +295,8 @@ class Detector:
     """Looks at all trials together, instead; such an issue costs no score by itself."""
     marks: Mapping[str, Check] = field(default_factory=dict)
     """Checks of single trials that `across` builds on, by names of their own."""
+    kind: Kind | None = None
+    """What `check` quotes, if it only does that: all kinds of a fault are looked for at once."""
     among: Among = Among.ALL
     """Which trials `check` is given."""
     explains_loss: Callable[[Trial], bool] = always
@@ -365,7 +307,8 @@ class Detector:
 
 def build_detectors(
     texts: Mapping[K, tuple[str, str, str]],
-    check: Callable[[K, Trial], str | None],
+    find: Callable[[Trial], K | None],
+    quote: Callable[[Trial], str],
     *,
     severity: IssueSeverity = IssueSeverity.MEDIUM,
     among: Among = Among.ALL,
@@ -376,12 +319,17 @@ def build_detectors(
 
     Args:
         texts: Kind to title, meaning and advice.
-        check: Looks for a kind in a trial.
+        find: Finds which kind a trial has.
+        quote: Gives the evidence for it.
         severity: Of all of them, as the other arguments.
         among: As in `Detector`.
         explains_loss: As in `Detector`.
         prefix: Of the ids, which are else the values of the kinds.
     """
+
+    def check(kind: K, trial: Trial) -> str | None:
+        return quote(trial) if trial.once(find) is kind else None
+
     return tuple(
         Detector(
             id=f"{prefix}{kind.value}",
@@ -390,6 +338,7 @@ def build_detectors(
             meaning=meaning,
             advice=advice,
             check=partial(check, kind),
+            kind=Kind(find, kind),
             among=among,
             explains_loss=explains_loss,
         )

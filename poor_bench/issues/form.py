@@ -146,8 +146,8 @@ _WRAPPINGS: dict[str, FormFault] = {
 }
 
 
-def _check_form(fault: FormFault, trial: Trial) -> str | None:
-    return shorten_quote(trial.answer, 160) if trial.once(form_fault) is fault else None
+def _quote_answer(trial: Trial) -> str:
+    return shorten_quote(trial.answer, 160)
 
 
 _TEXTS = {
@@ -193,7 +193,7 @@ _TEXTS = {
     ),
 }
 
-FORM = build_detectors(_TEXTS, _check_form, explains_loss=does_form_cost_score)
+FORM = build_detectors(_TEXTS, form_fault, _quote_answer, explains_loss=does_form_cost_score)
 
 
 _FIXES = {

@@ -113,16 +113,18 @@ _KINDS = {
 }
 
 
-def _check_failure(kind: FailureKind, trial: Trial) -> str | None:
-    failure = trial.result.failure
-    if failure is None or failure.kind is not kind:
-        return None
-    return shorten_quote(failure.message, 200)
+def _find_failure(trial: Trial) -> FailureKind | None:
+    return None if trial.result.failure is None else trial.result.failure.kind
+
+
+def _quote_failure(trial: Trial) -> str:
+    return shorten_quote(trial.result.failure.message, 200) if trial.result.failure else ""
 
 
 FAILED_RUNS = build_detectors(
     _KINDS,
-    _check_failure,
+    _find_failure,
+    _quote_failure,
     severity=IssueSeverity.HIGH,
     among=Among.FAILED,
     explains_loss=never,
@@ -134,6 +136,8 @@ _TAIL = 2000
 _LONGEST_UNIT = 300
 _LEAST_LENGTH = 200
 _LEAST_TIMES = 5
+_END = 16
+"""Characters at the end that a piece before it must end with, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +162,14 @@ def find_repeated_tail(text: str) -> RepeatedTail | None:
         RepeatedTail(unit=' no, wait.', times=50)
     """
     tail = text[-_TAIL:].rstrip()
-    for period in range(1, min(_LONGEST_UNIT, len(tail) // _LEAST_TIMES) + 1):
+    longest = min(_LONGEST_UNIT, len(tail) // _LEAST_TIMES)
+    end = tail[-_END:]
+    place = tail.rfind(end, 0, len(tail) - 1)
+    while len(tail) >= _LEAST_LENGTH and (period := len(tail) - len(end) - place) <= longest:
         least = max(_LEAST_LENGTH, _LEAST_TIMES * period)
         if least <= len(tail) and tail[-least:-period] == tail[period - least :]:
             return _describe(tail, period)
+        place = tail.rfind(end, 0, place + len(end) - 1)
     return None
 
 

@@ -68,7 +68,8 @@ def _list_defined_names(trial: Trial) -> list[str]:
     return [function or assigned for function, assigned in found]
 
 
-def _quote_code(trial: Trial, fault: CodeFault) -> str:
+def _quote_code(trial: Trial) -> str:
+    fault = trial.once(find_code_fault)
     if fault is CodeFault.INVENTED_NAME:
         names = ", ".join(dict.fromkeys(_list_defined_names(trial)))
         return f"{trial.facts.function_name} was requested; the code defines {shorten_quote(names)}"
@@ -77,10 +78,6 @@ def _quote_code(trial: Trial, fault: CodeFault) -> str:
     _, place = _find_cause(trial, lacks_function=False)
     start = max(0, place - 60)
     return shorten_quote(trial.result.details[start : start + 200], 160)
-
-
-def _check_code(fault: CodeFault, trial: Trial) -> str | None:
-    return _quote_code(trial, fault) if trial.once(find_code_fault) is fault else None
 
 
 _CODE = {
@@ -121,7 +118,7 @@ _CODE = {
     ),
 }
 
-CODE = build_detectors(_CODE, _check_code, among=Among.LOST)
+CODE = build_detectors(_CODE, find_code_fault, _quote_code, among=Among.LOST)
 
 
 _LONGEST_SEARCH = 4000
@@ -142,8 +139,10 @@ class Wrong(StrEnum):
     UNKNOWN = "score_zero"
 
 
-def classify_zero(trial: Trial) -> Wrong:
-    """Find how a response that scored 0 is wrong."""
+def classify_zero(trial: Trial) -> Wrong | None:
+    """Find how a response that scored 0 is wrong; None for others."""
+    if not trial.is_zero:
+        return None
     expected, got = trial.result.expected, trial.result.got
     if expected and got and _is_number_off(expected, got):
         return Wrong.NUMBER_OFF
@@ -179,10 +178,6 @@ def _evidence(trial: Trial) -> str:
     return shorten_quote(result.details, 160)
 
 
-def _check_zero(wrong: Wrong, trial: Trial) -> str | None:
-    return _evidence(trial) if trial.is_zero and trial.once(classify_zero) is wrong else None
-
-
 def _partly_wrong(trial: Trial) -> str | None:
     return None if trial.is_zero else _evidence(trial)
 
@@ -210,7 +205,7 @@ _ZEROS = {
     ),
 }
 WRONG_ANSWERS = (
-    *build_detectors(_ZEROS, _check_zero, among=Among.LOST),
+    *build_detectors(_ZEROS, classify_zero, _evidence, among=Among.LOST),
     Detector(
         id="partly_wrong",
         title="Partly wrong",

@@ -1,6 +1,7 @@
 import pytest
 
-from poor_bench.issues.detector import TestFacts, build_context, describe_test
+from poor_bench.issues.detector import TestFacts
+from poor_bench.issues.facts import build_context, describe_test
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.scoring.verdict import AnswerFormat

@@ -17,7 +17,7 @@ from evaluators import (
     sentiment_evaluator,
 )
 from poor_bench.extraction.found import Found
-from poor_bench.issues.detector import describe_test
+from poor_bench.issues.facts import describe_test
 from poor_bench.models.test import EvaluatorSpec
 from tests.issues.builders import ids_of, scored, tax_of
 

@@ -58,7 +58,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
         on_error=lambda error: _report(services, error),
         add_log_handler=False,
     )
-    app.write_first_paint = partial(write_first_paint, services, PAGES)
+    app.write_first_paint = write_paint = partial(write_first_paint, services, PAGES)
     app.layout = shell(PAGES, _name_workspace(services))
     untyped: Any = app
     untyped.validation_layout = html.Div(
@@ -72,7 +72,7 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     serve_texts(app.server, services.panel)
     serve_screenshots(app.server, services.suites)
     serve_alive(app.server)
-    serve_first_answers(app, page_at)
+    serve_first_answers(app, page_at, partial(write_paint, has_shell=False))
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)
     return app

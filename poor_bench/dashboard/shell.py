@@ -273,7 +273,10 @@ def show_page(
     except PoorBenchError as error:
         if services.problem() is None:  # else the shell tells what is wrong with the files
             return llm_not_found(error), pages
-    return page.layout(page.start(services, url)), pages
+    content = page.layout(page.start(services, url))
+    for name, value in data(page=page.path).items():
+        setattr(content, name, value)
+    return content, pages
 
 
 def register_pages(app: Dash, services: Services) -> None:

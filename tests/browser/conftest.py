@@ -33,10 +33,13 @@ Each look costs CPU of both sides: at three a second, a fifth of a core for an o
 """
 _SKIP_FIRST_PAINT = """
 document.addEventListener("DOMContentLoaded", () => {
-  if (!window.keepsFirstPaint) document.querySelector("[data-first-paint]")?.remove();
+  if (window.keepsFirstPaint) return;
+  const skip = () => document.querySelector("[data-first-paint]")?.remove();
+  skip();
+  new MutationObserver(skip).observe(document.body, { childList: true });
 });
 """
-"""Until the page is drawn, its texts stand twice in the document."""
+"""Until a page is drawn, its texts stand twice in the document."""
 Visit = Callable[[str], "Page"]
 
 

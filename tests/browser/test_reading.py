@@ -42,6 +42,34 @@ def test_models_are_shown_before_the_scripts_and_then_by_the_page(
     expect(sketch).to_have_count(0)
 
 
+_NOTE_FIRST_PAINTS = """() => {
+  window.painted = [];
+  const note = (element) => "firstPaint" in element.dataset && window.painted.push(element.innerText);
+  new MutationObserver((changes) => changes.forEach((each) => each.addedNodes.forEach(note)))
+    .observe(document.body, { childList: true });
+}"""
+
+
+def test_a_link_shows_its_page_at_once_and_then_the_page_itself(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.add_init_script("window.keepsFirstPaint = true")
+    page.goto("/")
+    page.locator(".model-link", has_text=GOOD).wait_for()
+    expect(page.locator("[data-first-paint]")).to_have_count(0)
+    page.evaluate(_NOTE_FIRST_PAINTS)
+    page.locator(".model-link", has_text=GOOD).click()
+    page.locator(".ag-row .score-badge").first.wait_for()
+    expect(page.locator("[data-first-paint]")).to_have_count(0)
+    [text] = page.evaluate("window.painted")
+    assert GOOD in text
+    assert "Pass rate" in text
+    page.get_by_role("link", name="Run", exact=True).click()  # a page without a sketch
+    heading(page, "Run")
+    assert len(page.evaluate("window.painted")) == 1
+
+
 def _let_go(page: Page, held: list[Route]) -> None:
     """Answer the next request that is held."""
     while not held:

@@ -1,7 +1,7 @@
 // Hands out the first answers of a page, which come in one response (see web/first_answers.py), where
 // the very same is asked; anything else is asked of the server. A new document asks for those of its
-// address, and a link for those of the page that it leads to. The first line of a response names what
-// is going to come.
+// address, and a link for those of the page that it leads to, after a line with its first paint. The
+// first line of the answers names what is going to come.
 (function () {
   "use strict";
   const link = document.querySelector('link[rel="preload"][as="fetch"]');
@@ -11,7 +11,8 @@
   const LASTING_MS = 5000;
   const ask = window.fetch.bind(window);
 
-  const open = (address) => {
+  // A function that is given the first paint; none where the document has it.
+  const open = (address, paint) => {
     const answers = new Map();
     let waiting = [];
     let coming = null;
@@ -22,7 +23,13 @@
       waiting = waiting.filter((each) => !due.includes(each));
       due.forEach((each) => each.goOn());
     };
-    const take = (line) => {
+    const take = async (line) => {
+      if (paint) {
+        const show = paint;
+        paint = null;
+        await show(JSON.parse(line));
+        return;
+      }
       if (coming === null) {
         coming = new Set(JSON.parse(line));
         return;
@@ -43,7 +50,9 @@
       for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
         const lines = (rest + value).split("\n");
         rest = lines.pop();
-        lines.forEach(take);
+        for (const line of lines) {
+          await take(line);
+        }
       }
     };
     const end = () => {
@@ -74,7 +83,8 @@
       if (version) {
         const address = new URL(link.href);
         address.search = new URLSearchParams({ path, search, version });
-        stream = open(address.href);
+        functions.first_paint.end();
+        stream = open(address.href, (html) => functions.first_paint.show(html, path));
       }
     },
   };

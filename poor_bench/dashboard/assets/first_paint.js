@@ -1,21 +1,57 @@
-// Removes the plain page of the document (see web/first_paint.py) when the page itself is drawn.
+// The plain page that stands above the page being drawn (see web/first_paint.py): of the document, or
+// of the page that a link leads to. It goes when the page itself is drawn.
 (function () {
   "use strict";
-  const sketch = document.querySelector("[data-first-paint]");
-  if (!sketch) {
-    return;
-  }
   const LONGEST_MS = 10000;
-  const DRAWN = "main .ag-row, main .test-row, main .empty-state, .problems > *";
+  const DRAWN = ".ag-row, .test-row, .empty-state";
+  const functions = (window.dash_clientside = window.dash_clientside || {});
+  let sketch = null;
+
+  const isDrawn = (path) => {
+    const page = document.querySelector(`#react-entry-point [data-page="${path}"]`);
+    const isFilled = page?.querySelector(DRAWN) && !page.querySelector(".tiles-frame > .loading-state");
+    return isFilled || document.querySelector("#react-entry-point .problems > *");
+  };
   const end = () => {
-    sketch.remove();
+    sketch?.remove();
+    sketch = null;
     watcher.disconnect();
   };
   const watcher = new MutationObserver(() => {
-    if (document.querySelector(`#react-entry-point :is(${DRAWN})`)) {
+    if (isDrawn(sketch.dataset.firstPaint)) {
       end();
     }
   });
-  watcher.observe(document.body, { childList: true, subtree: true });
-  window.setTimeout(end, LONGEST_MS);
+  const begin = (element) => {
+    sketch = element;
+    watcher.observe(document.body, { childList: true, subtree: true, attributeFilter: ["data-page"] });
+    window.setTimeout(() => sketch === element && end(), LONGEST_MS);
+  };
+  // A page in the background is not painted, and nobody waits for it.
+  const painted = () =>
+    new Promise((done) => {
+      window.requestAnimationFrame(() => window.setTimeout(done));
+      window.setTimeout(done, 100);
+    });
+
+  const ofDocument = document.querySelector("[data-first-paint]");
+  if (ofDocument) {
+    begin(ofDocument);
+  }
+  functions.first_paint = {
+    end,
+    // Shows a sketch and waits until it can be seen: what the page needs to be drawn comes after it.
+    show: async function (html, path) {
+      end();
+      const page = document.getElementById("shell-page-main");
+      const isLeft = window.location.pathname !== path;
+      if (!html || isLeft || document.querySelector(`[data-page="${path}"]`)) {
+        return;
+      }
+      document.body.insertAdjacentHTML("beforeend", html);
+      document.body.lastElementChild.style.top = `${page.offsetTop}px`;
+      begin(document.body.lastElementChild);
+      await painted();
+    },
+  };
 })();

@@ -3,11 +3,13 @@
 Dash draws a page in rounds: layout and callbacks, the page of the address, then each of its parts
 and the rows of its tables. What will be asked is known from the address, so it is answered here as
 if it had been asked, by the same callbacks. `assets/first_answers.js` hands an answer out where the
-very same is asked; what differs, or is missing here, is asked of the server as always.
+very same is asked; what differs, or is missing here, is asked of the server as always. Those of a
+link begin with the first paint of the page, which a document has in itself.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -47,12 +49,15 @@ def write_preload(path: str, search: str) -> str:
     )
 
 
-def serve_first_answers(app: Dash, page_at: Callable[[str], Page | None]) -> None:
+def serve_first_answers(
+    app: Dash, page_at: Callable[[str], Page | None], write_paint: Callable[[str, str], str]
+) -> None:
     """Answer requests for the first answers.
 
     Args:
         app: An application whose callbacks are all registered.
         page_at: Finds the page at a path; None if it does not exist.
+        write_paint: Writes the first paint of the page at a path and query; may be empty.
     """
     server: Flask = app.server
 
@@ -60,9 +65,16 @@ def serve_first_answers(app: Dash, page_at: Callable[[str], Page | None]) -> Non
     def _serve_first() -> Response:
         path, search = request.args.get("path", "/"), request.args.get("search", "")
         page = page_at(path)
-        asking = _Asking(app, {"path": path, "search": search}, request.args.get("version"))
-        lines = asking.lines(page.first if page else ())
+        version = request.args.get("version")
+        asking = _Asking(app, {"path": path, "search": search}, version)
+        paint = _paint(write_paint, path, search) if version else ()
+        lines = chain(paint, asking.lines(page.first if page else ()))
         return Response(lines, mimetype="application/x-ndjson")
+
+
+def _paint(write: Callable[[str, str], str], path: str, search: str) -> Iterator[bytes]:
+    """Yield a line with the first paint as its only text."""
+    yield orjson.dumps(write(path, search)) + b"\n"
 
 
 class _Asking:

@@ -1,5 +1,6 @@
-"""The first paint: the page as plain HTML in the document, until the scripts have drawn it.
+"""The first paint: a page as plain HTML until the scripts have drawn it.
 
+It stands in a new document, and comes first when a link leads to the page.
 `assets/first_paint.js` removes it as soon as the page itself has something to show.
 """
 
@@ -10,12 +11,16 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from dash import html
+
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.shell import sketch_shell
 from poor_bench.errors import PoorBenchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from dash.development.base_component import Component
 
     from poor_bench.dashboard.components.tables import Tree
     from poor_bench.dashboard.page import Page
@@ -71,21 +76,35 @@ def _write_style(style: Mapping[str, str | int]) -> str:
 
 
 _LOG = logging.getLogger(__name__)
-_OPENING = '<div class="first-paint" data-first-paint aria-busy="true">'
+_OPENING = '<div class="first-paint" data-first-paint="{path}" aria-busy="true">'
 
 
-def write_first_paint(services: Services, pages: Sequence[Page], path: str, search: str) -> str:
-    """Write the sketch of the page at an address; empty if that would take time, or has none."""
+def write_first_paint(
+    services: Services, pages: Sequence[Page], path: str, search: str, *, has_shell: bool = True
+) -> str:
+    """Write the sketch of the page at an address; empty if that would take time, or has none.
+
+    Args:
+        services: What the page may ask.
+        pages: All pages.
+        path: Path of the page.
+        search: Query of the address.
+        has_shell: True to write what surrounds the page, too.
+    """
     page = next((each for each in pages if each.path == path), None)
     if page is None or page.sketch is None or not services.results.is_known:
         return ""
     try:
         url = page.url.read(search).with_llm_ids(services.llms.id_named)
         content = page.sketch(services, page.start(services, url))
-        text = write_html(sketch_shell(pages, page, content)) if content else ""
+        text = write_html(_surround(pages, page, content, has_shell)) if content else ""
     except PoorBenchError:  # the page itself tells it
         return ""
     except (LookupError, TypeError, ValueError):  # a fault of ours: the page does without
         _LOG.exception("the first paint of %s failed", page.title)
         return ""
-    return f"{_OPENING}{text}</div>" if text else ""
+    return f"{_OPENING.format(path=path)}{text}</div>" if text else ""
+
+
+def _surround(pages: Sequence[Page], page: Page, content: Component, has_shell: bool) -> Component:
+    return sketch_shell(pages, page, content) if has_shell else html.Div(content, className="page")

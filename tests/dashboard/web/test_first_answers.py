@@ -154,7 +154,7 @@ def test_a_link_asks_for_the_parts_and_rows_of_its_page_only(client: FlaskClient
         "search": "?llm=scripted%3Aone&table-sort=-score",
         "version": "known",
     }
-    names, *lines = read_lines(client.get("/_first", query_string=query, headers=HOST))
+    _, names, *lines = read_lines(client.get("/_first", query_string=query, headers=HOST))
     answers = {key: (status, text) for key, status, text in lines}
     assert not {"/_dash-layout", "/_dash-dependencies"} & answers.keys()
     assert {key[0] for key in keys_of(answers)} == set(names)
@@ -165,6 +165,26 @@ def test_a_link_asks_for_the_parts_and_rows_of_its_page_only(client: FlaskClient
     shown = answer[ModelIds.RESULTS]["getRowsResponse"]["rowData"]
     assert [row["score"] for row in shown] == [1.0, 1.0, 0.0]
     assert search == "?llm=scripted%3Aone"
+
+
+def test_a_link_first_brings_what_its_page_shows_in_plain_html(client: FlaskClient) -> None:
+    services_know = {"path": "/", "search": "", "version": "known"}
+    client.get("/_first", query_string=services_know, headers=HOST)
+    query = {"path": "/model", "search": "?llm=scripted%3Aone", "version": "known"}
+    paint, *_ = read_lines(client.get("/_first", query_string=query, headers=HOST))
+    assert paint.startswith('<div class="first-paint" data-first-paint="/model"')
+    assert "<header" not in paint  # the one of the page that is left stays
+    assert paint.index("0.667") < paint.index("score-badge")  # figures of the model, then results
+
+
+@pytest.mark.parametrize("path", ["/run", "/nothing"])
+def test_a_link_to_a_page_without_a_sketch_brings_an_empty_one(
+    client: FlaskClient, path: str
+) -> None:
+    query = {"path": path, "search": "", "version": "known"}
+    paint, names, *_ = read_lines(client.get("/_first", query_string=query, headers=HOST))
+    assert paint == ""
+    assert names
 
 
 @pytest.mark.parametrize("path", ["/", "/model", "/compare"])

@@ -9,14 +9,19 @@ from typing import Any
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.badges import settings_badges
-from poor_bench.dashboard.components.blocks import page_head
+from poor_bench.dashboard.components.badges import score_badge, settings_badges
+from poor_bench.dashboard.components.blocks import card, page_head
 from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import number, row, sheet, still
 from poor_bench.dashboard.figures.scores import score_bars_figure
 from poor_bench.dashboard.page import bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import CLEARED, CONTROLS, ModelIds
-from poor_bench.dashboard.pages.model.results import count_note, register_details, register_results
+from poor_bench.dashboard.pages.model.results import (
+    count_note,
+    page_of_rows,
+    register_details,
+    register_results,
+)
 from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.pages.model.view import (
     build_breakdown,
@@ -298,10 +303,40 @@ def _register_parts(app: Dash, services: Services) -> None:
         return still(found), still(issue_chip(ModelUrl.read(search).query.issue)), is_all
 
 
+_SKETCHED = {"startRow": 0, "endRow": 20}
+"""Rows that a window shows at first."""
+
+
 def sketch(services: Services, url: ModelUrl) -> Component | None:
-    """Build head and figures of the page; None without results, or for an unknown model."""
-    shown = tiles(services, url.filters.search) if url.llm_id and not url.unknown else None
+    """Build head, figures and first results; None without results, or for an unknown model."""
+    search = url.filters.search
+    shown = tiles(services, search) if url.llm_id and not url.unknown else None
     if shown is None:
         return None
-    strip = html.Div(html.Div(shown, className="tiles-frame"), className="model-strip")
-    return html.Div([page_head("Model", note(services, url.llm_id)), strip], className="page-body")
+    found = page_of_rows(services, search, {**_SKETCHED, "sortModel": url.sort_model})
+    table = sheet(_SKETCHED_COLUMNS, map(_sketch_row, found["rowData"]))
+    frames = [html.Div(shown, className="tiles-frame"), html.Div(className="issues-frame")]
+    screen = [
+        html.Div(frames, className="model-strip"),
+        html.Span(className="filters first-paint-controls"),
+        card("Results", table, note=count_note(services, search), class_name="results-card"),
+    ]
+    head = page_head("Model", note(services, url.llm_id))
+    body = html.Div(screen, className="results-and-details")
+    return html.Div(html.Div([head, body], className="first-screen"), className="model-page")
+
+
+_SKETCHED_COLUMNS = (
+    "Test ID", "Score", "Test Category", html.Th("Execution Time", className="number"),
+)  # fmt: skip
+
+
+def _sketch_row(result: dict[str, Any]) -> Component:
+    """Build what the table shows of a result that `page_of_rows` found."""
+    seconds = result["execution_time"]
+    return row(
+        result["test_id"],
+        score_badge(result["score"]),
+        result["test_category"],
+        number("n/a" if seconds is None else f"{seconds:,.2f} s"),
+    )

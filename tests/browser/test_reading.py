@@ -44,7 +44,7 @@ def test_models_are_shown_before_the_scripts_and_then_by_the_page(
 
 _NOTE_FIRST_PAINTS = """() => {
   window.painted = [];
-  const note = (element) => "firstPaint" in element.dataset && window.painted.push(element.innerText);
+  const note = (one) => "firstPaint" in one.dataset && window.painted.push(one.innerText);
   new MutationObserver((changes) => changes.forEach((each) => each.addedNodes.forEach(note)))
     .observe(document.body, { childList: true });
 }"""

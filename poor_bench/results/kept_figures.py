@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import orjson
 
 from poor_bench import prompts, statistics
+from poor_bench.results.figures import rank_results
 from poor_bench.results.parts import write_beside
 from poor_bench.safe_files import open_regular
 from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.ranking import Ranking
+from poor_bench.statistics.short_form import has_short_form
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pydantic import TypeAdapter
 
@@ -131,14 +134,41 @@ def compare_models(table: ResultTable, tests: Mapping[str, Test]) -> Comparison:
         table: All results of these tests, see `without_removed`.
         tests: By id.
     """
+
+    def compare() -> Comparison:
+        return compare_llms(table, groups={name: test.group for name, test in tests.items()})
+
+    return _of_all_models(table, tests, "pairs", Comparison, compare)
+
+
+def rank_models(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:
+    """Rank all models of a table, or read what is kept where that still holds.
+
+    Args:
+        table: All results of these tests, see `without_removed`.
+        tests: By id.
+    """
+    if has_short_form(tests):  # rests on more than rows and tests
+        return rank_results(table, tests)
+    return _of_all_models(table, tests, "ranking", Ranking, lambda: rank_results(table, tests))
+
+
+def _of_all_models(
+    table: ResultTable,
+    tests: Mapping[str, Test],
+    name: str,
+    kind: type[_Kept],
+    compute: Callable[[], _Kept],
+) -> _Kept:
+    """Read or compute what depends on the rows of all models."""
     basis = table.basis
-    names = [(name, basis.name_rows(name)) for name in table.find_values("llm_id")] if basis else ()
+    llm_ids = table.find_values("llm_id")
+    names = [(llm_id, basis.name_rows(llm_id)) for llm_id in llm_ids] if basis else ()
     about = [names, _describe_tests(tests)] if basis else None
-    file: KeptFile[Comparison] = KeptFile(basis, "pairs", Comparison, about)
+    file: KeptFile[_Kept] = KeptFile(basis, name, kind, about)
     known = file.read()
     if known is None:
-        groups = {test_id: test.group for test_id, test in tests.items()}
-        known = compare_llms(table, groups=groups)
+        known = compute()
         file.write(known)
     return known
 

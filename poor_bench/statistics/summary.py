@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.models.failure import FailureKind
@@ -314,9 +315,9 @@ def _add_counts(row: Summary, counts: TestCounts, *, is_runnable: bool) -> Summa
 
 
 def _count_parts(tests: Iterable[Test]) -> Counter[_Part]:
-    return Counter(
-        (class_id, level)
-        for test in tests
-        for class_id in (None, test.class_id)
-        for level in (None, test.level)
-    )
+    counts: Counter[_Part] = Counter()
+    alike = Counter((test.class_id, test.level) for test in tests)
+    for (class_id, level), n_tests in alike.items():
+        for part in product((None, class_id), (None, level)):
+            counts[part] += n_tests
+    return counts

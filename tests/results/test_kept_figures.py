@@ -16,11 +16,17 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results import index, kept_figures, settled
 from poor_bench.results.figures import without_removed
-from poor_bench.results.kept_figures import Figures, compare_models, summarise_models
+from poor_bench.results.kept_figures import (
+    Figures,
+    compare_models,
+    rank_models,
+    summarise_models,
+)
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import ResultStore
 from poor_bench.results.table import ResultTable
 from poor_bench.statistics.comparison import compare_llms
+from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy
 
@@ -203,6 +209,28 @@ def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.delattr(kept_figures, "compare_llms")
         assert compare_models(open_table(tmp_path), TESTS) == later
+
+
+def test_models_are_ranked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path)
+    table = open_table(tmp_path)
+    first = rank_models(table, TESTS)
+    assert first == rank_llms(table)
+    with monkeypatch.context() as patched:
+        patched.delattr(kept_figures, "rank_results")
+        assert rank_models(open_table(tmp_path), TESTS) == first
+    fewer = {name: TESTS[name] for name in "abc"}
+    some = open_table(tmp_path, fewer)
+    assert rank_models(some, fewer) == rank_llms(some) != first
+    add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], "20260102T000000-b")
+    assert rank_models(open_table(tmp_path), TESTS) == rank_llms(open_table(tmp_path))
+
+
+def test_what_rests_on_a_short_form_is_not_kept(tmp_path: Path) -> None:
+    fill(tmp_path)
+    short = {"a": replace(TESTS["a"], tags=("short",))}
+    rank_models(open_table(tmp_path), TESTS | short)
+    assert not [*tmp_path.rglob("figures.*")]
 
 
 _ROWS = st.lists(

@@ -21,10 +21,9 @@ from poor_bench.results.figures import (
     compute_reliability,
     count_stale,
     group_failures,
-    rank_results,
     without_removed,
 )
-from poor_bench.results.kept_figures import summarise_models
+from poor_bench.results.kept_figures import rank_models, summarise_models
 from poor_bench.results.table import ResultTable
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.runner.trial_states import TrialName
@@ -131,7 +130,7 @@ class StoredResults:
     def ranking(self) -> Ranking:
         """Rank all LLMs with results."""
         table, tests = self.table(), self.enabled_tests()
-        return self._ranking.get(table.version, lambda: rank_results(table, tests))
+        return self._ranking.get(table.version, lambda: rank_models(table, tests))
 
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,11 +81,10 @@ class WorkspaceWatch:
 
     def fingerprint(self) -> Fingerprint:
         """Build a value that changes with every edit of a file of the workspace."""
-        return tuple(
-            (str(path), status.st_size, status.st_mtime_ns)
-            for path in self._files()
-            if path.exists() and (status := path.stat())
-        )
+        folder = self._config.data_dir
+        plugins = (folder / "evaluators", folder / "issues", project_evaluators_folder())
+        files = (folder / TEST_CLASSES_FILE, folder / TESTS_FILE, llms_file(folder))
+        return tuple(_describe(chain(files, *map(_list_scripts, plugins))))
 
     def _open_anew(self) -> None:
         self._config = self._open_config()
@@ -97,10 +100,19 @@ class WorkspaceWatch:
             self._error = error
             raise
 
-    def _files(self) -> Iterator[Path]:
-        folder = self._config.data_dir
-        for name in (TEST_CLASSES_FILE, TESTS_FILE):
-            yield folder / name
-        yield llms_file(folder)
-        for plugins in (folder / "evaluators", folder / "issues", project_evaluators_folder()):
-            yield from sorted(plugins.glob("*.py"))
+
+def _list_scripts(folder: Path) -> list[os.DirEntry[str]]:
+    """List the plugins in a folder; without paths of their own, as every part of a page asks."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((each for each in entries if each.name.endswith(".py")), key=fspath)
+    except OSError:
+        return []
+
+
+def _describe(files: Iterable[Path | os.DirEntry[str]]) -> Iterator[tuple[str, int, int]]:
+    """Yield path, size and time of the last change of each file that exists."""
+    for file in files:
+        with suppress(OSError):
+            status = file.stat()
+            yield fspath(file), status.st_size, status.st_mtime_ns

@@ -72,6 +72,8 @@ def create_app(services: Services, access: Access | Guard) -> BundledDash:
     serve_texts(app.server, services.panel)
     serve_screenshots(app.server, services.suites)
     serve_alive(app.server)
+    app.server.before_request(services.requests.begin)
+    app.server.teardown_request(lambda _: services.requests.end())
     serve_first_answers(app, page_at, partial(write_paint, has_shell=False))
     protect(app, access if isinstance(access, Guard) else Guard(access, time.monotonic))
     compress(app.server)

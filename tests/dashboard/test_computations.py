@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
 from poor_bench.errors import ConfigError, StoreError
 from tests.waiting import wait_for
 
@@ -119,3 +119,42 @@ def test_values_that_were_not_used_for_long_are_computed_again() -> None:
     kept.get("c", lambda: 3)
     assert kept.get("a", lambda: 4) is None
     assert kept.get("b", lambda: 5) == 5
+
+
+def test_what_is_computed_goes_on_while_nothing_is_asked() -> None:
+    requests = Requests(longest_s=PATIENCE_S)
+    requests.begin()
+    requests.end()
+    requests.give_way()
+
+
+def test_what_is_computed_waits_for_the_end_of_a_request_and_of_those_in_it() -> None:
+    requests = Requests(longest_s=PATIENCE_S)
+    steps: list[str] = []
+    for _ in range(2):
+        requests.begin()
+    thread = threading.Thread(target=lambda: (requests.give_way(), steps.append("computed")))
+    thread.start()
+    requests.end()
+    steps.append("answered")
+    requests.end()
+    thread.join(PATIENCE_S)
+    assert steps == ["answered", "computed"]
+
+
+def test_work_goes_on_however_long_a_request_takes() -> None:
+    requests = Requests(longest_s=0.01)
+    requests.begin()
+    requests.give_way()
+
+
+def test_a_request_that_waits_for_a_value_does_not_hold_it_up() -> None:
+    requests = Requests(longest_s=PATIENCE_S)
+    background: Computations[int] = Computations(patience_s=PATIENCE_S, requests=requests)
+
+    def compute() -> int:
+        requests.give_way()
+        return 7
+
+    requests.begin()
+    assert background.ask("a", 1, compute) == Computed(value=7, is_current=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -43,6 +44,56 @@ class Kept(Generic[V]):
             return known.values[0]
 
 
+class Requests:
+    """Knows when a page waits for the server, so that what is computed in threads gives way.
+
+    Args:
+        longest_s: How long one call of `give_way` waits at most, so that work goes on.
+    """
+
+    def __init__(self, *, longest_s: float = 1.0) -> None:
+        self._longest_s = longest_s
+        self._changed = threading.Condition()
+        self.n_open = 0
+        """Requests that are being answered, and do not wait for what is computed."""
+        self._own = threading.local()
+
+    def begin(self) -> None:
+        """Note that this thread answers a request; requests within one another count each."""
+        self._own.depth = self._depth() + 1
+        self._add(1)
+
+    def end(self) -> None:
+        """Note that a request of this thread is answered, if one was noted."""
+        if self._depth():
+            self._own.depth -= 1
+            self._add(-1)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Leave out this thread while it waits for what is computed: else both would wait."""
+        depth = self._depth()
+        self._add(-depth)
+        try:
+            yield
+        finally:
+            self._add(depth)
+
+    def give_way(self) -> None:
+        """Wait until no request is being answered."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.n_open == 0, self._longest_s)
+
+    def _depth(self) -> int:
+        return getattr(self._own, "depth", 0)
+
+    def _add(self, number: int) -> None:
+        if number:
+            with self._changed:
+                self.n_open += number
+                self._changed.notify_all()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed(Generic[V]):
     """What is known by now."""
@@ -68,9 +119,13 @@ class Computations(Generic[V]):
     Args:
         patience_s: How long `ask` waits, so that small workspaces are answered at once.
         n_kept: How many topics are kept.
+        requests: What the computations give way to; None where they do not.
     """
 
-    def __init__(self, *, patience_s: float = 0.25, n_kept: int = 16) -> None:
+    def __init__(
+        self, *, patience_s: float = 0.25, n_kept: int = 16, requests: Requests | None = None
+    ) -> None:
+        self._requests = requests or Requests()
         self._patience_s = patience_s
         self._lock = threading.Lock()
         self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
@@ -95,7 +150,8 @@ class Computations(Generic[V]):
                 work.thread.start()
             thread = work.thread
         if thread is not None:
-            thread.join(self._patience_s)
+            with self._requests.waiting():
+                thread.join(self._patience_s)
         with self._lock:
             is_current = work.done == version
             if is_current and work.error is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
 from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_reports import ItemReport
@@ -58,6 +58,7 @@ class IssueReports:
         ratings: RatedAnswers,
         wait_for_items: Callable[[], ItemReport],
         is_running: Callable[[], bool],
+        requests: Requests,
     ) -> None:
         """Look for nothing yet.
 
@@ -68,13 +69,15 @@ class IssueReports:
                 others are not.
             wait_for_items: Waits for the analysis of tests by results.
             is_running: True while a run goes on: then the report would be outdated at once.
+            requests: What the report of all LLMs gives way to.
         """
         self._files = files
         self._results = results
         self._ratings = ratings
         self._wait_for_items = wait_for_items
         self._is_running = is_running
-        self._report: Computations[IssueReport] = Computations()
+        self._requests = requests
+        self._report: Computations[IssueReport] = Computations(requests=requests)
         self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
         self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
 
@@ -166,7 +169,9 @@ class IssueReports:
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
-            return _build_report(self._open_texts(table, folder), workspace, known)
+            texts = self._open_texts(table, folder)
+            texts.follow(lambda _: self._requests.give_way())
+            return _build_report(texts, workspace, known)
 
         return self._report.ask("issues", version, build)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.config.load import llms_file, load_llms
 from poor_bench.dashboard.services.compare_service import CompareService
+from poor_bench.dashboard.services.computations import Requests
 from poor_bench.dashboard.services.console_runs import ConsoleRun
 from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
@@ -52,6 +53,7 @@ class Services:
         llms: Names of models, whether they can be reached, one prompt.
         runs: Starts, steers and shows runs.
         plans: What a run would do, before it starts.
+        requests: What is answered now; what takes long in the background gives way to it.
         last_run: What the last run changed.
         trends: Scores of each model over its runs.
         suites: Runs of suites of cases for agents.
@@ -69,7 +71,8 @@ class Services:
             busy=self._judging,
             starting=starting,
         )
-        self.tests = TestReports(self.files, self.results)
+        self.requests = Requests()
+        self.tests = TestReports(self.files, self.results, self.requests)
         self.edits = TestEdits(self.files)
         self.ratings = RatedAnswers(self.files, self.results)
         self.issues = IssueReports(
@@ -78,6 +81,7 @@ class Services:
             self.ratings,
             self.tests.wait,
             lambda: self.runs.state().is_active,
+            self.requests,
         )
         self.trials = TrialSearch(self.files, self.results, self.issues, self.ratings)
         self.panel = PanelResults(self.files, self.results, self.trials, open_config)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Requests
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_findings import (
     FindingGroup,
@@ -71,11 +71,12 @@ class FoundFindings:
 class TestReports:
     """Keeps both for the newest state of the files; shared by all browsers."""
 
-    def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
+    def __init__(self, files: WorkspaceWatch, results: StoredResults, requests: Requests) -> None:
         self._files = files
+        self._requests = requests
         self._stored = results
         self._faults: Computations[FoundFaults] = Computations()
-        self._items: Computations[ItemReport] = Computations()
+        self._items: Computations[ItemReport] = Computations(requests=requests)
         self._lock = threading.Lock()
         self._findings: tuple[tuple[object, ...], FoundFindings] | None = None
         self._cheats: Computations[Sequence[CheatScore]] = Computations()
@@ -113,7 +114,10 @@ class TestReports:
         table, workspace = self._stored.table(), self._files.workspace()
         version = (table.version, workspace.version)
         paths = self._files.config().store.paths
-        return self._items.ask("items", version, lambda: _analyse_items(paths, table, workspace))
+        requests = self._requests
+        return self._items.ask(
+            "items", version, lambda: _analyse_items(paths, table, workspace, requests)
+        )
 
     def findings(self) -> Computed[FoundFindings]:
         """List what is wrong with each test, as far as it is known by now.
@@ -172,8 +176,12 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     )
 
 
-def _analyse_items(paths: StorePaths, table: ResultTable, workspace: Workspace) -> ItemReport:
-    known = read_item_analysis(paths, table, workspace.tests_by_id)
+def _analyse_items(
+    paths: StorePaths, table: ResultTable, workspace: Workspace, requests: Requests
+) -> ItemReport:
+    known = read_item_analysis(
+        paths, table, workspace.tests_by_id, on_read=lambda _: requests.give_way()
+    )
     return ItemReport(
         items={item.test_id: item for item in known.items},
         orders={order.class_id: order for order in known.orders},

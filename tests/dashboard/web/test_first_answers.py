@@ -127,6 +127,23 @@ def test_the_first_answers_need_leave_as_all_others_do(workspace_files: Workspac
     assert ShellIds.PAGE in text
 
 
+def test_no_request_is_open_once_all_are_answered_or_refused(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = services_with(workspace_files, {"one": [1, 0, 1]})
+    access = Access(host="127.0.0.1", port=8050, token="t" * 20, session="s" * 20)
+    client = create_app(services, access).server.test_client(use_cookies=False)
+    assert client.get("/_first?path=/", headers=HOST).status_code == 401
+    cookie = HOST | {"Cookie": f"{access.cookie}={access.session}"}
+    open_now: list[int] = []
+    monkeypatch.setattr(
+        services.tests, "floor", lambda: open_now.append(services.requests.n_open) or []
+    )
+    assert client.get("/_first?path=/", headers=cookie).data
+    assert max(open_now) > 0
+    assert services.requests.n_open == 0
+
+
 def test_who_guesses_passwords_here_does_not_keep_others_from_first_answers(
     workspace_files: WorkspaceFiles,
 ) -> None:

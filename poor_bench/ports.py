@@ -104,11 +104,17 @@ class BatchState(StrEnum):
     """How far a batch is at its provider."""
 
     RUNNING = "running"
+    CANCELLING = "cancelling"
     ENDED = "ended"
     EXPIRED = "expired"
     CANCELLED = "cancelled"
     FAILED = "failed"
     """The provider refused the batch as a whole; nothing was answered or paid."""
+
+    @property
+    def is_final(self) -> bool:
+        """True if nothing more is answered."""
+        return self not in {BatchState.RUNNING, BatchState.CANCELLING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -270,6 +270,8 @@ def _join(before: Collected, now: Collected) -> Collected:
 def describe_progress(views: list[BatchView]) -> str:
     """Say how far the open batches are."""
     known = [view.progress for view in views if view.progress]
+    if not known:
+        return f"{write_count(len(views), 'batch')} open, progress unknown"
     n_done = sum(progress.n_done for progress in known)
     n_items = sum(len(view.note.items) for view in views)
     batches = write_count(len(views), "batch")

@@ -84,6 +84,7 @@ _CALL = "/v1/chat/completions"
 _MARK = "poor_bench_batch"
 """Name of our key among the metadata of a batch."""
 _STATES = {
+    "cancelling": BatchState.CANCELLING,
     "completed": BatchState.ENDED,
     "expired": BatchState.EXPIRED,
     "cancelled": BatchState.CANCELLED,
@@ -236,6 +237,7 @@ def _build_form(name: str, content: bytes) -> bytes:
 
 
 _PATH = "/v1/messages/batches"
+_PROCESSING = {"canceling": BatchState.CANCELLING, "ended": BatchState.ENDED}
 _COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
 
 
@@ -269,7 +271,7 @@ class AnthropicBatches(_Batches):
             batch_id, progress = read_id(batch), _read_progress(batch)
             if progress.n_items != n_items or batch_id in known:
                 continue
-            if progress.state is BatchState.RUNNING:
+            if not progress.state.is_final:
                 unclear.append(batch_id)
             elif self._begins_with(key, progress, control):
                 return BatchLookup(batch_id=batch_id)
@@ -315,11 +317,11 @@ class AnthropicBatches(_Batches):
 def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
     counts = mapping_at(batch, "request_counts")
     by_name = {name: count_at(counts, name) or 0 for name in _COUNTS}
-    has_ended = text_at(batch, "processing_status") == "ended"
+    state = _PROCESSING.get(text_at(batch, "processing_status"), BatchState.RUNNING)
     n_items = sum(by_name.values())
     return BatchProgress(
-        state=BatchState.ENDED if has_ended else BatchState.RUNNING,
+        state=state,
         n_done=n_items - by_name["processing"],
         n_items=n_items,
-        files=(f"{_PATH}/{read_id(batch)}/results",) if has_ended else (),
+        files=(f"{_PATH}/{read_id(batch)}/results",) if state.is_final else (),
     )

@@ -256,6 +256,10 @@ def test_a_cancelled_batch_gives_its_answers_and_frees_its_other_tests(
     code, done = call_json(folder, capsys, "batches", "cancel", batch.id)
     assert (code, batch.status) == (0, "cancelling")
     assert "cancelled" in done["batches"][0]["outcome"]
+    _, shown = call_json(folder, capsys, "batches", "list")
+    assert shown["batches"][0]["state"] == "cancelling"
+    assert call(folder, "run") == 0
+    assert stored(folder) == []
     for request in batch.requests[2:]:
         batch.outcomes[request["custom_id"]] = "canceled"
     batch.status = "in_progress"
@@ -278,6 +282,7 @@ def test_a_batch_of_another_account_is_named_and_can_be_given_up(
     assert call(folder, "run") == 3
     shown = capsys.readouterr()
     assert "is not known to this account" in shown.err
+    assert "1 batch open, progress unknown" in shown.out
     assert call(folder, "status") == 3
     assert call(folder, "batches", "cancel", "--all") == 3
     assert stored(folder) == []

@@ -161,7 +161,7 @@ def test_anthropics_client_lists_and_cancels_alike(
     api.cancel(ids[0], CONTROL)
     theirs = anthropic_client.messages.batches.retrieve(ids[0])
     assert theirs.processing_status == "canceling"
-    assert api.look(ids[0], CONTROL).state is BatchState.RUNNING
+    assert api.look(ids[0], CONTROL).state is BatchState.CANCELLING
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -17,7 +17,7 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Message, sum_known
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
-from poor_bench.ports import BatchApi, BatchLookup, BatchProgress, BatchState
+from poor_bench.ports import BatchApi, BatchLookup, BatchProgress
 from poor_bench.prompts import request_fingerprint
 from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 from poor_bench.runs.batch_notes import BatchedTrial, BatchNote, BatchNotes, SentRequest, new_key
@@ -258,7 +258,7 @@ class BatchView:
     @property
     def is_ready(self) -> bool:
         """True if its answers can be collected."""
-        return self.progress is not None and self.progress.state is not BatchState.RUNNING
+        return self.progress is not None and self.progress.state.is_final
 
     @property
     def state(self) -> str:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -51,6 +52,7 @@ def discard_output() -> None:
 
 
 _LAST_MOMENT_S = 1.0
+_NO_MORE = 0
 
 
 @contextmanager
@@ -59,25 +61,33 @@ def stop_on_signal(control: RunControl) -> Iterator[None]:
 
     Answers that are there already are given a moment to be scored and stored even then.
     """
+    # A handler interrupts this thread anywhere, also where it holds the lock of a stream or of a
+    # thread that starts: so it only passes the signal on, to a thread that may wait for them.
+    signals: SimpleQueue[int] = SimpleQueue()
+    thread = threading.Thread(target=_obey, args=(signals, control), daemon=True)
+    thread.start()
 
-    def leave_soon(code: int) -> None:
-        control.wait_until_idle(_LAST_MOMENT_S)
-        _leave_at_once(code)
+    def pass_on(number: int, _frame: object) -> None:
+        signals.put(number)
 
-    def stop(number: int, _frame: object) -> None:
-        if control.cancelled():
-            # In another thread: this one stores the results that are waited for.
-            threading.Thread(target=leave_soon, args=(128 + number,), daemon=True).start()
-            return
-        control.cancel()
-        click.echo("\nStopping: completed trials are stored. Ctrl-C again stops at once.", err=True)
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    handled = (signal.SIGINT, signal.SIGTERM)
+    previous = {number: signal.signal(number, pass_on) for number in handled}
     try:
         yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        signals.put(_NO_MORE)
+        thread.join()
+
+
+def _obey(signals: SimpleQueue[int], control: RunControl) -> None:
+    while (number := signals.get()) != _NO_MORE:
+        if control.cancelled():
+            control.wait_until_idle(_LAST_MOMENT_S)
+            _leave_at_once(128 + number)
+        control.cancel()
+        click.echo("\nStopping: completed trials are stored. Ctrl-C again stops at once.", err=True)
 
 
 def _leave_at_once(code: int) -> None:

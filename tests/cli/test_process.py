@@ -45,3 +45,39 @@ def test_threads_that_must_finish_are_waited_for() -> None:
         check=False,
     )
     assert (process.returncode, process.stdout) == (3, "finished\n")
+
+
+_STOP_WHILE_WRITING = """
+import io, signal, sys, threading
+from poor_bench.cli.process import stop_on_signal
+from poor_bench.pool.control import RunControl
+
+class Stream(io.StringIO):
+    lock, owner = threading.Lock(), None
+    def write(self, text):
+        assert self.owner != threading.get_ident(), "reentrant call, as io.BufferedWriter says"
+        with self.lock:
+            self.owner = threading.get_ident()
+            try:
+                super().write(text)
+                if text == "1 of 4":
+                    signal.raise_signal(signal.SIGINT)
+            finally:
+                self.owner = None
+
+sys.stderr, control = Stream(), RunControl()
+with stop_on_signal(control):
+    print("1 of 4", end="", file=sys.stderr)
+print(control.cancelled(), "Stopping" in sys.stderr.getvalue())
+"""
+
+
+def test_a_signal_stops_a_run_also_while_it_writes() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", _STOP_WHILE_WRITING],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.stdout == "True True\n", process.stderr

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from poor_bench.cluster.definitions import collect_definitions
@@ -165,35 +165,44 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
     target = split_address(address)
     distributed = import_extra("distributed", "--cluster needs", REQUIREMENT)
     _silence_dask()
-    if isinstance(target, int):
-        target = distributed.LocalCluster(
-            n_workers=target,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            memory_limit=None,
-            silence_logs=logging.CRITICAL,
-        )
-    made: SimpleQueue[Client | Exception] = SimpleQueue()
+    with ExitStack() as on_failure:
+        if isinstance(target, int):
+            target = on_failure.enter_context(
+                distributed.LocalCluster(
+                    n_workers=target,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=":0",
+                    memory_limit=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        try:
+            client = _connect(partial(distributed.Client, target, timeout=connect_s), 2 * connect_s)
+        except Exception as error:
+            raise ConfigError(
+                f"the cluster at {address} does not answer: {_describe_silence(error)}",
+                hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
+            ) from error
+        on_failure.pop_all()
+        return client
+
+
+def _connect(make: Callable[..., Client], timeout_s: float) -> Client:
+    """Make a client in a thread: dask waits without end for a server that says nothing."""
+    made: Future[Client] = Future()
 
     def connect() -> None:
         try:
-            made.put(distributed.Client(target, timeout=connect_s, set_as_default=False))
-        except Exception as error:  # noqa: BLE001 - told below, whatever it is
-            made.put(error)
+            made.set_result(make(set_as_default=False))
+        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+            made.set_exception(error)
 
-    # in a thread: dask waits without end for a server that accepts and says nothing
     threading.Thread(target=connect, name="cluster connect", daemon=True).start()
     try:
-        client = made.get(timeout=2 * connect_s)
-    except Empty:
-        client = TimeoutError(f"nothing was said within {2 * connect_s:g} s")
-    if isinstance(client, Exception):
-        raise ConfigError(
-            f"the cluster at {address} does not answer: {_describe_silence(client)}",
-            hint="Start a scheduler with `dask scheduler`, and check address and firewall.",
-        ) from client
-    return client
+        return made.result(timeout_s)
+    except TimeoutError:
+        raise TimeoutError(f"nothing was said within {timeout_s:g} s") from None
 
 
 def _describe_silence(error: Exception) -> str:

@@ -7,12 +7,15 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from poor_bench import extras
 from poor_bench.cli.main import main
+from poor_bench.cluster import cluster
 from poor_bench.cluster.cluster import open_client, split_address
 from poor_bench.cluster.definitions import OpenedDefinitions, collect_definitions
 from poor_bench.errors import ConfigError, MissingExtraError, ProviderError
@@ -79,6 +82,37 @@ def test_missing_extra_says_what_to_install(
     with pytest.raises(MissingExtraError, match="--cluster needs the package distributed") as told:
         open_client("local:2")
     assert "pip install" in told.value.hint
+
+
+class FakeDask:
+    """Starts a cluster; a connection to it ends as told."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.n_running = 0
+        self._error = error
+
+    @contextmanager
+    def LocalCluster(self, **_options: object) -> Iterator[str]:  # noqa: N802 - the name of dask's
+        self.n_running += 1
+        try:
+            yield "started"
+        finally:
+            self.n_running -= 1
+
+    def Client(self, *_arguments: object, **_options: object) -> None:  # noqa: N802
+        raise self._error
+
+
+@pytest.mark.parametrize("error", [OSError("refused"), KeyboardInterrupt()])
+def test_a_cluster_of_ours_ends_where_it_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    dask = FakeDask(error)
+    monkeypatch.setattr(cluster, "import_extra", lambda *_: dask)
+    monkeypatch.setattr(cluster, "_connect", lambda make, _timeout_s: make())
+    with pytest.raises((ConfigError, KeyboardInterrupt)):
+        open_client("local:2")
+    assert not dask.n_running
 
 
 def test_dask_is_not_imported_without_the_option() -> None:

@@ -223,8 +223,10 @@ class _PoolRun(Generic[Item, Value]):
                 if not self._n_expected and not any(queue.turn for queue in queues):
                     break
                 yield from self._hear()
-        except BaseException:
+        except BaseException as error:
             self.control.cancel()
+            if isinstance(error, KeyboardInterrupt):
+                self._n_expected = 0  # it may have come between counting a job and starting it
             raise
         finally:
             self._wait_for_all()

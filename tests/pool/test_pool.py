@@ -250,6 +250,19 @@ def test_leaving_early_cancels_the_jobs_under_way_and_waits_for_them() -> None:
     assert control.wait_until_idle(0)
 
 
+def test_ctrl_c_between_counting_a_job_and_starting_it_ends_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadExecutor, "submit", interrupt)
+    control = RunControl()
+    with pytest.raises(KeyboardInterrupt):
+        events_of([work(None, range(3))], control=control)
+    assert control.cancelled()
+
+
 def test_threads_are_used_again() -> None:
     executor, done = ThreadExecutor(), threading.Event()
     idents: set[int] = set()

@@ -291,6 +291,8 @@ def _print_merge(app: AppContext, merged: Merged) -> None:
         print_table(_build_row(run) for run in merged.runs)
     for each in merged.found.passed_over:
         say(f"Not used: {each.path} {each.reason}")
+    for path in (path for run in merged.runs for path in run.cut):
+        say(f"Cut off: {path} ends in the middle of a line. If the original is longer, merge that.")
     for reason, count in sorted(merged.skipped.items()):
         say(f"Skipped: {write_count(count, 'result')}: {reason}{_advise(reason)}")
     verb = "Took" if merged.is_done else "Would take"
@@ -337,6 +339,7 @@ def _build_json(app: AppContext, merged: Merged) -> dict[str, Any]:
                 "n_taken": run.n_taken,
                 "n_known": run.n_known,
                 "n_damaged": run.n_damaged,
+                "cut": [str(path) for path in run.cut],
                 "skipped": dict(sorted(run.skipped.items())),
             }
             for run in merged.runs

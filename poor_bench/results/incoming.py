@@ -48,6 +48,8 @@ class TakenRun:
     """Results that were here before or came twice."""
     n_damaged: int = 0
     """Lines that are not readable."""
+    cut: list[Path] = field(default_factory=list)
+    """Files that end in the middle of a line: of a run that was killed, or copied in part."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Results that were left, by reason."""
 
@@ -129,6 +131,8 @@ class Incoming:
                 if self._is_taken(run, dict(record)):
                     yield _SEPARATOR.join((*_key(record), _BROUGHT))
             run.n_damaged += len(damaged)
+            if _is_cut(file.path):
+                run.cut.append(file.path)
 
     def _is_taken(self, run: TakenRun, record: dict[str, Any]) -> bool:
         try:
@@ -146,6 +150,13 @@ def _read(path: Path, tell_damaged: Callable[[int], None]) -> Iterator[dict[str,
     with os_errors_told(path), open_regular(path) as stream:
         for line in read_journal(stream, tell_damaged):
             yield line.record
+
+
+def _is_cut(path: Path) -> bool:
+    with os_errors_told(path), open_regular(path) as stream:
+        n_bytes = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, n_bytes - 1))
+        return stream.read(1) not in {b"", b"\n"}
 
 
 def _key(record: dict[str, Any]) -> tuple[bytes, bytes, bytes]:

@@ -138,8 +138,14 @@ def test_results_of_another_model_under_the_same_name_are_skipped(
 
 def test_file_that_was_cut_gives_what_is_whole(folder: Path, call: Callable[..., Any]) -> None:
     file = run_elsewhere(folder, call)
-    file.write_bytes(file.read_bytes()[:-60])
-    assert call(folder, "results", "merge", file, "--json")["n_taken"] == 5
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-60])
+    merged = call(folder, "results", "merge", file, "--json")
+    assert (merged["n_taken"], merged["runs"][0]["cut"]) == (5, [str(file)])
+    assert call(folder, "results", "merge", file) == ""
+    file.write_bytes(whole)
+    merged = call(folder, "results", "merge", file, "--json")
+    assert (merged["n_taken"], merged["runs"][0]["cut"]) == (1, [])
 
 
 def write_newer_format(file: Path) -> Path:

@@ -123,6 +123,7 @@ def test_preview_changes_nothing_and_tells_what_would_be_taken(tmp_path: Path) -
     files = find_run_files([tmp_path / "from"]).files
     first, second = Incoming(open_test_store(tmp_path / "to"), files, find_fault).preview()
     assert (first.n_taken, first.n_damaged, second.n_taken) == (2, 0, 0)
+    assert (first.cut, second.cut) == ([path], [])
     assert second.skipped == {OTHER: 1}
     assert not read_folder(tmp_path / "to")
 

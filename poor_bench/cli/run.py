@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli import batches
+from poor_bench.cli import batch_runs
 from poor_bench.cli.context import AppContext, cluster_option, next_step, pass_app, use_cluster
 from poor_bench.cli.options import (
     dry_run_option,
@@ -194,13 +194,11 @@ def _run(runner: WorkspaceRunner, plan: Plan, *, quiet: bool) -> EndedRun:
 
 
 def _collect(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -> Collected:
-    from poor_bench.cli.batches import collect, print_collected, print_problems
-
     agree_on_sandbox(app, runner.batches.list_tests())
-    collected = collect(runner, quiet=quiet)
-    print_problems(collected.problems)
+    collected = batch_runs.collect(runner, quiet=quiet)
+    batch_runs.print_problems(collected.problems)
     if not quiet:
-        print_collected(collected)
+        batch_runs.print_collected(collected)
     return collected
 
 
@@ -210,18 +208,18 @@ def _submit(
     """Submit what is pending, and wait for all answers if that is wanted."""
     from poor_bench.runner.batches.collect import Collected
 
-    done = batches.submit(runner, plan, wishes.max_cost)
+    done = batch_runs.submit(runner, plan, wishes.max_cost)
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if not wishes.as_json:
-        batches.print_submission(done, lambda llm_id: names.get(llm_id, llm_id))
-    batches.print_problems(done.problems)
+        batch_runs.print_submission(done, lambda llm_id: names.get(llm_id, llm_id))
+    batch_runs.print_problems(done.problems)
     if wishes.waits and runner.has_batches:
-        collected = batches.wait(runner, collected or Collected(), quiet=wishes.as_json)
+        collected = batch_runs.wait(runner, collected or Collected(), quiet=wishes.as_json)
         if not wishes.as_json:
-            batches.print_collected(collected)
+            batch_runs.print_collected(collected)
     if wishes.as_json:
-        found = batches.collected_to_json(collected)
-        print_json({**batches.submission_to_json(done), "collected": found})
+        found = batch_runs.collected_to_json(collected)
+        print_json({**batch_runs.submission_to_json(done), "collected": found})
     elif done.notes and not wishes.waits:
         click.echo(f"Collect the answers later: {next_step('run')}")
     if collected and collected.is_stopped:
@@ -234,13 +232,13 @@ def _stop_after_collecting(
     runner: WorkspaceRunner, plan: Plan, collected: Collected, *, as_json: bool
 ) -> int:
     """End before what a batch did not answer is run live, at the full price."""
-    from poor_bench.cli.batches import collected_to_json, print_pending_again
-
     if as_json:
-        result = run_to_json(runner, plan, None) | {"collected": collected_to_json(collected)}
+        result = run_to_json(runner, plan, None) | {
+            "collected": batch_runs.collected_to_json(collected)
+        }
         print_json(result | {"n_pending": plan.n_items})
     elif collected.n_failed:
-        print_pending_again(collected)
+        batch_runs.print_pending_again(collected)
     return 130 if collected.is_stopped else 3
 
 
@@ -253,9 +251,7 @@ def _report(
     as_json: bool,
 ) -> int:
     if as_json:
-        from poor_bench.cli.batches import collected_to_json
-
-        found = {"collected": collected_to_json(collected)}
+        found = {"collected": batch_runs.collected_to_json(collected)}
         print_json(run_to_json(runner, plan, ended) | found)
     else:
         print_run_summary(runner, plan, ended)

@@ -74,7 +74,7 @@ def _collect_batches(app: AppContext, runner: WorkspaceRunner, *, quiet: bool) -
 
     No model is asked: answers that one judges wait for the next run.
     """
-    from poor_bench.cli.batches import collect, print_collected, print_problems
+    from poor_bench.cli.batch_runs import collect, print_collected, print_problems
     from poor_bench.runs.turn import RunTurn
 
     turn = RunTurn(app.store.paths.history)

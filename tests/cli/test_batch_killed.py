@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
-from poor_bench.runner.batches import at_provider
+from poor_bench.runner.batches import observe
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers.batch_format import BatchServer
@@ -28,7 +28,7 @@ N_TESTS = 6
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    monkeypatch.setattr(at_provider, "_LOOK_AGAIN_S", 0.0)
+    monkeypatch.setattr(observe, "_LOOK_AGAIN_S", 0.0)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, "sk-test-0123456789abcdef")
     batches = BatchServer()

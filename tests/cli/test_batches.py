@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.cli import batches
+from poor_bench.cli import batch_runs
 from poor_bench.cli.main import main
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
@@ -145,7 +145,7 @@ def test_waiting_shows_progress_and_ends_with_the_answers(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batches, "POLL_S", 0.0)
+    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
     looked: list[Request] = []
 
     def end_at_the_third_look(request: Request) -> None:

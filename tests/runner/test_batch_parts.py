@@ -15,8 +15,8 @@ from poor_bench.errors import StoreError
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.batches.at_provider import PricedItem, split
-from poor_bench.runner.batches.collect import index_answers
+from poor_bench.runner.batches.answers import index_answers
+from poor_bench.runner.batches.submit import PricedItem, split
 from poor_bench.runner.plan import WorkItem
 from poor_bench.runs.batch_notes import (
     BatchedTrial,

@@ -14,8 +14,9 @@ from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
 from poor_bench.prompts import build_request
 from poor_bench.results.store import ResultStore
-from poor_bench.runner.batches.at_provider import BatchObserver, PricedItem, Submission, Submitter
 from poor_bench.runner.batches.collect import BatchCollector, Collected, CollectJobs
+from poor_bench.runner.batches.observe import BatchObserver
+from poor_bench.runner.batches.submit import PricedItem, Submission, Submitter
 from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.run import Run
 from poor_bench.runner.scorer import Scorer

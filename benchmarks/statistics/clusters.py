@@ -11,6 +11,12 @@ The method was chosen while looking at these figures, so they flatter. The held-
 part in that: other sizes, means and likeness, and abilities from a logit-normal distribution, which
 is not the one that the interval assumes.
 
+Of two equal models few groups differ where both are nearly always right. "Groups tell" is the
+coverage of an interval that rules equality out as soon as four of the ten groups differ and all do
+so one way, or sign flips by group (mid-p) do. Three groups cannot: of two equal models whose groups
+differ in 44 % of all cases, 10 % show that. So where this figure is above 97 %, so is that of any
+interval that covers 93 % elsewhere.
+
 "Who knows the law" is the coverage of an interval that knows the distribution of the mean seen but
 for its place: with ten groups a mean has so few values that even this one cannot always cover 93 %
 to 97 %. Its limits are those of mid p-values.
@@ -138,11 +144,20 @@ def _simulate_named(runs: int) -> Iterator[Figure]:
         found = [estimate_paired_difference(row, groups) for row in differences.tolist()]
         p_values = sign_flip_p_values(differences.T, groups=groups)
         label = f"{name}, mean {mean}"
+        told = (p_values < 0.05) | _do_groups_agree(differences, sizes)
         goal = {"at_least": 0.93, "at_most": 0.97}
         yield measure_share(f"{label}: mean covers", _count_hits(means, mean), runs, **goal)
         yield measure_share(f"{label}: difference covers", _count_hits(found, 0.0), runs, **goal)
+        yield measure_share(f"{label}: groups tell", int((~told).sum()), runs)
         hits = int((p_values < 0.05).sum())
         yield measure_share(f"{label}: type I error", hits, runs, at_most=0.06)
+
+
+def _do_groups_agree(differences: Scores, sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """True for each run in which at least four groups differ, and all do so one way."""
+    sums = np.add.reduceat(differences, np.cumsum([0, *sizes[:-1]]), axis=1)
+    better, worse = (sums > 0).sum(axis=1), (sums < 0).sum(axis=1)
+    return np.asarray((np.maximum(better, worse) >= 4) & (np.minimum(better, worse) == 0))
 
 
 def _draw_pair(

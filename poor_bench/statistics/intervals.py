@@ -39,6 +39,31 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
+def estimate_by_groups(
+    value: float,
+    limits: tuple[float, float],
+    *,
+    n_groups: int,
+    n_tests: int,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate:
+    """Build the estimate of a mean of tests in groups; all stays within bounds, around the value.
+
+    Example:
+        >>> estimate_by_groups(0.9, (0.5, 1.2), n_groups=3, n_tests=3, bounds=(0, 1))
+        Estimate(value=0.9, low=0.5, high=1, n=3, n_tests=None)
+    """
+    lowest, highest = bounds
+    value = min(highest, max(lowest, value))
+    return Estimate(
+        value=value,
+        low=max(lowest, min(value, limits[0])),
+        high=min(highest, max(value, limits[1])),
+        n=n_groups,
+        n_tests=None if n_groups == n_tests else n_tests,
+    )
+
+
 def write_basis(n_tests: int, n_groups: int | None = None) -> str:
     """Write on how many tests a figure rests, and in how many groups they are if in fewer.
 
@@ -242,6 +267,7 @@ def guard_against_unseen(
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     all_alike: bool = False,
+    unlike: float = 0.0,
 ) -> tuple[float, float]:
     """Widen an interval for extreme values that so few observations may have missed.
 
@@ -258,13 +284,14 @@ def guard_against_unseen(
         n: Independent observations, at least 1; need not be whole.
         bounds: Smallest and largest possible value.
         all_alike: True if the values are all the same; then nothing fades.
+        unlike: Least share of the values to be allowed for at either bound.
 
     Returns:
         Lower and upper limit, within `bounds` if `limits` are.
     """
     low, high = limits
     weight = 1.0 if all_alike else min(1.0, max(0.0, (30 - n) / 15))
-    unseen = 1 - (2 * TAIL) ** (1 / n)
+    unseen = max(unlike, 1 - (2 * TAIL) ** (1 / n))
     lowest, highest = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
     return low - weight * max(0.0, low - lowest), high + weight * max(0.0, highest - high)
 

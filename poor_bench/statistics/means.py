@@ -15,6 +15,7 @@ from poor_bench.statistics.groups import (
 )
 from poor_bench.statistics.intervals import (
     Estimate,
+    estimate_by_groups,
     guard_against_unseen,
     mid_p_interval,
     stretch_by_skew,
@@ -79,7 +80,9 @@ def estimate_mean(sums: Sums) -> Estimate:
     else:
         limits = _find_limits(measure_spread(sums))
         limits = weigh_few_groups(limits, sums)
-    return _build_estimate(sums.mean, limits, n_groups=sums.n_groups, n_tests=n)
+    return estimate_by_groups(
+        sums.mean, limits, n_groups=sums.n_groups, n_tests=n, bounds=(0.0, 1.0)
+    )
 
 
 def _check(scores: Sequence[float]) -> None:
@@ -87,19 +90,6 @@ def _check(scores: Sequence[float]) -> None:
         raise ValueError("a mean needs at least one score")
     if not (min(scores) >= 0 and max(scores) <= 1) or math.isnan(sum(scores)):
         raise ValueError("scores must be from 0 to 1")
-
-
-def _build_estimate(
-    mean: float, limits: tuple[float, float], *, n_groups: int, n_tests: int
-) -> Estimate:
-    value = min(1.0, mean)
-    return Estimate(
-        value=value,
-        low=max(0.0, min(value, limits[0])),
-        high=min(1.0, max(value, limits[1])),
-        n=n_groups,
-        n_tests=None if n_groups == n_tests else n_tests,
-    )
 
 
 def _find_limits(spread: Spread) -> tuple[float, float]:
@@ -174,8 +164,12 @@ def estimate_stratified_mean(
         _check(scores)
     n_tests = sum(map(len, scores_by_class.values()))
     spread = _pool_classes(scores_by_class, shares, groups)
-    return _build_estimate(
-        spread.mean, _find_limits(spread), n_groups=spread.n_groups, n_tests=n_tests
+    return estimate_by_groups(
+        spread.mean,
+        _find_limits(spread),
+        n_groups=spread.n_groups,
+        n_tests=n_tests,
+        bounds=(0.0, 1.0),
     )
 
 

@@ -141,3 +141,17 @@ def test_groups_that_span_classes_widen_the_mean_over_classes() -> None:
 def test_groups_must_match_the_tests() -> None:
     with pytest.raises(ValueError, match="1 groups for 2 tests"):
         mean_score([1.0, 0.0], ["a"])
+
+
+def test_four_of_ten_groups_that_differ_one_way_tell_the_sign_and_three_do_not() -> None:
+    groups = [str(place // 6) for place in range(60)]
+    four, three = (
+        [1.0 * (place % 6 == 0 and place < 6 * n) for place in range(60)] for n in (4, 3)
+    )
+    assert estimate_paired_difference(four, groups).low > 0
+    assert estimate_paired_difference([-each for each in four], groups).high < 0
+    assert estimate_paired_difference(three, groups).low <= 0
+    balanced = [*four[:-2], 1.0, -1.0]
+    assert estimate_paired_difference(balanced, groups).low > 0
+    assert estimate_paired_difference([*four[:-1], -1.0], groups).low <= 0
+    assert estimate_paired_difference(four[:42], groups[:42]).low <= 0

@@ -15,7 +15,8 @@ from poor_bench.statistics.agreement import (
     run_annotator_test,
 )
 from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
-from poor_bench.statistics.intervals import Estimate, t_quantile_95
+from poor_bench.statistics.groups import measure_spread, sum_values
+from poor_bench.statistics.intervals import Estimate, estimate_by_groups, t_quantile_95
 from poor_bench.statistics.partial_effect import estimate_partial_effect
 
 
@@ -138,6 +139,8 @@ class ScoredItem:
     """Score of each person by name, at least one."""
     length: int
     """Number of characters of the agent's messages."""
+    group: str | None = None
+    """Of the case; None for one of its own."""
 
     @property
     def human(self) -> float:
@@ -241,7 +244,7 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
         annotator_test=annotator_test,
         pearson=correlate_rows([judge], [human])[0] if items else None,
         spearman=correlate_ranks(judge, human) if items else None,
-        bias=estimate_mean_difference(judge, human),
+        bias=estimate_mean_difference(judge, human, [item.group for item in items]),
         length_correlation=correlate_ranks(judge, lengths) if items else None,
         length_bias=_measure_length_bias(judge, lengths, people),
     )
@@ -282,18 +285,21 @@ def _measure_length_bias(
     return estimate_partial_effect(judge, doublings, people) if judge else None
 
 
-def estimate_mean_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
+def estimate_mean_difference(
+    first: Sequence[float], second: Sequence[float], groups: Sequence[str | None] | None = None
+) -> Estimate | None:
     """Compute the mean of first minus second with its 95 % CI (Student's t).
 
     Args:
         first: Scores of items.
         second: Other scores of the same items.
+        groups: Group of each item, as in `number_groups`; items of one group are not independent.
 
     Returns:
-        None for fewer than two items.
+        None for fewer than two groups.
 
     Source:
-        Student 1908, "The probable error of a mean", Biometrika 6.
+        Student 1908, "The probable error of a mean", Biometrika 6; groups: `measure_spread`.
 
     Example:
         >>> estimate = estimate_mean_difference([7.0, 8.0, 9.0], [6.0, 6.0, 6.0])
@@ -301,9 +307,13 @@ def estimate_mean_difference(first: Sequence[float], second: Sequence[float]) ->
         (2.0, -0.5, 4.5)
     """
     differences = [a - b for a, b in zip(first, second, strict=True)]
-    n = len(differences)
-    if n < 2:
+    if not differences:
         return None
-    mean = statistics.fmean(differences)
-    half = t_quantile_95(n - 1) * statistics.stdev(differences) / math.sqrt(n)
-    return Estimate(value=mean, low=mean - half, high=mean + half, n=n)
+    spread = measure_spread(sum_values(differences, groups))
+    if spread.n_groups < 2:
+        return None
+    half = t_quantile_95(spread.freedom) * math.sqrt(spread.variance)
+    limits = spread.mean - half, spread.mean + half
+    return estimate_by_groups(
+        spread.mean, limits, n_groups=spread.n_groups, n_tests=len(differences)
+    )

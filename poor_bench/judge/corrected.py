@@ -34,6 +34,8 @@ class JudgedAnswer:
     run_id: str
     """The newest run that holds it."""
     case_id: str
+    group: str
+    """Of the case, or else the case itself: conversations about it are not independent."""
     scores: Mapping[str, list[float]] = field(default_factory=dict)
     """Every score of each judge, 0.0 to 10.0."""
 
@@ -83,6 +85,7 @@ def collect_answers(runs: Iterable[JudgeRun]) -> dict[_Model, list[JudgedAnswer]
                     llm_id=model[1],
                     run_id=run.run_id,
                     case_id=talk.case_id,
+                    group=talk.group or talk.case_id,
                     scores=scores,
                 )
     return {model: list(answers.values()) for model, answers in found.items()}
@@ -95,10 +98,10 @@ def choose_next(
 
     Answers on which the judges' scores differ have a larger chance. Chances are known, so that the
     corrected scores stay unbiased. In simulation (`benchmarks/statistics/judge_corrected.py`) the
-    corrected score needs 13 % to 51 % of the labels that the mean of randomly drawn labels needs.
-    The correction does most of that: beside it, the choice saves 20 % to 40 % of the labels where a
-    judge is sure and right about most answers (passed or not), and elsewhere costs up to 21 % with
-    20 labels and 8 % with more. Chances by the judge's true errors would save 46 % at best.
+    corrected score needs 13 % to 49 % of the labels that the mean of randomly drawn labels needs.
+    The correction does most of that: beside it, the choice saves 21 % to 40 % of the labels where a
+    judge is sure and right about most answers (passed or not), and up to 9 % elsewhere. Chances by
+    the true standard error of the judge on each answer would not save more.
 
     Args:
         runs: In any order.
@@ -151,6 +154,7 @@ def correct_scores(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> tuple[C
                 guesses,
                 people,
                 [chances[answer.about] for answer in judged],
+                groups=[answer.group for answer in judged],
                 imagined_error=IMAGINED_ERROR,
                 bounds=(0.0, LARGEST_SCORE),
             )

@@ -78,8 +78,8 @@ def make_label(
 
 _Thing = tuple[str, str]
 """Hash of a conversation, and a dimension."""
-_Scored = tuple[_Thing, float, int]
-"""Item, score and number of characters of the agent."""
+_Scored = tuple[_Thing, float, int, str | None]
+"""Item, score, number of characters of the agent, and the group of the case."""
 
 
 class LabelScope(StrEnum):
@@ -107,15 +107,20 @@ def collect_judged_items(
     scores_in = _case_scores if scope is LabelScope.CASES else _agent_scores
     people = _scores_by_thing(labels)
     judged: dict[str, dict[_Thing, list[float]]] = {}
-    lengths: dict[_Thing, int] = {}
+    facts: dict[_Thing, tuple[int, str | None]] = {}
     for run in runs:
         for judgement in run.usable_judgements:
-            for thing, score, length in scores_in(run, judgement):
+            for thing, score, length, group in scores_in(run, judgement):
                 judged.setdefault(judgement.judge, {}).setdefault(thing, []).append(score)
-                lengths[thing] = length
+                facts[thing] = length, group
     return {
         judge: tuple(
-            ScoredItem(judge=statistics.fmean(scores), humans=people[thing], length=lengths[thing])
+            ScoredItem(
+                judge=statistics.fmean(scores),
+                humans=people[thing],
+                length=facts[thing][0],
+                group=facts[thing][1],
+            )
             for thing, scores in things.items()
             if thing in people
         )
@@ -136,15 +141,15 @@ def _case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
     for case in judgement.scored_cases:
         talk = run.conversation(case.test_name)
         if talk is not None:
-            yield (talk.hash, OVERALL), case.score, talk.n_characters
+            yield (talk.hash, OVERALL), case.score, talk.n_characters, talk.group
 
 
 def _agent_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
     about = hash_run(run)
     length = sum(talk.n_characters for talk in run.conversations)
-    yield (about, OVERALL), judgement.overall_score, length
+    yield (about, OVERALL), judgement.overall_score, length, None
     for dimension, score in judgement.scores.items():
-        yield (about, dimension), score, length
+        yield (about, dimension), score, length, None
 
 
 _FIELDS = (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from poor_bench.statistics.prediction_powered import (
     compute_chances,
+    compute_sizes,
     estimate_corrected_mean,
     order_by_chance,
 )
@@ -133,3 +134,57 @@ def test_many_predictions_known_well_need_no_wider_quantile() -> None:
         assert found is not None
         hits += found.low <= 6 <= found.high
     assert 0.94 < hits / 2000 < 0.96
+
+
+def test_items_of_one_group_count_as_far_as_they_differ() -> None:
+    rng, hits, alone = np.random.default_rng(5), 0, 0
+    groups = [str(place // 8) for place in range(160)]
+    for _ in range(300):
+        shared = np.repeat(rng.normal(0, 1.5, (20, 2)), 8, axis=0)
+        truth = 5 + shared[:, 0] + rng.normal(0, 0.5, 160)
+        labels = np.where(rng.permutation(160) < 60, truth, np.nan)
+        judge = truth + shared[:, 1] + rng.normal(0, 0.5, 160)
+        found = estimate_corrected_mean(judge, labels, groups=groups)
+        single = estimate_corrected_mean(judge, labels)
+        assert found is not None
+        assert single is not None
+        assert (found.value, found.n_all, single.n) == (single.value, 60, 60)
+        assert found.n <= 20
+        hits += found.low <= 5 <= found.high
+        alone += single.low <= 5 <= single.high
+    assert alone / 300 < 0.8
+    assert hits / 300 > 0.92
+
+
+def test_groups_of_one_item_each_change_nothing() -> None:
+    rng = np.random.default_rng(6)
+    labels = np.where(np.arange(40) < 12, rng.normal(5, 2, 40), np.nan)
+    judge, names = rng.normal(5, 2, 40), [str(place) for place in range(40)]
+    alone, grouped = (estimate_corrected_mean(judge, labels, groups=own) for own in (None, names))
+    assert alone is not None
+    assert grouped is not None
+    assert (grouped.low, grouped.high) == pytest.approx((alone.low, alone.high), rel=1e-9)
+    assert grouped.n_tests is None
+
+
+def test_labels_all_alike_allow_for_items_that_predictions_set_apart() -> None:
+    judge = [9.0] * 20 + [1.0] * 80
+    labels = [10.0] * 20 + [math.nan] * 80
+    found = estimate_corrected_mean(judge, labels, bounds=(0.0, 10.0))
+    assert found is not None
+    assert found.low == pytest.approx(2.0)
+
+
+def test_sizes_are_equal_where_repeats_differ_by_chance_only() -> None:
+    rng = np.random.default_rng(7)
+    alike = compute_sizes((4 * rng.normal(0, 1, (4, 2000)).var(axis=0)).tolist(), [3] * 2000)
+    assert np.std(alike) < 0.1
+    apart = compute_sizes([0.04] * 90 + [64.0] * 10 + [0.0], [4] * 100 + [0])
+    assert apart[-1] == 1.0
+    assert apart[95] > 3 * apart[0] > 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 5)), min_size=1))
+def test_sizes_are_above_zero(items: list[tuple[float, int]]) -> None:
+    squares = [square if freedom else 0.0 for square, freedom in items]
+    assert min(compute_sizes(squares, [freedom for _, freedom in items])) > 0

@@ -101,3 +101,14 @@ def test_nothing_in_common_gives_no_figures() -> None:
 
 def test_one_difference_has_no_interval() -> None:
     assert estimate_mean_difference([1.0], [2.0]) is None
+
+
+def test_items_of_one_group_give_one_difference() -> None:
+    first, second = [7.0, 7.0, 8.0, 8.0], [6.0] * 4
+    found = estimate_mean_difference(first, second, ["a", "a", "b", "b"])
+    pairs = estimate_mean_difference([7.0, 8.0], [6.0, 6.0])
+    assert found is not None
+    assert pairs is not None
+    assert (found.value, found.low, found.high) == (pairs.value, pairs.low, pairs.high)
+    assert (found.n, found.n_tests) == (2, 4)
+    assert estimate_mean_difference(first, second, ["a"] * 4) is None

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
+from poor_bench.judge.agreement import measure_agreement
 from poor_bench.judge.corrected import choose_next, collect_answers, correct_scores
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.judge.labels import make_label
+from poor_bench.judge.labels import collect_judged_items, make_label
 from poor_bench.labels.label import Label
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
@@ -101,3 +103,36 @@ def test_models_are_kept_apart_and_fallbacks_count_nothing() -> None:
     failed = run_of(fallback(cases={"hello": 5.0}), llm_id="third")
     assert list(collect_answers([one, two, failed])) == [("sales", "seller"), ("sales", "other")]
     assert [score.judge_mean for score in correct_scores([one, two], [])] == [1.5, 3.5]
+
+
+def test_conversations_of_one_group_are_not_independent() -> None:
+    run = kind_run()
+    grouped = replace(
+        run,
+        conversations=tuple(
+            replace(talk, group=f"g{place % 7}") for place, talk in enumerate(run.conversations)
+        ),
+    )
+    labels = [label(run, f"c{n}", n % 7 + n % 2) for n in range(20)]
+    [alone], [together] = correct_scores([run], labels), correct_scores([grouped], labels)
+    assert alone.corrected is not None
+    assert together.corrected is not None
+    assert (alone.corrected.n, together.corrected.n, together.corrected.n_all) == (20, 7, 20)
+    assert together.corrected.margin > alone.corrected.margin
+    agreed = measure_agreement(collect_judged_items([grouped], labels)["a"], 8.0)
+    assert agreed.bias is not None
+    assert (agreed.bias.n, agreed.bias.n_all) == (7, 20)
+
+
+def test_conversations_about_one_case_are_one_group() -> None:
+    runs = [judged([[5.0, 6.0, 7.0, 8.0, 9.0]], run_id=f"r{n}") for n in range(2)]
+    again = replace(
+        runs[1],
+        conversations=tuple(
+            replace(talk, turns=(*talk.turns, talk.turns[0])) for talk in runs[1].conversations
+        ),
+    )
+    labels = [label(run, f"c{n}", n + 1) for run in (runs[0], again) for n in range(5)]
+    [score] = correct_scores([runs[0], again], labels)
+    assert score.corrected is not None
+    assert (score.corrected.n, score.corrected.n_all) == (5, 10)

@@ -8,6 +8,7 @@ from poor_bench.autopsy.findings import (
     AutopsyPlan,
     add_pairs,
     conclude,
+    is_moved,
     make_plan,
     measure_environment,
     measure_single,
@@ -146,3 +147,12 @@ def test_pairs_without_the_found_causes_tell_of_the_moved_model() -> None:
         "t1": [1.0, 0.1, 0.2],
     }
     assert add_pairs(found, known, pairs[:1], [])["t0"] == [1.0, 0.25, 0.75]
+
+
+def test_run_that_repeats_itself_does_not_pass_for_a_moved_model() -> None:
+    before = [[1.0]] * 12 + [[0.0]] * 5 + [[1.0]] * 43
+    repeats = [[0.0] * 8] * 12 + [[1.0] * 8] * 5 + [[1.0] * 8] * 43
+    assert not is_moved(before, repeats, 0.03)
+    independent = repeats[:37] + [[1.0, 0.0] * 4] * 23
+    assert is_moved(before, independent, 0.03)
+    assert is_moved(before, [[0.0] * 8] * 17 + [[1.0] * 8] * 43, 0.03)

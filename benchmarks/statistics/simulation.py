@@ -37,6 +37,13 @@ class Figure:
             self.at_most is None or self.value <= self.at_most
         )
 
+    @property
+    def is_surely_missed(self) -> bool:
+        """True if the figure misses its goal by more than two Monte-Carlo errors."""
+        return (self.at_least is not None and self.value + 2 * self.error < self.at_least) or (
+            self.at_most is not None and self.value - 2 * self.error > self.at_most
+        )
+
     def cells(self) -> tuple[str, str, str, str]:
         """Give the cells of its row: label, figure, goal, verdict."""
         scale, unit = (100, " %") if self.percent else (1, "")
@@ -95,14 +102,23 @@ def measure_mean(
 
 
 def print_figures(title: str, figures: Sequence[Figure]) -> bool:
-    """Print a table of figures; True if each reaches its goal."""
+    """Print a table of figures, and a verdict on their goals; True if each reaches its goal."""
     rows = [figure.cells() for figure in figures]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
     print(title)
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print(("  " + "  ".join(cells)).rstrip())
-    return all(figure.reached is not False for figure in figures)
+    verdicts = [figure.reached for figure in figures if figure.reached is not None]
+    if verdicts and all(verdicts):
+        print(f"  Goal reached by {len(verdicts)} of {len(verdicts)} figures.")
+    elif verdicts:
+        surely = sum(figure.is_surely_missed for figure in figures)
+        print(
+            f"  Goal MISSED by {verdicts.count(False)} of {len(verdicts)} figures, "
+            f"by more than two Monte-Carlo errors: {surely}."
+        )
+    return all(verdicts)
 
 
 def read_runs(description: str, default: int) -> int:

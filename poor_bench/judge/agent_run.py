@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from poor_bench.calls.budget import Budget, require_prices
-from poor_bench.errors import ConfigError, RunCancelledError
+from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import (
@@ -124,7 +124,6 @@ class JudgeRunner:
         Raises:
             ConfigError: If the settings of an LLM cannot be used, or the limit cannot be kept.
             StoreError: If something could not be stored; all that was stored before is kept.
-            RunCancelledError: If `stop` was called; all that was stored before is kept.
         """
         self._listener = listener
         self._require_usable(plan)
@@ -143,10 +142,6 @@ class JudgeRunner:
             ended = now_iso()
             writer.end(ended)
         return replace(run, conversations=conversations, judgements=judgements, ended=ended)
-
-    def stop(self) -> None:
-        """Stop the run and cancel open requests; thread-safe."""
-        self._control.cancel()
 
     def close(self) -> None:
         """Free the models and connections."""
@@ -202,8 +197,6 @@ class JudgeRunner:
                     self._listener(event)
                 elif isinstance(event, JobDone) and event.value is not None:
                     yield event.value
-        if self._control.cancelled():
-            raise RunCancelledError("the run was stopped")
 
     def _do(self, job: _Job[_Outcome]) -> JobResult[_Outcome | None]:
         return JobResult(self.budget.run_within(job.estimate_usd, job.do))

@@ -22,6 +22,7 @@ from poor_bench.evaluation.browser.session import BrowserSession
 from poor_bench.evaluation.browser.watchdog import Patience
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
+from poor_bench.ports import Clock
 from tests.browser.chromium import NoBrowserError, started_browser
 from tests.evaluation.browser.sites import Answer, Site, served
 
@@ -70,6 +71,7 @@ class Trials:
     environ: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     network: Network | None = None
     patience: Patience = field(default_factory=Patience)
+    clock: Clock = field(default_factory=SystemClock)
     steps: list[Step] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
     n_trials: int = 0
@@ -87,7 +89,7 @@ class Trials:
             data_dir=self.folder,
             llms=LLMManager(self.folder, environ=self.environ),
             environ=self.environ,
-            clock=SystemClock(),
+            clock=self.clock,
         )
         self.steps.clear()
         return _Agent(services, self.network, self.patience).run(task, self._control())
@@ -102,7 +104,7 @@ class Trials:
             self.task(**fields),
             self._control(),
             environ=self.environ,
-            clock=SystemClock(),
+            clock=self.clock,
             network=self.network,
             patience=self.patience,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import AgentError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome
 from poor_bench.evaluation.browser.watchdog import Patience, Process
@@ -137,16 +139,29 @@ class _Telling(list):  # type: ignore[type-arg]
         super().append(item)
 
 
+class _PatientClock(SystemClock):
+    """Stands still until it is let go, however slow the machine is; then every look takes 0.6 s."""
+
+    def __init__(self) -> None:
+        self.runs = threading.Event()
+        self._looks = itertools.count()
+
+    def monotonic(self) -> float:
+        return 0.6 * next(self._looks) if self.runs.is_set() else 0.0
+
+
 @pytest.mark.parametrize("is_stopped", [True, False])
 @pytest.mark.parametrize("part", [chromium_of, driver_of])
 def test_what_freezes_while_it_starts_is_ended(
     trials: Trials, profiles: Path, part: Part, is_stopped: bool
 ) -> None:
     trials.patience = Patience(start_s=60 if is_stopped else 5, end_s=0.3, mild_s=0.3)
+    trials.clock = clock = _PatientClock()
 
     def freeze_soon() -> None:
         wait_for(lambda: bool(part(profiles)))
         freeze(part(profiles))
+        clock.runs.set()
         if is_stopped:
             trials.stopped.set()
 

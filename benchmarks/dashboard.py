@@ -225,6 +225,10 @@ def open_cell(page: Page, address: str) -> None:
 
 def open_overview(page: Page, address: str) -> None:
     page.goto(address, wait_until="commit")
+    wait_for_overview(page)
+
+
+def wait_for_overview(page: Page) -> None:
     page.wait_for_selector("#overview-leaderboard-grid .ag-row", timeout=120_000)
 
 
@@ -314,7 +318,8 @@ def report(measured: tuple[Figures, float, float], peak: float) -> None:
     yardstick = figures.median("empty Dash page")
     print(f"{'':30} median s   x empty page   goal")
     goals = {"overview, first seen": 1.0, "overview": 2.5, "model page opened directly": None,
-             "overview to model page": 1.5, "sort by score": 0.5, "filter to passed": 0.5,
+             "overview to model page, first seen": 0.3, "overview to model page": 1.5,
+             "sort by score": 0.5, "filter to passed": 0.5,
              "search in all texts": 0.5,
              "search in compared texts": 0.5}  # fmt: skip
     for name, seconds in figures.seconds.items():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _CODE = ("extraction", "issues", "models", "scoring", "statistics")
 """Packages that readers are made of."""
-_TOLD_EVERY = 250
+_TOLD_EVERY = 100
 
 
 def read_text_columns(

@@ -30,6 +30,20 @@ def test_nobody_waits_for_a_slow_answer() -> None:
     assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)
 
 
+def test_one_who_asks_may_wait_less_than_the_others() -> None:
+    background: Computations[int] = Computations(patience_s=PATIENCE_S)
+    gate = threading.Event()
+
+    def slow() -> int:
+        gate.wait(30)
+        return 7
+
+    known = background.ask("a", 1, slow, patience_s=0)
+    assert known == Computed(value=None, is_current=False)
+    gate.set()
+    assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)
+
+
 def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:
     gate = threading.Event()
     background: Computations[int] = Computations(patience_s=30)

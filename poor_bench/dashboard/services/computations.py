@@ -130,13 +130,21 @@ class Computations(Generic[V]):
         self._lock = threading.Lock()
         self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
 
-    def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Computed[V]:
+    def ask(
+        self,
+        topic: Hashable,
+        version: Hashable,
+        compute: Callable[[], V],
+        *,
+        patience_s: float | None = None,
+    ) -> Computed[V]:
         """Look up the value of a topic, and start to compute it where it is not known.
 
         Args:
             topic: What is asked.
             version: Changes with everything that the value depends on.
             compute: Returns the value; runs in another thread.
+            patience_s: How long this one waits; None for as long as all.
 
         Raises:
             Exception: What `compute` raised for this version.
@@ -151,7 +159,7 @@ class Computations(Generic[V]):
             thread = work.thread
         if thread is not None:
             with self._requests.waiting():
-                thread.join(self._patience_s)
+                thread.join(self._patience_s if patience_s is None else patience_s)
         with self._lock:
             is_current = work.done == version
             if is_current and work.error is not None:

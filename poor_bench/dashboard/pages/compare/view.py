@@ -110,9 +110,10 @@ class CompareView:
             for number, llm_id in enumerate(self.columns)
         ]
 
-    def comparison(self) -> Computed[Comparison]:
+    def comparison(self, patience_s: float | None = None) -> Computed[Comparison]:
         """Compare all pairs of the chosen subjects, as far as that is computed by now."""
-        return self._compare.comparison(self.columns, is_alike=self.url.alike)
+        is_alike = self.url.alike
+        return self._compare.comparison(self.columns, is_alike=is_alike, patience_s=patience_s)
 
     def classes(self) -> Component:
         """Build the scores by class; their links leave page and open test."""

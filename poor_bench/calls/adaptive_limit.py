@@ -28,6 +28,8 @@ _RISE = 2.0
 """Latency against the best round's at which more requests at once only wait longer."""
 _USED = 0.75
 """Share of a limit that must be used in a round before the limit grows."""
+_MOST_HELD = 3.0
+"""Places held, for each request that the server is answering, above which more only wait here."""
 _ROUND_S = 1.0
 _SHORTEST_PAUSE_S = 0.05
 _LONGEST_OWN_PAUSE_S = 0.4
@@ -55,6 +57,7 @@ class _Round:
     started_at: float
     n_sent: int = 0
     held_s: float = 0.0
+    replies_s: float = 0.0
     first_tokens_s: list[float] = field(default_factory=list)
 
 
@@ -119,6 +122,7 @@ class AdaptiveLimit:
             self._is_answered = True
         first_ms = timing.total_ms if timing.first_token_ms is None else timing.first_token_ms
         self._round.first_tokens_s.append(first_ms / 1000)
+        self._round.replies_s += timing.total_ms / 1000
         if completion.allowance is not None:
             self._note_allowance(completion.allowance)
         n_enough = max(SHORTEST_ROUND, self.at_once)
@@ -182,8 +186,9 @@ class AdaptiveLimit:
         elapsed_s = now - self._round.started_at
         sent = min(self._pace, max(_LOWEST_PACE, self._round.n_sent / elapsed_s))
         self._borne = max(self._borne, sent)
-        n_under_way = self._round.held_s / elapsed_s  # on average
-        if n_under_way >= _USED * self._at_once:
+        n_held, n_answered = self._round.held_s / elapsed_s, self._round.replies_s / elapsed_s
+        is_of_use = self._at_once < START_AT_ONCE + _MOST_HELD * n_answered
+        if n_held >= _USED * self._at_once and is_of_use:
             self._widen(statistics.median(self._round.first_tokens_s))
         if sent >= _USED * self.pace:
             self._pace = self._choose_pace(now)

@@ -175,9 +175,17 @@ def test_it_is_found_as_well_where_a_busy_machine_delays_requests(
     assert statistics.median(seen.refused_share for seen in runs) < 0.02
 
 
-def test_places_that_are_held_longer_than_a_reply_takes_do_not_slow_the_requests() -> None:
-    _, seen = simulate(sliding_window(50), lambda _: 0.02, 40, held_s=0.1)
+@pytest.mark.parametrize(("latency_s", "held_s"), [(0.02, 0.1), (0.1, 0.3)])
+def test_places_that_are_held_longer_than_a_reply_takes_do_not_slow_the_requests(
+    latency_s: float, held_s: float
+) -> None:
+    _, seen = simulate(sliding_window(50), lambda _: latency_s, 40, held_s=held_s)
     assert seen.rate(10, 40) >= 45
+
+
+def test_requests_that_wait_on_our_side_get_few_places_lest_they_all_arrive_at_once() -> None:
+    limit, _ = simulate(sliding_window(50), lambda _: 0.1, 40, held_s=5.0)
+    assert limit.at_once < 3 * START_AT_ONCE
 
 
 def test_without_a_limit_the_requests_at_once_grow_to_their_most() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -99,6 +99,17 @@ _MISSING = {
     **dict.fromkeys(FINGERPRINTS, "0::UBIGINT"),
 }
 """What stands for a missing value in a column."""
+_LISTED = ", ".join(f"coalesce(\"{name}\", '')" for name in CODES)
+_VALUES = f"""
+SELECT field, text FROM (
+  SELECT place, unnest(range({len(CODES)})) AS field, unnest([{_LISTED}]) AS text FROM incoming
+) GROUP BY ALL ORDER BY field, min(place)
+"""
+"""Each value of each field of `CODES`, by its first row: planning a query for each field takes
+longer than reading a thousand rows."""
+_VALUES_AT_ONCE = 1 << 17
+"""How many values are fetched by one query; while they are fetched, they take several times their
+memory."""
 
 
 class Database:
@@ -214,13 +225,12 @@ class Database:
         self._latest = max(self._latest, latest)
         if self._settled is not None:
             self._declare_codes(self._settled)
-        for name in CODES:
-            self._add_codes(name)
+        self._add_codes()
         if self._settled is not None:
             self._move_rows(self._settled)
         self.connection.execute(_SETTLE)
-        changed = self.connection.execute("SELECT DISTINCT llm_id FROM fresh").fetchall()
-        return [self._values["llm_id"][code] for (code,) in changed]
+        changed = self.connection.execute("SELECT llm_id FROM fresh").fetchnumpy()["llm_id"]
+        return [self._values["llm_id"][code] for code in set(changed.tolist())]
 
     def _copy(self, relation: str, numbers: Path, texts: Path) -> None:
         for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
@@ -240,14 +250,21 @@ class Database:
     def _declare_codes(self, settled: SettledRows) -> None:
         """Put the codes that were restored into the database, where it needs them first."""
         [[n_codes]] = self.connection.execute("SELECT count(*) FROM codes").fetchall()
-        for name, known in settled.codes.items() if not n_codes else ():
-            self._insert_codes(name, known)
+        if not n_codes:
+            self._insert_codes(
+                (name, text, code)
+                for name, known in settled.codes.items()
+                for text, code in known.items()
+            )
 
-    def _insert_codes(self, name: str, codes: Mapping[str, int]) -> None:
-        self.connection.execute(
-            "INSERT INTO codes SELECT $1, unnest($2::VARCHAR[]), unnest($3::INTEGER[])",
-            [name, list(codes), list(codes.values())],
-        )
+    def _insert_codes(self, codes: Iterable[tuple[str, str, int]]) -> None:
+        columns = [list(column) for column in zip(*codes, strict=True)]
+        if columns:
+            self.connection.execute(
+                "INSERT INTO codes "
+                "SELECT unnest($1::VARCHAR[]), unnest($2::VARCHAR[]), unnest($3::INTEGER[])",
+                columns,
+            )
 
     def _move_rows(self, settled: SettledRows) -> None:
         """Move settled rows of the tests that new rows are about into the database."""
@@ -269,21 +286,21 @@ class Database:
             self.connection.unregister("moved")
             self._is_moved |= is_meant
 
-    def _add_codes(self, name: str) -> None:
+    def _add_codes(self) -> None:
         """Give every new value of a field a code, in the order of their first rows."""
-        found = self.connection.execute(
-            f"SELECT coalesce(\"{name}\", '') FROM incoming GROUP BY 1 ORDER BY min(place)"
-        ).fetchall()
+        found = self.connection.execute(_VALUES).fetchall()
+        new = [(CODES[field], text) for field, text in found]
+        new = [(name, text) for name, text in new if text not in self._codes[name]]
+        self._insert_codes((name, text, self._add_code(name, text)) for name, text in new)
+
+    def _add_code(self, name: str, text: str) -> int:
         codes, values = self._codes[name], self._values[name]
-        new = [text for (text,) in found if text not in codes]
-        for text in new:
-            value = self._resolve(text) if name == "llm_id" else decode(name, text)
-            is_known = name == "llm_id" and value in values  # several ids may mean one LLM
-            codes[text] = values.index(value) if is_known else len(values)
-            if not is_known:
-                values.append(value)
-        if new:
-            self._insert_codes(name, {text: codes[text] for text in new})
+        value = self._resolve(text) if name == "llm_id" else decode(name, text)
+        is_known = name == "llm_id" and value in values  # several ids may mean one LLM
+        codes[text] = values.index(value) if is_known else len(values)
+        if not is_known:
+            values.append(value)
+        return codes[text]
 
     # ---- frames out --------------------------------------------------------------------------
 
@@ -320,8 +337,11 @@ class Database:
             return dict(settled.columns)
         kept = np.zeros(0, np.int64) if self._is_moved is None else np.flatnonzero(~self._is_moved)
 
-        def fetch(name: str) -> NDArray[Any]:
-            fetched = self._fetch_newest(name)
+        def fetch(names: Sequence[str]) -> dict[str, NDArray[Any]]:
+            fetched = self._fetch_newest(names)
+            return {name: join(name, column) for name, column in fetched.items()}
+
+        def join(name: str, fetched: NDArray[Any]) -> NDArray[Any]:
             if settled is None:
                 return fetched
             column = settled.columns[name]
@@ -330,18 +350,23 @@ class Database:
                 return np.broadcast_to(column[:1], (len(kept) + len(fetched),))
             return np.concatenate([column[kept], fetched])
 
-        order = fetch("rank").argsort(kind="stable")
+        order = fetch(["rank"])["rank"].argsort(kind="stable")
+        names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // max(1, n_rows))
+        parts = (names[start : start + n_at_once] for start in range(0, len(names), n_at_once))
         return {
             name: column if is_repeated(column) else column[order]
-            for name, column in ((name, fetch(name)) for name in _NEWEST)
+            for part in parts
+            for name, column in fetch(part).items()
         }
 
-    def _fetch_newest(self, name: str) -> NDArray[Any]:
-        """Fetch one column: fetching all of them at once takes several times their memory."""
-        value = f"coalesce({name}, {_MISSING[name]})" if name in _MISSING else f'"{name}"'
-        query = f"SELECT {value} AS found FROM newest"
-        column: NDArray[Any] = self.connection.execute(query).fetchnumpy()["found"]
-        return column
+    def _fetch_newest(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        values = (
+            f'coalesce({name}, {_MISSING[name]}) AS "{name}"' if name in _MISSING else f'"{name}"'
+            for name in names
+        )
+        query = f"SELECT {', '.join(values)} FROM newest"
+        columns: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
+        return columns
 
 
 def _declare(columns: Mapping[str, str]) -> str:

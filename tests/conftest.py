@@ -6,11 +6,9 @@ import gc
 import ipaddress
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ settings.register_profile("thorough", settings.get_profile("poor_bench"), max_ex
 settings.register_profile("quick", settings.get_profile("poor_bench"), max_examples=10)
 settings.load_profile("poor_bench")
 _HAS_LOST_WORKERS = pytest.StashKey[bool]()
-_COMPILED = pytest.StashKey[Path]()
 _WORKERS_THAT_WAIT = 2
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
@@ -52,16 +49,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Keep compiled modules in pytest's cache where the environment tells Python to keep none.
+    """Keep compiled modules beside their sources, also where the environment says to keep none.
 
-    Workers and the programs that tests start inherit it; compilation is a fifth of their CPU.
+    Workers and the programs that tests start inherit it; compilation is a fifth of their CPU. A
+    folder of their own would leave what pip has compiled unused.
     """
-    if sys.dont_write_bytecode and session.config.pluginmanager.hasplugin("cacheprovider"):
-        folder = session.config.cache.mkdir("compiled")
-        session.config.stash[_COMPILED] = folder
-        sys.dont_write_bytecode, sys.pycache_prefix = False, str(folder)
+    if session.config.pluginmanager.hasplugin("cacheprovider"):
+        sys.dont_write_bytecode = False
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -84,15 +79,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that lost a worker, even where every test has passed.
-
-    What was compiled of folders of tests is of no use to the next run.
-    """
+    """Fail a run that lost a worker, even where every test has passed."""
     if session.config.stash[_HAS_LOST_WORKERS] and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-    if (compiled := session.config.stash.get(_COMPILED, None)) is not None:
-        of_tests = compiled.joinpath(*Path(tempfile.gettempdir()).resolve().parts[1:])
-        shutil.rmtree(of_tests, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)

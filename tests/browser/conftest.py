@@ -96,8 +96,10 @@ def new_visitor(
 ) -> Iterator[Callable[[str], BrowserContext]]:
     """Return a function that opens a browser of its own for one dashboard.
 
-    At the end of the test no page may have told of an error or asked another machine.
+    At the end of the test no page may have told of an error or asked another machine. Of a test
+    that failed, pictures of its pages stay in its folder.
     """
+    n_failed = request.session.testsfailed
     watches: list[Watch] = []
     contexts: list[BrowserContext] = []
 
@@ -115,8 +117,9 @@ def new_visitor(
         return context
 
     yield open_context
-    for number, page in enumerate(page for context in contexts for page in context.pages):
-        page.screenshot(path=tmp_path / f"{request.node.name}-{number}.png")
+    if request.session.testsfailed > n_failed:
+        for number, page in enumerate(page for context in contexts for page in context.pages):
+            page.screenshot(path=tmp_path / f"{request.node.name}-{number}.png")
     for context in contexts:
         context.close()
     assert [fault for watch in watches for fault in watch.faults] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +24,10 @@ from tests.conftest import WorkspaceFiles
 from tests.test_figures_agree import LATER, RESULTS
 
 
-@pytest.fixture
-def folder(workspace_files: WorkspaceFiles) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of every kind: fresh, stale, repeated, failed, newer failed, of removed tests."""
+    workspace_files = WorkspaceFiles(tmp_path_factory.mktemp("many_results"))
     for test_id in ("one", "two", "three", "four"):
         workspace_files.add_tests(1, test_id=test_id)
     workspace_files.add_llm("kept", "4")
@@ -48,6 +50,12 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
     store.add(fresh, "20260101T000000-a", {})
     store.add(LATER, "20260102T000000-b", {})
     return folder
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Path:
+    """A copy of these results, for a test that changes them."""
+    return shutil.copytree(written, tmp_path / "bench")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,12 @@ def three_llms(files: WorkspaceFiles) -> Services:
     return services_with(files, scores, n_tests=4)
 
 
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Services:
+    """Three LLMs with results, for tests that only read."""
+    return three_llms(WorkspaceFiles(tmp_path_factory.mktemp("compared")))
+
+
 def listed(services: Services, search: str) -> list[str]:
     view = callbacks.open_view(services, search)
     return [row.test_id for part in view.all_tests() for row in part]
@@ -78,11 +84,8 @@ def test_differences_are_told_from_the_side_of_the_other_llm(
         ("?text=latency<5s+level:3", ["sum_002"]),
     ],
 )
-def test_filters_and_order_of_the_tests(
-    workspace_files: WorkspaceFiles, search: str, tests: list[str]
-) -> None:
-    services = three_llms(workspace_files)
-    assert listed(services, f"{search}&llm={GOOD}&llm={FAIR}") == tests
+def test_filters_and_order_of_the_tests(compared: Services, search: str, tests: list[str]) -> None:
+    assert listed(compared, f"{search}&llm={GOOD}&llm={FAIR}") == tests
 
 
 def test_trials_that_answered_alike_stand_once_with_their_number(

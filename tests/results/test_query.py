@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
@@ -23,8 +21,8 @@ TESTS = {
 FAILURE = Failure(kind=FailureKind.TIMEOUT, message="no Answer in time")
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> ResultTable:
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> ResultTable:
     results = [
         Result(llm_id="x:y", test_id="b_sum", score=1.0, execution_time_ms=20, think=True),
         Result(
@@ -40,7 +38,7 @@ def table(tmp_path: Path) -> ResultTable:
         Result(llm_id="x:y", test_id="c_mood", trial=2, failure=FAILURE),
         Result(llm_id="other:z", test_id="a_sum", score=1.0),
     ]
-    store = ResultStore(StorePaths(tmp_path / "results.json"))
+    store = ResultStore(StorePaths(tmp_path_factory.mktemp("query") / "results.json"))
     store.add(results, "20260101T000000-a", {})
     return store.table()
 

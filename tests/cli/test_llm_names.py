@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,9 @@ ONLY_REFUSALS = (
 )
 
 
-@pytest.fixture
-def folder(workspace_files: WorkspaceFiles) -> Path:
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace_files = WorkspaceFiles(tmp_path_factory.mktemp("llm_names"))
     workspace_files.add_tests(2)
     workspace_files.add_llm("a", "4 from a", label="Model A")
     workspace_files.add_llm("b", "4")
@@ -45,6 +47,11 @@ def folder(workspace_files: WorkspaceFiles) -> Path:
     workspace_files.write()
     run_all(folder)
     return folder
+
+
+@pytest.fixture
+def folder(asked: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(asked, tmp_path / "bench")
 
 
 def call(folder: Path, command: str, name: str) -> int:

@@ -72,7 +72,9 @@ def reports() -> list[ReportData]:
 
 
 @pytest.fixture(
-    params=range(6), ids=["plain", "changed", "hostile", "hostile changed", "empty", "one"]
+    scope="module",
+    params=range(6),
+    ids=["plain", "changed", "hostile", "hostile changed", "empty", "one"],
 )
 def page(request: pytest.FixtureRequest) -> Page:
     return Page(report_to_html(reports()[request.param]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -38,6 +39,7 @@ from poor_bench.sandbox import Level
 
 MOST_IN_CHUNK = 64
 """Trials, or stored answers, of one chunk."""
+_FEWEST_IN_CHUNK = 8
 _MOST_CHUNKS_PER_THREAD = 4
 """Chunks under way, or waiting for a place: two for each thread, and two for later workers."""
 Value = TypeVar("Value")
@@ -191,9 +193,9 @@ class RemoteScorer(Scorer):
         def do(chunk: Sequence[JudgeItem]) -> JobResult[list[Rescored]]:
             return JobResult(self._rescore_chunk(chunk, control.cancelled))
 
-        n_threads = sum(m.n_threads for m in self._session.table.members if m.readiness)
-        most = _MOST_CHUNKS_PER_THREAD * max(1, n_threads)
-        chunks = Work(items=_cut(items), n_items=1, concurrency=most)
+        n_threads = max(1, sum(m.n_threads for m in self._session.table.members if m.readiness))
+        most = _MOST_CHUNKS_PER_THREAD * n_threads
+        chunks = Work(items=cut(items, n_threads), n_items=1, concurrency=most)
         with closing(pool.run([chunks], do)) as events:
             for event in events:
                 if isinstance(event, JobDone):
@@ -235,10 +237,15 @@ class RemoteScorer(Scorer):
         return need
 
 
-def _cut(items: Iterable[JudgeItem]) -> Iterator[list[JudgeItem]]:
-    rest = iter(items)
-    while chunk := list(islice(rest, MOST_IN_CHUNK)):
-        yield chunk
+def cut(items: Iterable[JudgeItem], n_threads: int) -> Iterator[list[JudgeItem]]:
+    """Cut items into chunks, smaller ones towards the end, so that no worker is left alone."""
+    rest, ahead = iter(items), deque[JudgeItem]()
+    while True:
+        ahead.extend(islice(rest, 2 * n_threads * MOST_IN_CHUNK - len(ahead)))
+        if not ahead:
+            return
+        size = max(_FEWEST_IN_CHUNK, len(ahead) // (2 * n_threads))
+        yield [ahead.popleft() for _ in range(min(size, len(ahead)))]
 
 
 def _fail(item: JudgeItem, error: Exception) -> Rescored:

@@ -9,13 +9,16 @@ import pytest
 
 from poor_bench.calls.caller import Caller, ChunkPermit, Hold, RetryPolicy
 from poor_bench.calls.rate_limiter import RateLimiter
-from poor_bench.cluster.remote import MOST_IN_CHUNK
+from poor_bench.cluster.remote import MOST_IN_CHUNK, cut
 from poor_bench.cluster.trials import ChunkSizes, SentChunk
 from poor_bench.cluster.work import ANSWER, SCORE, WorkDone
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.completion import Completion, Timing
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
+from poor_bench.models.test import Test
+from poor_bench.runner.jobs import JudgeItem
 from tests.providers.fake_clock import FakeClock
 from tests.providers.idle_provider import IdleProvider
 
@@ -38,6 +41,18 @@ def test_the_last_trials_are_shared_by_all_workers() -> None:
     sizes = ChunkSizes()
     sizes.note("a", 100, 0.1)
     assert [sizes.choose("a", n_left, 4, 1.0) for n_left in (800, 80, 8, 1)] == [64, 10, 1, 1]
+
+
+@pytest.mark.parametrize("n_items", [0, 1, 7, 150, 1000])
+def test_the_last_stored_answers_are_shared_by_all_workers(n_items: int) -> None:
+    test = Test(test_id="t", class_id="c", level=1, text="")
+    items = [JudgeItem(Result(llm_id="a", test_id=f"{n}", score=0.0), test) for n in range(n_items)]
+    chunks = list(cut(items, 2))
+    assert [item for chunk in chunks for item in chunk] == items
+    sizes = [len(chunk) for chunk in chunks]
+    assert sizes == sorted(sizes, reverse=True)
+    assert max(sizes, default=0) <= MOST_IN_CHUNK
+    assert n_items < 150 or sizes[-1] <= 8
 
 
 def nothing_held() -> Hold:

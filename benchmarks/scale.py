@@ -8,6 +8,10 @@ used as they are. Prints wall time, CPU time and peak memory of each command, wi
 there, and of a process that does nothing but one query over the same Parquet parts: mean score and
 time by model. The goal of a million results is 3 s, and at most 3 times the bare query.
 
+Both are whole processes. So the CPU time of each is split into its start (the same command in a
+workspace of one result; Python with DuckDB and an empty query) and what the size adds. The first
+ratio is of whole processes, the second of what the size adds.
+
 With `--dashboard`, prints the same of a server that has just been started, page by page, in
 Chromium, which runs already: from the start of the process to the first leaderboard that can be
 read and to the table that can be sorted, then the model page, its filters and searches, and
@@ -57,6 +61,7 @@ import sys, duckdb
 duckdb.sql(f\"\"\"SELECT llm_id, avg(score), avg(execution_time_ms)
 FROM read_parquet('{sys.argv[1]}/index/*/*.numbers.parquet') GROUP BY llm_id\"\"\").fetchall()
 """
+NOTHING = "import duckdb; duckdb.sql('SELECT 1').fetchall()"
 REPEATS = 3
 
 
@@ -68,17 +73,32 @@ class Cost(NamedTuple):
     peak_mb: float
 
 
+class Split(NamedTuple):
+    """Cost of a process, and of the same one with next to nothing to do."""
+
+    whole: Cost
+    start: Cost
+
+    @property
+    def added_s(self) -> float:
+        """CPU time that the size adds, in seconds."""
+        return max(0.01, self.whole.cpu_s - self.start.cpu_s)
+
+
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--dashboard"]
     folder = words.pop(0) if len(words) % 2 else ""
     sizes = [(int(words[0]), int(words[1]))] if words else [(5, 20), (10, 1_000), (10, 10_000)]
     with tempfile.TemporaryDirectory() as temporary:
+        smallest = Path(temporary) / "smallest"
+        smallest.mkdir()
+        build_workspace(smallest, 2, 1)
         for n_llms, n_tests in sizes:
             workspace = Path(folder or temporary) / f"{n_llms}x{n_tests}"
             if not workspace.exists():
                 workspace.mkdir(parents=True)
                 build_workspace(workspace, n_llms, n_tests)
-            report(workspace, n_llms * n_tests)
+            report(workspace, n_llms * n_tests, smallest)
             if "--dashboard" in sys.argv:
                 report_dashboard(workspace)
 
@@ -97,7 +117,7 @@ def report_dashboard(workspace: Path) -> None:
                         do(page, address)
                         wall = time.perf_counter() - start
                         cost = Cost(wall, read_cpu_s(pid) - used, peak_mb(pid))
-                        print_cost(f"{name}: {label}", cost, None)
+                        print_cost(f"{name}: {label}", cost)
                         begun = 0.0
                         if not label.endswith(SEEN):
                             page.wait_for_load_state("networkidle")
@@ -132,17 +152,20 @@ def read_cpu_s(pid: int) -> float:
     return times.user + times.system
 
 
-def report(workspace: Path, n_results: int) -> None:
+def report(workspace: Path, n_results: int, smallest: Path) -> None:
     """Print what each command costs."""
     run([sys.executable, "-c", _BUILD_INDEX, str(workspace)])
     has_parts = any((workspace / "index").rglob("*.numbers.parquet"))
-    bare = measure([sys.executable, "-c", BARE, str(workspace)]) if has_parts else None
+    query = [sys.executable, "-c", BARE, str(workspace)]
+    nothing = measure([sys.executable, "-c", NOTHING])
+    bare = Split(measure(query), nothing) if has_parts else None
     print(f"{n_results:,} results")
     if bare:
-        print_cost("DuckDB alone, one query", bare, None)
+        print_split("DuckDB alone, one query", bare, None)
     for words in COMMANDS:
-        command = [sys.executable, "main.py", *words.split(), "--data", str(workspace)]
-        print_cost(words, measure(command), bare)
+        command = [sys.executable, "main.py", *words.split(), "--data"]
+        start = measure([*command, str(smallest)])
+        print_split(words, Split(measure([*command, str(workspace)]), start), bare)
 
 
 _BUILD_INDEX = f"""
@@ -171,11 +194,19 @@ def run(command: list[str]) -> Cost:
     return Cost(time.perf_counter() - start, used, usage.ru_maxrss / 1024)
 
 
-def print_cost(name: str, cost: Cost, bare: Cost | None) -> None:
-    ratio = f"{cost.cpu_s / bare.cpu_s:6.1f} x the query" if bare else ""
+def print_split(name: str, split: Split, bare: Split | None) -> None:
+    start_s = split.start.cpu_s
+    text = f"start {start_s:5.2f} s, size adds {split.whole.cpu_s - start_s:6.2f} s"
+    if bare:
+        whole, added = split.whole.cpu_s / bare.whole.cpu_s, split.added_s / bare.added_s
+        text += f"; {whole:5.1f} x and {added:5.1f} x the query"
+    print_cost(name, split.whole, text)
+
+
+def print_cost(name: str, cost: Cost, remark: str = "") -> None:
     print(
-        f"  {name:26} {cost.wall_s:6.2f} s wall {cost.cpu_s:6.2f} s CPU {cost.peak_mb:6.0f} MB "
-        f"{ratio}",
+        f"  {name:26} {cost.wall_s:6.2f} s wall {cost.cpu_s:6.2f} s CPU {cost.peak_mb:6.0f} MB  "
+        f"{remark}",
         flush=True,
     )
 

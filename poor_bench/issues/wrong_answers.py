@@ -33,6 +33,7 @@ class CodeFault(StrEnum):
     SYNTAX = "code_does_not_parse"
     SLOW = "code_is_slow"
     CRASH = "code_crashes"
+    WRONG_RESULTS = "code_wrong_results"
 
 
 _FAULTS = {
@@ -45,7 +46,7 @@ _FAULTS = {
 
 
 def find_code_fault(trial: Trial) -> CodeFault | None:
-    """Find why code lost score; None if its result is merely wrong."""
+    """Find why code lost score; None if some of its results are right and others wrong."""
     if trial.facts.wanted is not AnswerFormat.CODE:
         return None
     names = _list_defined_names(trial) if trial.is_zero and trial.facts.function_name else []
@@ -53,6 +54,8 @@ def find_code_fault(trial: Trial) -> CodeFault | None:
     if cause == Cause.MISSING_FUNCTION and names:
         overlooked = trial.facts.function_name in names
         return CodeFault.CODE_OVERLOOKED if overlooked else CodeFault.INVENTED_NAME
+    if cause == Cause.WRONG_ANSWER and trial.is_zero:
+        return CodeFault.WRONG_RESULTS
     return next((fault for known, fault in _FAULTS.items() if known == cause), None)
 
 
@@ -115,6 +118,11 @@ _CODE = {
         "Code crashes",
         "The code raised an exception in at least one test case.",
         "Check the failing case. Often the prompt does not cover an edge case.",
+    ),
+    CodeFault.WRONG_RESULTS: (
+        "Code returns wrong results",
+        "The code runs, and its result is wrong in every test case.",
+        "Compare expected and returned values. If they agree but for form, fix the evaluator.",
     ),
 }
 
@@ -216,5 +224,5 @@ WRONG_ANSWERS = (
         among=Among.LOST,
     ),
 )
-PLAIN = frozenset(detector.id for detector in WRONG_ANSWERS)
-"""Ids of these detectors: they find every response that lost score."""
+PLAIN = frozenset(detector.id for detector in WRONG_ANSWERS) | {CodeFault.WRONG_RESULTS.value}
+"""Ids of the detectors that only say that a response is wrong."""

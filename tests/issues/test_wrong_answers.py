@@ -3,7 +3,7 @@ import pytest
 from poor_bench.issues.detect import detect_issues, group_issues, sort_by_severity
 from poor_bench.issues.detector import IssueContext
 from poor_bench.issues.wrong_answers import PLAIN
-from tests.issues.builders import scored
+from tests.issues.builders import CODE, scored
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,10 @@ def test_what_makes_figures_unreliable_comes_before_lost_score() -> None:
         "The test may be at fault",
         "Score 0, cause unknown",
     ]
+
+
+@pytest.mark.parametrize(("score", "cause"), [(0.0, "code_wrong_results"), (0.5, "partly_wrong")])
+def test_code_that_runs_and_is_wrong_in_every_case_has_a_cause(score: float, cause: str) -> None:
+    result = scored(score, response="def double(x):\n    return x", cause="wrong_answer")
+    issues = detect_issues([result], IssueContext(facts={"t": CODE}))
+    assert [issue.detector_id for issue in issues if issue.lost_score] == [cause]

@@ -1,12 +1,19 @@
-"""Recall and precision of the refusal reading on phrasings in six languages.
+"""Recall and precision of the refusal reading on phrasings in ten languages.
 
-`before.json` was written with the reading. The others were each written after a commit of it, and
-measured before anything was changed: recall .84, .80, .80 (held_out, third, fourth; precision
-.98, 1.0, .95), which led to changes, and .96 with precision 1.0 for the last, `fifth.json`, which
-led to none. The ninth (204 refusals), tenth (150, unusual wordings on purpose) and eleventh (120)
-were each measured fresh: recall .83, .73, .83, precision .94, .97, .93; each then led to changes.
-The figures printed of these are not what unseen phrasings get: the phrases were extended by them.
-`refusals_unseen.json` (72 usual wordings) led to no change: recall .92, precision 1.0.
+The lists in `tests/extraction/refusals` are those that the phrases were extended by: their figures
+are not what unseen phrasings get. Measured before anything was changed, recall was .80 to .84 for
+the first ones, .96 for `fifth.json`, and .83, .73, .83 for the ninth (204 refusals), tenth (150,
+unusual wordings on purpose) and eleventh (120), with a precision of .93 to .97. `twelfth.json`
+(160) got .96 with precision .98 in the six languages read then.
+
+`refusals_unseen.json` (72 usual wordings in six languages) led to no change: recall .92 when new.
+`refusals_unseen_ten_languages.json` has 15 wordings, each in ten languages, so that one wording
+that is missed is missed often. When new, recall was .78 (.87 in the first six languages, .65 in
+Italian, Portuguese, Korean and Russian), precision .975; five of its wordings were added since.
+
+A linear model over words and parts of words, trained on these lists, did better on that list
+(recall .93, precision .96 together with the rules), but took up to 600 of 11,101 ordinary short
+texts for refusals unless half of such texts were among its training data. It is not in use.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from simulation import measure_share, print_figures
 from poor_bench.extraction.refusal import is_refusal
 
 LISTS = ROOT / "tests" / "extraction" / "refusals"
-UNSEEN = ROOT / "benchmarks" / "refusals_unseen.json"
+UNSEEN = ROOT / "benchmarks"
 GOAL = 0.95
 
 
@@ -48,5 +55,8 @@ def _measure(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    reached = [_measure(path) for path in (*sorted(LISTS.glob("*.json")), UNSEEN)]
+    reached = [
+        _measure(path)
+        for path in (*sorted(LISTS.glob("*.json")), *sorted(UNSEEN.glob("refusals_unseen*.json")))
+    ]
     sys.exit(not all(reached))

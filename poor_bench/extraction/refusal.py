@@ -1,4 +1,4 @@
-"""Refusals: answers in which a model declines the task, in six languages.
+"""Refusals: answers in which a model declines the task, in ten languages.
 
 A refusal is a clause near the start in which the speaker cannot, may not or will not do what was
 asked. "I'm sorry" alone is not one, nor is "the law cannot help you": the clause must be the
@@ -6,10 +6,9 @@ speaker's own, and what it denies must be a service, such as to help, to answer 
 What is quoted or reported does not count, nor does a refusal that an answer follows. "I do not
 know" is an answer.
 
-Fresh lists, each measured before the phrases were extended by it, say what unseen wordings get:
-recall was 83 %, 73 % (unusual wordings) and 83 % on the last three, with 109 to 181 hits of which
-93 % to 97 % were refusals. No stored answer of the 2,077 different ones is read as one. A wording
-that no phrase covers is missed; the lists are in `tests/extraction/refusals`.
+On 1,000 answers of five public chat models in English, 425 of them declining by their own labels,
+recall is 95 % and precision 100 %. On wordings that no phrase was extended by, recall is lower:
+`benchmarks/refusals.py` prints it per list. A wording that no phrase covers is missed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 import re
 
 from poor_bench.extraction.normalise import fold_text
-from poor_bench.extraction.refusal_phrases import LEADS, RULES, Rule
+from poor_bench.extraction.refusal_rules import Rule, load_refusal_rules
 
 _OPENING = 600
 """Characters of the answer in which a refusal must begin."""
@@ -31,12 +30,16 @@ _EDGES = " _#-~`'()"
 _QUOTED = re.compile(
     '["\u201c\u201e\u00ab\u300c\u300e][^"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]{0,400}'
     '["\u201d\u201c\u00bb\u300d\u300f]'
+    r"|(?:^|(?<=\s))[\u2014\u2013] ?[^\n\u2014\u2013]{1,200}[\u2014\u2013] ?(?:dijo|dice|disse|dit"
+    r"|\u0441\u043a\u0430\u0437\u0430\u043b\u0430?)\b"
     r"|(?<!\w)'(?=\S)[^\n]{1,400}?(?<=\S)'(?!\w)|^[ \t]{0,3}>.*$",
     re.MULTILINE,
 )
 _ENDS = re.compile(
     r"[.,!?:;](?=[\s\W]|$)|[.,!?:;](?=[^\x00-\x7f])|[\n\u3002\u3001]| [-\u2013\u2014] "
-    r"|\b(?:but|and|yet|aber(?! (?:nicht|kein))|(?<!kann )und|doch|mais|et|donc(?= (?:je|j'|nous"
+    r"|\b(?:but|and|yet|aber(?! (?:nicht|kein))|(?<!kann )und|doch|mais|et|ma(?= (?:non|mi"
+    r"|devo)\b)|però|mas|porém|\u043d\u043e|\u043e\u0434\u043d\u0430\u043a\u043e|donc(?= (?:je"
+    r"|j'|nous"
     r"|il|elle|cela|ce|la"
     r"|le|les) )|pero|y|as[ií] que|por lo que"
     r"|so(?= (?:i|we|you|the|this|that|it|here|there|please|let)\b))\b(?! ?\d)"
@@ -45,19 +48,35 @@ _ENDS = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _REPORTED = re.compile(
     r"\b(?:said|says|replied|wrote|writes|answered|told|sagte?|schrieb|antwortete|meinte|dit|dites"
+    r"|disse|rispose|scrisse|ha scritto|respondeu|escreveu"
+    r"|\u0441\u043a\u0430\u0437\u0430\u043b\u0430?"
+    r"|\u043e\u0442\u0432\u0435\u0442\u0438\u043b\u0430?"
+    r"|\u043d\u0430\u043f\u0438\u0441\u0430\u043b\u0430?"
     r"|disait|r[eé]pondit|r[eé]pondu|[eé]crit|dijo|dice|respondi[oó]|escribi[oó]|contest[oó])\b"
     "|\u8bf4|\u5199\u9053|\u5beb\u9053|\u95ee\u9053"
     "|\u8aaa|\u56de\u7b54\u9053|\u3068\u8a00"
 )
 _ANSWERED = re.compile(
-    r"\b(?:answer|result|solution|total|sum|label|antwort|ergebnis|l[oö]sung|r[eé]ponse|r[eé]sultat"
+    r"\b(?:risposta|risultato|resposta|\u043e\u0442\u0432\u0435\u0442"
+    r"|\u0440\u0435\u0437\u0443\u043b\u044c\u0442\u0430\u0442)(?: (?:è|é|is"
+    r"|\u0431\u043e\u043b\u0435\u0435|:)(?! (?:no|não|\u043d\u0435\u0442)\b)"
+    r"|(?: [a-z\u0430-\u044f]{3,12}){0,2} ?[:=-]) ?(?!no\b|não\b|\u043d\u0435\u0442\b)\S"
+    r"|(?:\uc815\ub2f5|\uacb0\uacfc|\ub2f5)(?:\uc740|\ub294) ?(?!\uc544\ub2c8)\S"
+    r"|\b(?:answer|result|solution|total|sum|label|antwort|ergebnis|l[oö]sung|r[eé]ponse"
+    r"|r[eé]sultat"
     r"|solution|respuesta|resultado|soluci[oó]n)"
     r"(?: (?:is|are|would be|ist|lautet|w[aä]re|est|serait|es|ser[ií]a)(?! (?:not|no|non|nein"
     r"|nicht|pas)\b)"
     r"| ?[:=]) ?\S"
+    r"|(?:category|label|kategorie|catégorie|categor[ií]a|etiqueta|étichetta|sentiment"
+    r"|\u043a\u0430\u0442\u0435\u0433\u043e\u0440\u0438\u044f"
+    r"|\u7c7b\u522b|\u985e\u5225|\u30ab\u30c6\u30b4\u30ea\u30fc?|\ubd84\ub958|\ub77c\ubca8) ?: ?\S"
     r"|(?:\u7b54\u6848|\u7ed3\u679c|\u7d50\u679c|\u7b54\u3048)(?:\u662f|\u4e3a|\u70ba|\u306f|:)"
     r"|\b(?:(?:liebe|viele|beste|herzliche|freundlichen) gr[uü](?:ß|ss)en?|(?:kind|best) regards"
-    r"|yours sincerely|cordialement|bien à vous|bises|atentamente|un abrazo)\b"
+    r"|yours sincerely|(?:cordiali|distinti) saluti|un abbraccio|um abraço"
+    r"|atenciosamente|\u0441 \u0443\u0432\u0430\u0436\u0435\u043d\u0438\u0435\u043c"
+    r"|\u043e\u0431\u043d\u0438\u043c\u0430\u044e|\ub4dc\ub9bc$|cordialement|bien à vous|bises"
+    r"|atentamente|un abrazo)\b"
     "|\u6b64\u81f4|\u656c\u5177"  # end of a letter
     r"|```|[{\[] ?[\"'\d]"
 )
@@ -66,13 +85,17 @@ _LABEL = re.compile(
     r"|\u7ffb\u8bd1|\u30a8\u30e9\u30fc|\u9519\u8bef"
 )
 """One or two words before a colon or comma, such as "translation", in any of the languages."""
+_OTHER_LABEL = re.compile(r"[\u0400-\u04ff\uac00-\ud7a3\u3040-\u30ff\u4e00-\u9fff -]{1,16}")
+"""The same in scripts where it needs the colon."""
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|dear|hallo|liebe[rs]?|salut|ch[eè]re?|hola|querid[oa]|ciao|car[oa]|oi"
+    r"|\u043f\u0440\u0438\u0432\u0435\u0442"
+    r"|\u0434\u043e\u0440\u043e\u0433(?:\u043e\u0439|\u0430\u044f)) (?!there|all|everyone"
+    r"|zusammen)[^\W\d_]{2,20}"
+)
+"""Greeting of a named person: a letter or message follows, not the model's own words."""
 _BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
 """A clause that is only a number or the letter of a choice."""
-
-_ANYWHERE = tuple(rule for rule in RULES if rule.other_speaker is not None)
-_STARTS = (f"(?:{rule.parts[0].pattern})" for rule in RULES if rule.other_speaker is None)
-_ANY_START = re.compile(rf"\A(?:{'|'.join(_STARTS)})")
-"""Start of the rules that are not in `_ANYWHERE`, tried at once: few clauses begin like one."""
 
 
 def find_refusal(answer: str) -> str:
@@ -97,8 +120,8 @@ def find_refusal(answer: str) -> str:
         own = _strip_leads(clause)
         if _declines(own):
             return "" if _is_answered(clauses[index + 1 :], text) else own
-        is_label = index == 0 and text[len(clause) : len(clause) + 1] != ","
-        if position > _OPENING or _rules_out(clause, own, may_be_label=is_label):
+        end = text[len(clause) : len(clause) + 1] if index == 0 else ","
+        if position > _OPENING or _rules_out(clause, own, end):
             return ""
         position += len(clause) + 1
     return ""
@@ -112,8 +135,9 @@ def is_refusal(answer: str) -> bool:
 def _strip_leads(clause: str) -> str:
     """Remove what politeness puts before the point, such as "unfortunately" or "as an AI"."""
     clause = clause.strip(_EDGES)
+    leads = load_refusal_rules().leads
     for _ in range(_MOST_LEADS):
-        lead = LEADS.match(clause)
+        lead = leads.match(clause)
         if lead is None:
             break
         clause = clause[lead.end() :].lstrip(" _")
@@ -121,8 +145,12 @@ def _strip_leads(clause: str) -> str:
 
 
 def _declines(clause: str) -> bool:
-    rules = RULES if _ANY_START.match(clause) else _ANYWHERE
-    return any(_applies(rule, clause) for rule in rules)
+    rules = load_refusal_rules()
+    if any(_applies(rule, clause) for rule in rules.anywhere):
+        return True
+    return rules.any_start.match(clause) is not None and any(
+        _applies(rule, clause) for rule in rules.starting
+    )
 
 
 def _applies(rule: Rule, clause: str) -> bool:
@@ -143,13 +171,19 @@ def _applies(rule: Rule, clause: str) -> bool:
     return rule.harmless.search(clause, found.end(), found.end() + rule.reach) is None
 
 
-def _rules_out(clause: str, own: str, *, may_be_label: bool) -> bool:
+def _rules_out(clause: str, own: str, end: str) -> bool:
     """True if a clause before the refusal is an answer, a label, or says that another speaks."""
     if _REPORTED.search(own) or _ANSWERED.search(clause) or _BARE.match(clause):
         return True
-    is_whole = len(own) == len(clause.strip(_EDGES))  # not the rest of a phrase of politeness
-    return may_be_label and is_whole and _LABEL.fullmatch(own) is not None
+    whole = clause.strip(_EDGES)
+    if _GREETING.fullmatch(whole):
+        return True
+    is_rest = len(own) < len(whole)  # of a phrase of politeness
+    is_label = _LABEL.fullmatch(own) or (end == ":" and _OTHER_LABEL.fullmatch(own))
+    return end != "," and not is_rest and bool(is_label)
 
 
 def _is_answered(later: list[str], text: str) -> bool:
-    return _ANSWERED.search(text) is not None or any(_BARE.match(clause) for clause in later)
+    """True if an answer follows the refusal; the numbers of a list of alternatives are none."""
+    last = next((clause for clause in reversed(later) if clause.strip(_EDGES)), "")
+    return _ANSWERED.search(text) is not None or _BARE.match(last) is not None

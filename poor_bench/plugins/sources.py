@@ -124,7 +124,8 @@ def digest_of_digests(digests: Iterable[str]) -> str:
 def _digest_of_shared_code() -> bytes:
     digest = blake2b(digest_size=16)
     for package in _SHARED_PACKAGES:
-        for path in sorted((_PACKAGE / package).rglob("*.py")):
+        folder = _PACKAGE / package
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
             digest.update(path.relative_to(_PACKAGE).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.digest()

@@ -167,6 +167,7 @@ def digest_code() -> str:
     package = Path(__file__).parents[1]
     digest = blake2b(digest_size=16)
     for name in _CODE:
-        for path in sorted((package / name).rglob("*.py")):
+        folder = package / name
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
             digest.update(path.read_bytes())
     return digest.hexdigest()

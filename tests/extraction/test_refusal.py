@@ -11,9 +11,9 @@ LISTS = sorted((Path(__file__).parent / "refusals").glob("*.json"))
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_usual_phrasings_in_six_languages_are_told_from_lookalikes(path: Path) -> None:
+def test_usual_phrasings_in_many_languages_are_told_from_lookalikes(path: Path) -> None:
     languages = json.loads(path.read_text("utf-8"))
-    assert len(languages) == 6
+    assert len(languages) in (6, 10)
     refusals = [text for each in languages.values() for text in each["refusals"]]
     others = [text for each in languages.values() for text in each["others"]]
     found = sum(map(is_refusal, refusals))
@@ -35,10 +35,18 @@ def test_the_declining_clause_is_returned() -> None:
         "42. I cannot provide more detail.",
         "> I can't help with that.\n\nThis review is negative.",
         "He told me: I can't help with that.",
+        "— No puedo ayudarle —dijo el guardia.",
+        "Hi Tom, sorry, I can't make it tonight. See you on Sunday!",
     ],
 )
 def test_an_answer_beside_a_denial_is_an_answer(answer: str) -> None:
     assert find_refusal(answer) == ""
+
+
+def test_the_numbers_of_a_list_of_alternatives_are_no_answer() -> None:
+    assert is_refusal(
+        "I cannot fulfill your request. Instead:\n1. Ask a doctor.\n2. Call a friend."
+    )
 
 
 def test_a_number_in_a_refusal_is_no_answer() -> None:

@@ -49,7 +49,7 @@ _ANNOUNCING = (
     r"(?:(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"  # the answer is B
     r"|\b(?:answer|choose|chose|pick|select|selected)\b"  # I choose B
     r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"  # it must be B
-    r"|\b(?:so|thus|hence|therefore),?\s"  # therefore, B
+    r"|\b(?:so|thus|hence|therefore)[,:]?\s"  # therefore, B
     r"|\bgo(?:ing)?\s+(?:with|for)\b)"  # going with B
     rf"|{ANNOUNCING}|{CHOOSING})"
 )

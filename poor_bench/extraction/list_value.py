@@ -46,7 +46,7 @@ _EXPLAINED = re.compile(
 _SEPARATOR = re.compile(r"[,;、，；]")
 _ARROW = re.compile(r"\s(?:->|=>|[<>\N{RIGHTWARDS ARROW}])\s")
 _BRACKETED = re.compile(r"\((?P<round>[^()\[\]{}]*)\)\.?|\\?\{(?P<curly>[^()\[\]{}:]*?)\\?\}\.?")
-_LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и)\s{1,9}(?=\S)", re.IGNORECASE)
+_LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и|그리고|및)\s{1,9}(?=\S)", re.IGNORECASE)
 _LAST_WITHOUT_SPACES = re.compile(r"(?:以及|和|与|及び|および|と|及)(?=\S)")
 _LEADING = re.compile(r"^[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
 _STATING = re.compile(

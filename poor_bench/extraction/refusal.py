@@ -94,8 +94,10 @@ _GREETING = re.compile(
     r"|zusammen)[^\W\d_]{2,20}"
 )
 """Greeting of a named person: a letter or message follows, not the model's own words."""
-_BARE = re.compile(r"^\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$")
+_NUMBER_OR_LABEL = r"\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$"
+_BARE = re.compile("^" + _NUMBER_OR_LABEL)
 """A clause that is only a number or the letter of a choice."""
+_BARE_AT_END = re.compile("[.,!?:;\u3002\u3001]" + _NUMBER_OR_LABEL)
 
 
 def find_refusal(answer: str) -> str:
@@ -119,7 +121,7 @@ def find_refusal(answer: str) -> str:
     for index, clause in enumerate(clauses):
         own = _strip_leads(clause)
         if _declines(own):
-            return "" if _is_answered(clauses[index + 1 :], text) else own
+            return "" if _is_answered(text) else own
         end = text[len(clause) : len(clause) + 1] if index == 0 else ","
         if position > _OPENING or _rules_out(clause, own, end):
             return ""
@@ -183,7 +185,6 @@ def _rules_out(clause: str, own: str, end: str) -> bool:
     return end != "," and not is_rest and bool(is_label)
 
 
-def _is_answered(later: list[str], text: str) -> bool:
+def _is_answered(text: str) -> bool:
     """True if an answer follows the refusal; the numbers of a list of alternatives are none."""
-    last = next((clause for clause in reversed(later) if clause.strip(_EDGES)), "")
-    return _ANSWERED.search(text) is not None or _BARE.match(last) is not None
+    return _ANSWERED.search(text) is not None or _BARE_AT_END.search(text) is not None

@@ -31,6 +31,7 @@ CHOSEN = {
     "choose": ("Having weighed A and C, I choose C.", "C", Found.ANNOUNCED),
     "it is": ("It is B, not A.", "B", Found.ANNOUNCED),
     "it's": ("I think it's B because A is wrong.", "B", Found.ANNOUNCED),
+    "so with a colon": ("A is false. B is false. Therefore: C", "C", Found.ANNOUNCED),
     "so": ("A is wrong, C is wrong, so B", "B", Found.ANNOUNCED),
     "go for": ("Between A and B I'd go for (B).", "B", Found.ANNOUNCED),
     "praise": ("Option B is wrong, while C is correct.", "C", Found.ANNOUNCED),
@@ -69,7 +70,7 @@ def test_choice_is_found_and_said_how(text, label, found):
     ["", "I do not know.", "A) Paris\nB) Rome\nC) the city of Rome\nD) Berlin", "Either A or B.",
      "A dog is an animal.", "The answer is a mystery.", "The answer is E.", "Paris or Berlin",
      "I'd say it depends.", "B was said first, so A is wrong.",
-     "So what of B, or of C?"],
+     "So what of B, or of C?", "I cannot choose between A and C."],
 )  # fmt: skip
 def test_nothing_is_guessed(text):
     assert extract_choice(text, LABELS, TEXTS) is None

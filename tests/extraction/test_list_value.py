@@ -19,6 +19,7 @@ CASES = {
     "commas": ("a, b;c", ["a", "b", "c"], Found.BARE),
     "last one after and": ("a, b and c", ["a", "b", "c"], Found.BARE),
     "last one after comma and": ("a, b, and c.", ["a", "b", "c."], Found.BARE),
+    "last one after a Korean and": ("a, b, 그리고 c", ["a", "b", "c"], Found.BARE),
     "two": ("a and b", ["a", "b"], Found.BARE),
     "comma at the end": ("a, b,", ["a", "b"], Found.BARE),
     "numbers and spaces": ("1 -2 3.5", ["1", "-2", "3.5"], Found.BARE),

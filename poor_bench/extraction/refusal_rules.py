@@ -5,9 +5,7 @@ A rule is a sequence of parts that follow one another in a clause. All patterns 
 
 from __future__ import annotations
 
-import pkgutil
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -47,6 +45,9 @@ class RefusalRules:
 @cache
 def load_refusal_rules() -> RefusalRules:
     """Read and compile the rules, on first use: this takes a while."""
+    import pkgutil
+    import tomllib
+
     languages = tomllib.loads(
         (pkgutil.get_data(__package__, "refusal_phrases.toml") or b"").decode()
     )

@@ -148,7 +148,8 @@ def _strip_leads(clause: str) -> str:
 
 def _declines(clause: str) -> bool:
     rules = load_refusal_rules()
-    if any(_applies(rule, clause) for rule in rules.anywhere):
+    anywhere = rules.anywhere_ascii if clause.isascii() else rules.anywhere
+    if any(_applies(rule, clause) for rule in anywhere):
         return True
     return rules.any_start.match(clause) is not None and any(
         _applies(rule, clause) for rule in rules.starting

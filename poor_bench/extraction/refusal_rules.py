@@ -14,6 +14,8 @@ _FRAGMENT = re.compile(r"@([a-z_]+)@")
 _SPACED = r"(?:{})(?![^\W_])(?: (?:that|dass|que|che|что)(?![\w']))?"
 """Leads of languages that put spaces between words."""
 _UNSPACED = frozenset({"chinese", "japanese"})
+_OWN_SCRIPT = frozenset({"chinese", "japanese", "korean", "russian"})
+"""Languages of which no clause is ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class RefusalRules:
     any_start: re.Pattern[str]
     """First parts of `starting`, tried at once: few clauses begin like one."""
     anywhere: tuple[Rule, ...]
+    anywhere_ascii: tuple[Rule, ...]
+    """Those of `anywhere` that an ASCII clause may fit."""
 
 
 @cache
@@ -51,9 +55,11 @@ def load_refusal_rules() -> RefusalRules:
     languages = tomllib.loads(
         (pkgutil.get_data(__package__, "refusal_phrases.toml") or b"").decode()
     )
-    rules = [
-        _compile(rule, each["fragments"]) for each in languages.values() for rule in each["rules"]
-    ]
+    by_language = {
+        name: [_compile(rule, each["fragments"]) for rule in each["rules"]]
+        for name, each in languages.items()
+    }
+    rules = [rule for of_language in by_language.values() for rule in of_language]
     starting = tuple(rule for rule in rules if rule.other_speaker is None)
     starts = "|".join(f"(?:{rule.parts[0].pattern})" for rule in starting)
     return RefusalRules(
@@ -61,6 +67,12 @@ def load_refusal_rules() -> RefusalRules:
         starting=starting,
         any_start=re.compile(rf"\A(?:{starts})"),
         anywhere=tuple(rule for rule in rules if rule.other_speaker is not None),
+        anywhere_ascii=tuple(
+            rule
+            for name, of_language in by_language.items()
+            for rule in of_language
+            if name not in _OWN_SCRIPT and rule.other_speaker is not None
+        ),
     )
 
 

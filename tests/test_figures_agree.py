@@ -351,7 +351,7 @@ def test_compare_counts_the_stale_scores_of_both_models(
 
 def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
     _, _, head = failures(counted_services(bench.folder))
-    assert "1 trial without a score" in text_of(head)
+    assert "1 trial still pending" in text_of(head)
     assert "1 newer attempt of scored trials" in text_of(head)
     assert "8 trials" not in note(counted_services(bench.folder))
     assert "7 trials" in note(counted_services(bench.folder))

@@ -103,7 +103,7 @@ def tell_about(services: Services, error: Exception) -> str:
         return "" if is_shown else error_text(error)
     number = uuid4().hex[:8]
     _LOG.error("a callback failed (%s)", number, exc_info=error)
-    return f"Internal error {number}: see the console of the dashboard."
+    return f"Internal error {number}: see the log."
 
 
 ALIVE_PATH = "/_alive"

@@ -66,11 +66,11 @@ def shell(pages: Sequence[Page], workspace: str = "") -> Component:
 _CONNECTION = {
     "stopped": (
         "The server does not answer.",
-        "Retrying. If it was stopped, start it again with the same command.",
+        "Retrying. If it stopped, start it again.",
     ),
     "refused": (
         "The server was started again.",
-        "Open the link in its terminal.",
+        "Open the new link in its terminal.",
     ),
 }
 """State of the connection, as `assets/connection.js` names it, to what the banner says."""
@@ -116,16 +116,16 @@ def _header(pages: Sequence[Page]) -> Component:
                     id=ShellIds.REFRESH,
                     variant="subtle",
                     color="gray",
-                    **aria(label="Refresh results and files"),
+                    **aria(label="Refresh"),
                 ),
-                label="Refresh results and files",
+                label="Refresh",
             ),
             dmc.Tooltip(
                 dmc.ActionIcon(
                     html.Span("?", className="key-sign"),
                     variant="subtle",
                     color="gray",
-                    **aria(label="Show keyboard shortcuts"),
+                    **aria(label="Keyboard shortcuts (?)"),
                     **data(open_keys=""),
                 ),
                 label="Keyboard shortcuts (?)",
@@ -135,7 +135,7 @@ def _header(pages: Sequence[Page]) -> Component:
                 darkIcon=icon("moon"),
                 variant="subtle",
                 color="gray",
-                **aria(label="Switch between light and dark"),
+                **aria(label="Light or dark"),
                 **data(theme_switch=""),
             ),
         ],
@@ -168,7 +168,7 @@ def llm_not_found(error: PoorBenchError) -> Component:
     nothing = empty_state(
         "Unknown model",
         set_code(f"Check the address: {error} ({error.hint})."),
-        dcc.Link("Go to overview", href="/", className="button-link"),
+        dcc.Link("Overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
 
@@ -176,9 +176,9 @@ def llm_not_found(error: PoorBenchError) -> Component:
 def page_not_found() -> Component:
     """Build the page for an unknown address."""
     nothing = empty_state(
-        "Page not found",
+        "Unknown page",
         "Check the address.",
-        dcc.Link("Go to overview", href="/", className="button-link"),
+        dcc.Link("Overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
 
@@ -223,7 +223,7 @@ def build_blocked_state(error: PoorBenchError) -> Component:
 
 def _meaning(error: PoorBenchError) -> str:
     said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
-    return f"{said}Stored results are unchanged. This page reloads by itself."
+    return f"{said}Results are unchanged. This page reloads by itself."
 
 
 def _files(problems: list[Problem]) -> list[Component]:
@@ -254,7 +254,7 @@ def _problem(problem: Problem) -> Component:
 
 
 def _rest(error: PoorBenchError, n_more: int) -> list[Component]:
-    texts = [f"... and {n_more:,} more"] if n_more > 0 else []
+    texts = [f"and {n_more:,} more"] if n_more > 0 else []
     texts += [error.hint] if error.hint else []
     return [html.P(set_code(text), className="quiet") for text in texts]
 

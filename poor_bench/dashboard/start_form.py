@@ -38,12 +38,12 @@ PHASE_TITLES = {
     RunPhase.IDLE: "Run of another process",
     RunPhase.STARTING: "Starting",
     RunPhase.RUNNING: "Running",
-    RunPhase.PAUSED: "Paused: open requests still finish",
+    RunPhase.PAUSED: "Paused: open requests finish",
     RunPhase.STOPPING: "Stopping",
     RunPhase.FINISHED: "Finished",
-    RunPhase.CANCELLED: "Cancelled; results so far are stored",
+    RunPhase.CANCELLED: "Cancelled; results are stored",
     RunPhase.BROKEN: "The run failed",
-    RunPhase.INTERRUPTED: "Stopped early; results so far are stored",
+    RunPhase.INTERRUPTED: "Stopped early; results are stored",
 }
 
 
@@ -124,7 +124,7 @@ def consent_dialog(prefix: str) -> Component:
             ),
         ],
         id=f"{prefix}-consent-modal",
-        title="Start this run?",
+        title="Start run?",
         size="lg",
         closeButtonProps=aria(label="Close"),
     )
@@ -237,7 +237,7 @@ def plan_or_tell(
 ) -> StartPlan:
     """Plan a choice, or say why it cannot start."""
     if is_active:
-        return StartPlan(_say("Wait until the current run has finished."), is_off=True)
+        return StartPlan(_say("Wait until it ends, or cancel it."), is_off=True)
     if not values[0]:
         return StartPlan(_say(form.first), is_off=True)
     try:

@@ -81,9 +81,7 @@ def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: N
     page = new_visitor(results_shown).new_page()
     page.goto("/")
     expect(page.get_by_text("120 trials")).to_be_visible()
-    page.get_by_role("group", name="Scores by model and class").get_by_role(
-        "link", name="0.67"
-    ).click()
+    page.get_by_role("group", name="Score by test class").get_by_role("link", name="0.67").click()
     heading(page, "Model")
     passed = page.get_by_role("gridcell", name="sum_002", exact=True)
     expect(passed).to_be_visible()

@@ -219,8 +219,8 @@ def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
     services = services_of(folder)
     search = "?" + "&".join(f"llm=scripted:one@run:{run_id}" for run_id in codes)
     _, chips, tests = callbacks.show_tests(services, search)
-    assert "All tests 3 Same request only 1" in text_of(chips)
-    assert "1 with another prompt" in text_of(chips)
+    assert "All tests 3 Same request 1" in text_of(chips)
+    assert "1 asked differently" in text_of(chips)
     assert "1 not known" in text_of(chips)
     assert text_of(tests).count("asked differently") == 1
     assert listed(services, f"{search}&alike=yes") == [known[0]]
@@ -301,7 +301,7 @@ def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"good": [1], "bad": [0]}, n_tests=1)
     wait_for(lambda: callbacks.show_strip(services, "")[2])
     note, strip, _ = callbacks.show_strip(services, "")
-    assert note == f"1 model compared with the baseline {GOOD}"
+    assert note == f"1 model, baseline: {GOOD}"
     titles = [str(getattr(part, "title", "")) for part in components(strip)]
     [told] = [title for title in titles if "corrected p" in title]
     assert "1 common test, " in told

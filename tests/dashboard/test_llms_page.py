@@ -145,8 +145,8 @@ def test_an_llm_is_changed_and_comments_stay(workspace_files: WorkspaceFiles) ->
     [
         (LLMField.CONCURRENCY, 0, "at least 1"),
         (LLMField.PRICE_INPUT, -1, "at least 0"),
-        (LLMField.PARAMETERS, "{", "mapping"),
-        (LLMField.PARAMETERS, "- a", "mapping"),
+        (LLMField.PARAMETERS, "{", "write"),
+        (LLMField.PARAMETERS, "- a", "write"),
         (LLMField.PARAMETERS, '{"temperature": "hot"}', "temperature"),
         (LLMField.KEY, "not a name", ""),
     ],
@@ -325,8 +325,8 @@ def test_deleting_a_model_says_that_its_results_stay(workspace_files: WorkspaceF
     folder = workspace_files.write()
     write_results(folder, {"scripted:a": [scored("sum_001", 1.0)]})
     services = services_of(folder)
-    assert "as before: 1 result." in text_of(callbacks.ask_to_delete(services, "scripted:a"))
-    assert "no results" in text_of(callbacks.ask_to_delete(services, "scripted:b"))
+    assert "1 result kept." in text_of(callbacks.ask_to_delete(services, "scripted:a"))
+    assert "No results" in text_of(callbacks.ask_to_delete(services, "scripted:b"))
     callbacks.arrange(services, LLMAction.DELETE, "scripted:a")
     assert [entry["name"] for entry in entries(folder)] == ["b"]
     assert services.results.table().llm_ids == ("scripted:a",)

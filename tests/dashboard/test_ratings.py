@@ -91,7 +91,7 @@ def test_a_rating_of_an_answer_that_was_replaced_meanwhile_is_refused(services: 
     write_results(services.files.config().data_dir, {LLM: newer})
     services.refresh()
     assert seen is not None
-    with pytest.raises(ConfigError, match="another answer by now"):
+    with pytest.raises(ConfigError, match="has a new answer"):
         save_rating(services, seen, 0.0, "", "")
     assert shown(services).own is None
     assert n_labels(services) == 1

@@ -43,7 +43,7 @@ def test_the_present_page_is_marked_in_the_navigation(workspace_files: Workspace
 
 def test_an_unknown_address_leads_back(workspace_files: WorkspaceFiles) -> None:
     page, _ = show_page(services_of(workspace_files.write()), "/<script>", "?x=1")
-    assert "Page not found" in text_of(page)
+    assert "Unknown page" in text_of(page)
     assert [link.href for link in of_type(page, "Link")] == ["/"]
 
 
@@ -145,7 +145,7 @@ def test_what_stands_on_every_page_is_not_told_once_more(workspace_files: Worksp
 
 def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: WorkspaceFiles) -> None:
     told = tell_about(services_of(workspace_files.write()), ValueError("secret"))
-    assert "see the console of the dashboard" in told
+    assert "see the log" in told
     assert "secret" not in told
 
 
@@ -186,5 +186,5 @@ def _texts(part: Any) -> Iterator[str]:
 
 def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
     said = text_of(connection_banner())
-    assert "start it again with the same command" in said
-    assert "Open the link in its terminal" in said
+    assert "start it again" in said
+    assert "Open the new link in its terminal" in said

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from tests.dashboard.visible_texts import LIST, collect, write
+from tests.dashboard.visible_texts import LIST, collect, fold, order, write
 
+MOST_WORDS = 2_100
 RENEW = "texts changed: python -m tests.dashboard.visible_texts, then read what is new"
 _OLD_WORDS = re.compile(
     r"(?-i:\bLLMs?\b)|\bTok/s\b|not established|\btie letter|\bthin line|\binterval\b|\bno more\b"
@@ -26,9 +27,22 @@ def test_the_list_of_texts_is_current(texts: dict[str, list[str]]) -> None:
     assert write(texts) == LIST.read_text(encoding="utf-8"), RENEW
 
 
-def test_no_text_is_listed_twice(texts: dict[str, list[str]]) -> None:
-    listed = [text for part in texts.values() for text in part]
+def test_each_wording_is_listed_once_and_none_is_missing(texts: dict[str, list[str]]) -> None:
+    listed = [fold(text) for part in order(texts).values() for text in part]
     assert len(set(listed)) == len(listed)
+    assert set(listed) == {fold(text) for part in texts.values() for text in part}
+
+
+def test_texts_that_differ_in_words_are_different_wordings() -> None:
+    assert fold("Level …") == fold("…, level …") != fold("Levels")
+    assert fold("Rate 1") != fold("Rate 0")
+
+
+def test_the_list_stays_short() -> None:
+    words = [
+        word for word in LIST.read_text(encoding="utf-8").split() if re.search("[A-Za-z]", word)
+    ]
+    assert len(words) <= MOST_WORDS
 
 
 def test_texts_use_the_words_of_the_field(texts: dict[str, list[str]]) -> None:

@@ -38,6 +38,7 @@ _CODE = re.compile(
     r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"
     r"|^[A-Z_]+$|^Token\.|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
     r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-|^[a-z]+-src |^(base|form|frame)-[a-z]+ '|^<|calc\(|rgba\("
+    r"|^(Host|Cookie|Authorization)$|^Callback function not found$| is-…$"  # names of HTTP and Dash
 )
 _LABEL_WORDS = 3
 """Texts of up to so many words are labels, which are listed side by side."""
@@ -47,22 +48,42 @@ _KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
 
 
 def collect() -> dict[str, list[str]]:
-    """Return the texts by the part of the dashboard that shows them; none is listed twice."""
-    seen: set[str] = set()
-    parts: dict[str, list[str]] = {}
+    """Return all texts by the part of the dashboard that shows them."""
+    parts: dict[str, dict[str, None]] = {}
     files = [*sorted(_ROOT.rglob("*.py")), *sorted(_ROOT.glob("assets/*.js"))]
     for path in (each for each in files if each.name not in _HIDDEN_FILES):
         texts = _of_python(path) if path.suffix == ".py" else _of_script(path)
-        new = [text for text in dict.fromkeys(texts) if text not in seen]
-        seen.update(new)
-        if new:
-            parts.setdefault(_part(path), []).extend(new)
-    return dict(sorted(parts.items()))
+        parts.setdefault(_part(path), {}).update(dict.fromkeys(texts))
+    return {part: list(texts) for part, texts in sorted(parts.items()) if texts}
+
+
+def fold(text: str) -> str:
+    """Reduce a text to its words: all that a reader has to read of it once."""
+    return " ".join(
+        word.rstrip(".") for word in re.findall(r"[a-z0-9][a-z0-9%_./-]*", text.lower())
+    )
+
+
+def order(parts: dict[str, list[str]]) -> dict[str, list[str]]:
+    """List each wording once: first those of several parts, as `shared`, then part by part.
+
+    Texts that differ in nothing but case, punctuation and what is filled in are one wording.
+    """
+    homes: dict[str, set[str]] = {}
+    for part, texts in parts.items():
+        for text in texts:
+            homes.setdefault(fold(text), set()).add(part)
+    listed: dict[str, dict[str, str]] = {"shared": {}}
+    for part, texts in parts.items():
+        for text in texts:
+            name = part if len(homes[fold(text)]) == 1 else "shared"
+            listed.setdefault(name, {}).setdefault(fold(text), text)
+    return {part: list(texts.values()) for part, texts in listed.items()}
 
 
 def write(parts: dict[str, list[str]]) -> str:
     """Write the list as people read it: labels side by side, then a line for each other text."""
-    return "\n".join(f"# {part}\n" + _write_part(texts) for part, texts in parts.items())
+    return "\n".join(f"# {part}\n" + _write_part(texts) for part, texts in order(parts).items())
 
 
 def _write_part(texts: list[str]) -> str:

@@ -36,7 +36,7 @@
     const [problem, setProblem] = useState("");
     const load = () => setViews(readAll().filter(isHere));
     const change = (next) => {
-      setProblem(writeAll(next) ? "" : "This browser does not allow websites to store data.");
+      setProblem(writeAll(next) ? "" : "This browser blocks storage.");
       load();
     };
     const save = (event) => {
@@ -78,13 +78,13 @@
           type: "text",
           value: name,
           maxLength: 60,
-          placeholder: "Name of this view",
-          "aria-label": "Name of this view",
+          placeholder: "Name",
+          "aria-label": "Name",
           onChange: (event) => setName(event.target.value),
         }),
         element("button", { type: "submit", className: "choose-button" }, "Save view")
       ),
-      element("p", { className: "card-note" }, problem || "Stored in this browser. To share a view, copy the address.")
+      element("p", { className: "card-note" }, problem || "Stored in this browser.")
     );
   };
   window.poor_bench = Object.assign(window.poor_bench || {}, { SavedViews });

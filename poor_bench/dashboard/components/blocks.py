@@ -163,14 +163,14 @@ _SHOWN_PROBLEMS = 20
 
 
 def empty_state(
-    title: str, text: str | Sequence[str | Component], *actions: Component
+    title: str, text: str | Sequence[str | Component] = "", *actions: Component
 ) -> Component:
     """Build the block for an empty list: what it means and what to do."""
     return html.Div(
         [
             html.Div(icon("empty"), className="empty-mark"),
             html.H2(title, className="empty-title"),
-            html.P(text, className="empty-text"),
+            html.P(text, className="empty-text") if text else None,
             html.Div(actions, className="empty-actions") if actions else None,
         ],
         className="empty-state",
@@ -208,7 +208,7 @@ def error_banner(error: PoorBenchError) -> Component:
                     )
                     if problems
                     else None,
-                    html.P(f"... and {more} more") if more > 0 else None,
+                    html.P(f"and {more} more") if more > 0 else None,
                     html.P(set_code(error.hint)) if error.hint else None,
                 ]
             ),
@@ -241,5 +241,9 @@ def figures_list(figures: Mapping[str, str]) -> Component:
 
 def no_results() -> Component:
     """Build what a page shows before the first run."""
-    link = dcc.Link("Run tests", href="/run", className="button-link")
-    return empty_state("No results yet", "Run the tests first.", link)
+    return empty_state("No results yet", "", run_button())
+
+
+def run_button() -> Component:
+    """Link to the page Run."""
+    return dcc.Link("Run tests", href="/run", className="button-link")

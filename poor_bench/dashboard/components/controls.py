@@ -335,7 +335,7 @@ def class_link(links: StayLinks, url: ListUrl, class_id: str, text: str) -> Comp
         text,
         url.toggle("classes", class_id).change(test="").search,
         className="class-link is-active" if is_chosen else "class-link",
-        title="Show all classes" if is_chosen else "Show this class only",
+        title="All classes" if is_chosen else "Only this class",
         **aria(current="true" if is_chosen else "false"),
     )
 

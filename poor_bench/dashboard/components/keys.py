@@ -9,8 +9,7 @@ from poor_bench.dashboard.components.blocks import aria, data
 
 KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "All pages": (
-        (("?",), "Show this list"),
-        (("Tab", "Shift Tab"), "Next or previous control"),
+        (("?",), "Keyboard shortcuts"),
         (("Escape",), "Close"),
     ),
     "Tables": (
@@ -26,15 +25,15 @@ KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
         (("+",), "Rate 1"),
         (("-",), "Rate 0"),
         (("0", "9"), "Rate 0.0 to 0.9"),
-        (("Backspace",), "Remove the rating"),
-        (("C",), "Write a comment"),
-        (("T",), "Write tags"),
-        (("Enter", "Escape"), "Leave the field"),
+        (("Backspace",), "Remove"),
+        (("C",), "Comment"),
+        (("T",), "Tags"),
+        (("Enter", "Escape"), "Leave field"),
     ),
     "Replay of a case": (
-        (("↑", "↓", "←", "→"), "Previous or next step"),
-        (("Home", "End"), "First or last step"),
-        (("Space",), "Play or pause"),
+        (("↑", "↓", "←", "→"), "Previous, next"),
+        (("Home", "End"), "First, last"),
+        (("Space",), "Play, pause"),
     ),
 }
 """Where keys work, to the keys and what they do; the scripts in `assets` bind them."""

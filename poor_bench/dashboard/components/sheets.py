@@ -23,6 +23,11 @@ from poor_bench.dashboard.url_values import TableView
 R = TypeVar("R")
 
 
+def head_limits(heading: str) -> tuple[str, str]:
+    """Name the limits of the confidence interval of a column in files."""
+    return f"{heading} 95 % CI low", f"{heading} 95 % CI high"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetColumn(Generic[R]):
     """One column of a table: what sorts it, what its cells show, what files hold.

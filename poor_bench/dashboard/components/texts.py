@@ -142,7 +142,7 @@ def answer_difference(first: str, second: str) -> Component:
     alike enough to be read as one.
     """
     if first.strip() == second.strip():
-        return html.P("Both answers are identical.", className="quiet")
+        return html.P("Same answer", className="quiet")
     change = subtract_numbers(first, second)
     if change is not None:
         return _build_number_difference(first.strip(), second.strip(), change)
@@ -164,7 +164,7 @@ def _build_number_difference(first: str, second: str, change: Decimal) -> Compon
 
 
 def _change_text(change: Decimal) -> str:
-    return f"{change:+,.12g}" if change else "0, the same number"
+    return f"{change:+,.12g}" if change else "0"
 
 
 def _build_word_difference(first: str, second: str) -> Component:
@@ -172,7 +172,7 @@ def _build_word_difference(first: str, second: str) -> Component:
     similarity = measure_similarity(pieces)
     told = f"Similarity {similarity:.0%}"
     if similarity < LEAST_ALIKE:
-        return html.P(f"{told}: texts differ too much for a word diff.", className="quiet")
+        return html.P(f"{told}: too low for a word diff.", className="quiet")
     key = html.P(
         [f"{told}. ", html.Del("only left"), " ", html.Ins("only right")],
         className="difference-key",
@@ -183,7 +183,7 @@ def _build_word_difference(first: str, second: str) -> Component:
 def _field_table(found: JsonDifference) -> Component:
     alike = f"{write_count(found.n_alike, 'equal field')}"
     if not found.differences:
-        return html.P(f"The same JSON ({alike}) in a different format.")
+        return html.P(f"Same JSON ({alike}), other format.")
     shown = found.differences[:_SHOWN_FIELDS]
     rows = [
         html.Tr(
@@ -201,7 +201,7 @@ def _field_table(found: JsonDifference) -> Component:
         [
             html.P(f"{write_count(len(found.differences), 'different field')}, {alike}."),
             html.Table(html.Tbody(rows), className="sheet field-table"),
-            html.P(f"... and {rest} more", className="quiet") if rest else None,
+            html.P(f"and {rest} more", className="quiet") if rest else None,
         ]
     )
 

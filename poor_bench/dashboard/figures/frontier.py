@@ -325,7 +325,7 @@ def _add_minor(figure: go.Figure, drawn: Sequence[_Drawn]) -> None:
         marker={"color": _BELOW, "size": 6, "opacity": 0.55},
         customdata=[_told(each.point) for each in drawn],
         hovertemplate=_HOVER,
-        name=f"{len(drawn):,} with lower scores",
+        name=f"{len(drawn):,} lower",
         cliponaxis=False,
     )
 

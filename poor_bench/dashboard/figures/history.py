@@ -25,10 +25,10 @@ def suite_trends(reports: Sequence[EvalSuiteResult]) -> go.Figure:
     from plotly.subplots import make_subplots
 
     parts = [[_pass_rate(reports)], _durations(reports)]
-    titles = ["Pass rate with 95 % CI", "Seconds per trial: mean and p95"]
+    titles = ["Pass rate, 95 % CI", "Duration (s): mean, p95"]
     if any(report.avg_estimated_cost_usd for report in reports):
         parts.append([_cost(reports)])
-        titles.append("Dollars per trial: mean")
+        titles.append("Cost (US$)")
     figure = make_subplots(
         rows=len(parts), cols=1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.12
     )

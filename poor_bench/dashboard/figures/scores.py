@@ -176,6 +176,6 @@ def item_scatter_figure(items: Sequence[ItemParameters], suspicious: Collection[
             "<br>discrimination %{y:.2f}<extra></extra>",
             name=name,
         )
-    figure.update_xaxes(title="difficulty (ability that passes half of the time)")
+    figure.update_xaxes(title="difficulty")
     figure.update_yaxes(title="discrimination", rangemode="tozero")
     return apply_style(figure, height=_HEIGHT)

@@ -75,5 +75,5 @@ def _answer(read: Callable[[], str]) -> Response:
     except PoorBenchError as error:
         text, status = harmless(error_text(error)), 409
     except (KeyError, ValueError):
-        text, status = "This result does not exist.", 404
+        text, status = "Unknown result", 404
     return Response(text, status, mimetype="text/plain")

@@ -23,7 +23,7 @@ from poor_bench.models.result import Result
 def build_answer(details: ResultDetails) -> Component | None:
     """Show the answer without its thinking; one that is more than text can be read rendered."""
     if not details.answer.strip():
-        text = "The answer is empty." if details.result.failure is None else None
+        text = "empty answer" if details.result.failure is None else None
         return html.Section([html.H3("Answer"), html.P(text, className="quiet")]) if text else None
     whole = text_address(details.result, TextPart.ANSWER)
     raw = plain_text(details.answer, details.answer_span, whole=whole)
@@ -80,13 +80,13 @@ def build_others(panel: PanelResult, name_of: Callable[[str], str]) -> Component
     lists = [
         html.Div([html.H4(title), *_build_list(answers, name, own)])
         for title, answers, name in (
-            ("Other trials of this model", panel.trials, lambda each: f"trial {each.key.trial}"),
+            ("Other trials", panel.trials, lambda each: f"trial {each.key.trial}"),
             ("Other models", panel.others, lambda each: _name(each, name_of)),
         )
         if answers
     ]
     counts = write_count(n_others, "model") if n_others else write_count(len(panel.trials), "trial")
-    return build_folded(f"Same test, other answers ({counts})", *lists, is_open=True)
+    return build_folded(f"Other answers ({counts})", *lists, is_open=True)
 
 
 def _name(answer: OtherAnswer, name_of: Callable[[str], str]) -> str:
@@ -100,7 +100,7 @@ def _build_list(
     rest = len(answers) - _MOST_LISTED
     return [
         *(_build_answer(each, name(each), own) for each in answers[:_MOST_LISTED]),
-        html.P(f"... and {rest:,} more", className="quiet") if rest > 0 else None,
+        html.P(f"and {rest:,} more", className="quiet") if rest > 0 else None,
     ]
 
 
@@ -117,7 +117,7 @@ def _build_answer(answer: OtherAnswer, name: str, own: str) -> Component:
                 ]
             ),
             plain_text(answer.excerpt),
-            dcc.Link("Open this result", href=href),
+            dcc.Link("Open", href=href),
         ],
         className="other-answer",
     )
@@ -134,7 +134,7 @@ def build_earlier(results: Sequence[Result], now: Result) -> Component:
     """List the earlier results of a model for a test, with what differs from the open one."""
     earlier = [each for each in results if not _is_same(each, now)]
     if not earlier:
-        return html.P("No earlier answer is stored.", className="quiet")
+        return html.P("No earlier answers", className="quiet")
     return html.Div([_build_earlier(each, now) for each in earlier])
 
 

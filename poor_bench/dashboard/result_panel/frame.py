@@ -77,7 +77,7 @@ def build_frame(*below_head: Component) -> Component:
 
 def _build_earlier() -> Component:
     return html.Details(
-        [html.Summary("Earlier answers of this model"), html.Div(id=PanelIds.EARLIER)],
+        [html.Summary("Earlier answers"), html.Div(id=PanelIds.EARLIER)],
         className="folded",
         **data(toggle_store=PanelIds.EARLIER_OPEN),
     )
@@ -87,7 +87,7 @@ def _build_corrections() -> Component:
     return html.Details(
         [
             html.Summary("Wrong score?"),
-            dmc.Button("Re-score this answer", id=PanelIds.RESCORE, size="xs", variant="default"),
+            dmc.Button("Re-score", id=PanelIds.RESCORE, size="xs", variant="default"),
             html.Div(
                 [
                     dmc.Textarea(
@@ -156,7 +156,7 @@ def rescore(services: Services, opened: object) -> dict[str, Any]:
         return notice("Not scored", rescored.problem, is_error=True)
     scores = [each.score for each in (rescored.old, rescored.outcome)]
     before, now = ("n/a" if score is None else f"{score:.2f}" for score in scores)
-    return notice("Scored again", f"Score before: {before}. Score now: {now}.")
+    return notice("Scored again", f"Before: {before}. Now: {now}.")
 
 
 def report(services: Services, opened: object, reason: str | None) -> dict[str, Any]:

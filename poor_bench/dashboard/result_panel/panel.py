@@ -47,7 +47,7 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
     reported = panel.reported
     return [
         build_links(panel),
-        html.Div(["Reported as wrong: ", reported], className="failure-box") if reported else None,
+        html.Div(["Reported: ", reported], className="failure-box") if reported else None,
         build_prompt(panel),
         html.Div([answer, expected], className="answer-and-expected"),
         build_verdict(panel),
@@ -124,10 +124,10 @@ def build_prompt(panel: PanelResult) -> Component | None:
 
 def _build_badge(panel: PanelResult) -> Component | None:
     if not panel.details.is_prompt_stored:
-        title = "Not stored: built from today's files."
-        return html.Span("not stored: as of today", className="warning-badge", title=title)
+        title = "Built from the current files."
+        return html.Span("not stored", className="warning-badge", title=title)
     if panel.prompt.changed_to is not None:
-        title = "Changed since. This is what was sent."
+        title = "This was sent."
         return html.Span("changed since", className="warning-badge", title=title)
     return None
 
@@ -149,7 +149,7 @@ def _build_template(panel: PanelResult) -> Component | None:
     if not facts.template:
         return None
     kind = f"override for {facts.override}" if facts.override is not None else "default"
-    since = ", as of today" if facts.changed_to or not panel.details.is_prompt_stored else ""
+    since = ", current" if facts.changed_to or not panel.details.is_prompt_stored else ""
     title = f"Template of {panel.details.class_id}: {kind}{since}"
     return build_folded(title, plain_text(facts.template))
 
@@ -167,7 +167,7 @@ def build_verdict(panel: PanelResult) -> Component:
             [
                 html.Strong(f"Failed to run: {kind}"),
                 html.P(result.failure.message),
-                html.P("Not a score: the test stays pending.", className="quiet"),
+                html.P("Not a score: still pending.", className="quiet"),
             ],
             className="failure-box",
         )
@@ -183,7 +183,7 @@ def build_verdict(panel: PanelResult) -> Component:
                     if result.cause
                     else None,
                     html.Span(
-                        f"strict {strict:.2f}: the answer is not in the required format",
+                        f"strict {strict:.2f}: wrong format",
                         className="quiet",
                     )
                     if strict is not None and strict != result.score

@@ -67,7 +67,7 @@ def build_rating_bar() -> Component:
                         debounce=True,
                         size="xs",
                         placeholder="Score",
-                        **aria(label="Your score, 0 to 1"),
+                        **aria(label="Your score (0 to 1)"),
                     ),
                     dmc.TextInput(
                         id=RatingIds.NOTE,
@@ -82,7 +82,7 @@ def build_rating_bar() -> Component:
                         variant="subtle",
                         color="gray",
                         n_clicks=0,
-                        **aria(label="Remove your rating (Backspace)"),
+                        **aria(label="Remove (Backspace)"),
                     ),
                 ],
                 className="rating-line",
@@ -94,7 +94,7 @@ def build_rating_bar() -> Component:
                         debounce=True,
                         size="xs",
                         placeholder="Tags, with commas (T)",
-                        **aria(label="Your tags, with commas"),
+                        **aria(label="Tags"),
                     ),
                     dmc.TextInput(
                         id=RatingIds.WHO,

@@ -169,7 +169,7 @@ class Computations(Generic[V]):
     def _run(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
         """Compute; whatever goes wrong is told to whoever asks."""
         value: V | None = None
-        error: Exception | None = RuntimeError("the computation was stopped")
+        error: Exception | None = RuntimeError("stopped")
         try:
             value, error = compute(), None
         except PoorBenchError as problem:

@@ -41,7 +41,7 @@ _PLAN_S = 120.0
 _PHASES = {
     0: (RunPhase.FINISHED, ""),
     1: (RunPhase.FINISHED, "Some cases failed."),
-    3: (RunPhase.FINISHED, "Some of it could not be run: see the table."),
+    3: (RunPhase.FINISHED, "Some cases not run."),
     130: (RunPhase.CANCELLED, ""),
 }
 """By exit code of the command; other codes mean that it could not start or go on."""
@@ -103,7 +103,7 @@ class ConsoleRun:
                 written, said = process.communicate(timeout=_PLAN_S)
             except subprocess.TimeoutExpired as error:
                 process.kill()
-                raise ConfigError("the plan takes too long") from error
+                raise ConfigError("the plan took too long") from error
         if process.returncode:
             text = harmless(said.decode(errors="replace").strip())[-_SHOWN_CHARACTERS:]
             raise ConfigError(text.removeprefix(_ERROR))
@@ -189,7 +189,7 @@ def _explain(lines: Sequence[str]) -> tuple[RunPhase, str]:
     if skipped and not errors:
         return RunPhase.FINISHED, "\n".join(skipped)[:_SHOWN_CHARACTERS]
     told = "\n".join(lines[errors[-1] if errors else 0 :]).strip()[-_SHOWN_CHARACTERS:]
-    return RunPhase.BROKEN, told or "The run ended without a message."
+    return RunPhase.BROKEN, told or "The run failed"
 
 
 def must_ask(n_calls: int, llms: Iterable[LLM], cost_usd: float | None = 0.0) -> bool:

@@ -165,7 +165,7 @@ class PanelResults:
         workspace = self._files.workspace()
         llm = workspace.llms_by_id.get(llm_id)
         if details is None or llm is None or not details.prompt:
-            raise ConfigError("the model, the test or the result no longer exists")
+            raise ConfigError("Unknown result")
         test_class = workspace.test_classes.get(details.class_id)
         messages = [Message("system", details.system_prompt)] if details.system_prompt else []
         messages.append(Message("user", details.prompt))
@@ -181,7 +181,7 @@ class PanelResults:
         """
         details = self._trials.details(llm_id, key)
         if details is None:
-            raise ConfigError("this result is no longer stored")
+            raise ConfigError("Unknown result")
         runner = WorkspaceRunner(self._open_config())
         try:
             return runner.rescore_stored(details.result)

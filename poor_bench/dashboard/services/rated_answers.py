@@ -128,8 +128,8 @@ class RatedAnswers:
         result = self.read_answer(llm_id, trial)
         if result is None or result.answer_id != answer_id:
             raise ConfigError(
-                f"{trial.test_id} has another answer by now: your rating is not stored",
-                hint="Rate the new answer.",
+                f"{trial.test_id} has a new answer; rating not stored",
+                hint="Rate it.",
             )
         data_dir = self._files.config().data_dir
         try:

@@ -108,7 +108,7 @@ class RunService:
         """
         stopped = self.state()
         if not stopped.can_continue or stopped.selection is None:
-            raise RunRefusedError("no stopped run can be continued", hint="Start a new run.")
+            raise RunRefusedError("no run to resume", hint="Start a new run.")
         table = self._open_store().table()
         with closing(self._open_runner()) as runner:
             plan = stopped.selection.plan(runner.states(stopped.selection))
@@ -155,7 +155,7 @@ class RunService:
         """Run; whatever ends the thread, the page learns that the run is over."""
         end = (
             RunPhase.BROKEN,
-            "Internal error: see the console of the dashboard.",
+            "Internal error: see the log.",
         )
         try:
             runner = self._open_runner()
@@ -171,7 +171,7 @@ class RunService:
 
     def _require_nothing_else(self) -> None:
         if busy := self._busy():
-            raise RunRefusedError(busy, hint="Wait until it ends.")
+            raise RunRefusedError(busy, hint=_WAIT)
         other = self._foreign_run()
         if other is not None:
             raise RunRefusedError(
@@ -223,12 +223,8 @@ def _submit(
     runner.scorer.require_judges(plan.tests())
     done = runner.batches.submit(plan, cancelled=control.cancelled)
     n_live = sum(done.unbatched.values())
-    said = [f"Submitted {write_count(done.n_submitted, 'trial')} as a batch."]
-    said += (
-        [f"{write_count(n_live, 'trial')} pending: their providers take no batches."]
-        if n_live
-        else []
-    )
+    said = [f"{write_count(done.n_submitted, 'trial')} in a batch."]
+    said += [f"{write_count(n_live, 'trial')} pending: no batch API."] if n_live else []
     said += [f"{problem}." for problem in done.problems]
     return " ".join(said)
 
@@ -240,7 +236,7 @@ def _collect(
     found = runner.collect_batches(watcher, control)
     n_awaited = sum(len(view.note.items) for view in found.waiting)
     said = [f"Collected {write_count(found.n_batches, 'batch')}."]
-    said += [f"{write_count(n_awaited, 'trial')} still in a batch."] if n_awaited else []
+    said += [f"{write_count(n_awaited, 'trial')} in a batch."] if n_awaited else []
     said += [f"{problem}." for problem in found.problems]
     return " ".join(said)
 

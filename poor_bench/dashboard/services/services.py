@@ -137,9 +137,9 @@ class Services:
     def _judging(self) -> str:
         """Name the judged run in progress; empty without one."""
         if self.commands[JUDGED_RUNS.name].state().is_active:
-            return "a judged run is in progress"
+            return "another run is in progress"
         run_id = self.judged.under_way()
-        return f"the judged run {run_id} of another process is in progress" if run_id else ""
+        return f"the run {run_id} of another process is in progress" if run_id else ""
 
     def _asking(self) -> str:
         """Name the run in progress that asks models, here or in another process."""

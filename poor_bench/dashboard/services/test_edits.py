@@ -53,7 +53,7 @@ class TestEdits:
         with self._lock:
             if self._last is None:
                 raise ConfigError(
-                    "no edit can be undone",
+                    "nothing to undo",
                 )
             text, change = self._last
             undo_change(change)

@@ -42,39 +42,39 @@ _TITLES = {
     "cheat-passes": "Passes without a model",
     "contradicting-tests": "Contradicts another test",
     "duplicate-test": "Duplicate test",
-    "near-duplicate": "Nearly a duplicate",
-    "shared-template": "Shares a template, without a group",
-    "function-name-untold": "Prompt lacks the function name",
-    "format-untold": "Prompt lacks the answer format",
-    "key-untold": "Prompt lacks a key of the answer",
-    "label-untold": "Prompt lacks a label",
+    "near-duplicate": "Near duplicate",
+    "shared-template": "Template without a group",
+    "function-name-untold": "Prompt lacks function name",
+    "format-untold": "Prompt lacks answer format",
+    "key-untold": "Prompt lacks answer key",
+    "label-untold": "Prompt lacks label",
     "list-input-spread": "List input is spread",
-    "input-does-not-fit": "Input does not fit the function",
-    "prompt-too-long": "Prompt exceeds the context",
+    "input-does-not-fit": "Input does not fit",
+    "prompt-too-long": "Prompt exceeds context",
     "length-mismatch": "Lengths do not match",
     "no-reference": "No reference response",
-    "judge-unusable": "Judge cannot be used",
+    "judge-unusable": "Judge unusable",
 }
 _BY_RESULTS = {
     ItemFinding.ALL_FAIL_ALIKE: (
         "Models fail alike",
-        "Check the expected answer, then prompt and evaluator.",
+        "Check the expected answer.",
     ),
     ItemFinding.TWO_ANSWERS: (
         "Two answers compete",
-        "Accept both answers, or reword the question.",
+        "Accept both, or reword the question.",
     ),
     ItemFinding.FAVOURS_THE_WEAK: (
         "Weak models do better",
-        "Check the expected answer: good models fail here.",
+        "Check the expected answer.",
     ),
     ItemFinding.NOBODY_PASSES: (
         "No model passes",
-        "Check that a right response passes.",
+        "Check the expected answer.",
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "It separates no models: disable it, or keep it as a smoke test.",
+        "Disable it, or keep it as a smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}
@@ -111,7 +111,7 @@ def list_test_findings(
             kind="flaky",
             severity=IssueSeverity.LOW,
             title="Passes sometimes",
-            text=f"Two trials differ with a chance of {item.flip_rate:.0%}, "
+            text=f"Chance that two trials differ: {item.flip_rate:.0%}, "
             f"over {write_count(item.n_repeated, 'model')}.",
             fix="Lower the temperature.",
         )

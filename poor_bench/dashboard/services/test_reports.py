@@ -65,7 +65,7 @@ class FoundFindings:
 
     by_test: Mapping[str, tuple[TestFinding, ...]]
     groups: tuple[FindingGroup, ...]
-    """The most harmful first."""
+    """Worst first."""
 
 
 class TestReports:

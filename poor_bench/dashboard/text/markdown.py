@@ -138,9 +138,7 @@ def _build_link(node: SyntaxTreeNode) -> Any:
 def _build_image(node: SyntaxTreeNode) -> Any:
     source = str(node.attrs.get("src", ""))
     if _IMAGE.fullmatch(source):
-        return html.Img(
-            src=source, alt=node.content or "image in the answer", className="answer-image"
-        )
+        return html.Img(src=source, alt=node.content or "image", className="answer-image")
     return html.Span([f"{node.content or 'image'} (", html.Code(source[:200]), ")"])
 
 

@@ -76,7 +76,7 @@ def _build_node(name: str, value: Any, level: int, left: list[int]) -> Component
     ]
     rest = len(members) - len(shown)
     if rest > 0:
-        shown.append(html.Div(f"... and {rest:,} more; see the raw answer", className="quiet"))
+        shown.append(html.Div(f"and {rest:,} more", className="quiet"))
     kind = write_count(len(members), "field" if isinstance(value, dict) else "item")
     return html.Details(
         [

@@ -166,22 +166,19 @@ class Guard:
             return Refusal(HTTPStatus.UNAUTHORIZED, LINK_NEEDED)
         given = _read_password(header("Authorization"))
         if given is None:
-            return Refusal(HTTPStatus.UNAUTHORIZED, "The dashboard needs its password.")
+            return Refusal(HTTPStatus.UNAUTHORIZED, "Enter the password.")
         if (wait_s := self._limiter.wait_s(address)) > 0:
             seconds = int(wait_s) + 1
-            message = f"Too many wrong passwords. Try again in {seconds} s."
+            message = f"Too many attempts. Try again in {seconds} s."
             return Refusal(HTTPStatus.TOO_MANY_REQUESTS, message, seconds)
         if not hmac.compare_digest(given, access.password.encode()):
             self._limiter.note_failure(address)
-            return Refusal(HTTPStatus.UNAUTHORIZED, "The password is wrong.")
+            return Refusal(HTTPStatus.UNAUTHORIZED, "Wrong password.")
         self._limiter.note_success(address)
         return None
 
 
-LINK_NEEDED = (
-    "Open the link that the dashboard printed when it started: it ends with ?token=... "
-    "A new start prints a new link."
-)
+LINK_NEEDED = "Open the link that the dashboard printed: it ends with ?token=..."
 
 
 def _refuse_site(

@@ -84,8 +84,8 @@ def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
 
 _UNKNOWN = "Callback function not found"
 """How Dash begins the KeyError about a handler that it does not have."""
-_TEXT = "poor_bench was updated since this tab was opened."
-_RESTARTED = "The dashboard was started again. It printed a new link in its terminal."
+_TEXT = "poor_bench was updated."
+_RESTARTED = "The server was started again. Open the new link in its terminal."
 
 
 def asks_for_old_handler(error: Exception) -> bool:
@@ -255,7 +255,7 @@ def _text(message: str, status: HTTPStatus) -> Response:
 
 def _hide(error: Exception) -> Response:
     _LOG.error("a request failed", exc_info=error)
-    text = "The dashboard cannot answer. Its log gives the reason."
+    text = "Internal error: see the log."
     return _text(text, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
@@ -264,4 +264,4 @@ def _answer_old_tab(error: Exception) -> Response:
 
 
 def _miss(_error: Exception) -> Response:
-    return _text("This script does not exist.", HTTPStatus.NOT_FOUND)
+    return _text("Not found", HTTPStatus.NOT_FOUND)

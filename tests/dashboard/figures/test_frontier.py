@@ -78,5 +78,5 @@ def test_many_with_lower_scores_are_small_but_keep_their_place_on_the_frontier()
     behind = replace(point("a:behind", 9, 0.1), is_minor=True)
     figure = frontier_figure([point("a:best", 5, 0.9), small, behind], "size")
     sizes = {trace.name: len(trace.x) for trace in figure.data if trace.name}
-    assert sizes["1 with lower scores"] == 1
+    assert sizes["1 lower"] == 1
     assert sizes["efficient frontier"] == 2

@@ -69,7 +69,7 @@ def folder(services: Services) -> Path:
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
-    assert "start a run above" in seen(services)
+    assert "start a run" in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
 
 
@@ -77,7 +77,7 @@ def test_newest_run_is_shown_with_its_worst_case_open(services: Services) -> Non
     judged(services, "20", 4.0)
     judged(services, "21", 6.0, 7.0)
     shown = seen(services)
-    assert "run of 2026-11-21 01:00 UTC" in shown
+    assert "2026-11-21 01:00 UTC" in shown
     assert "6.50" in shown
     assert "Not approved" in shown
     assert "Expected: Greets" in shown
@@ -93,7 +93,7 @@ def test_chosen_run_and_case_stand_in_the_address(services: Services) -> None:
     judged(services, "20", 4.0)
     judged(services, "21", 6.0)
     shown = seen(services, "?run=20&case=bye")
-    assert "run of 2026-11-20" in shown
+    assert "2026-11-20" in shown
     assert "So long" in shown
     assert "Expected: Greets" not in shown
 
@@ -130,7 +130,7 @@ def test_agents_have_switches_and_a_history_of_their_own(services: Services) -> 
     judged(services, "20", 4.0)
     judged(services, "21", 6.0, agent_id="support", agent_name="Support desk")
     assert "Support desk" in seen(services)
-    assert "run of 2026-11-20" in seen(services, "?agent=sales")
+    assert "2026-11-20" in seen(services, "?agent=sales")
 
 
 def test_score_of_a_person_is_kept_shown_and_measured_by(services: Services) -> None:
@@ -259,7 +259,7 @@ def test_tests_are_not_run_beside_a_judged_run(services: Services) -> None:
             return ConsoleState(phase=RunPhase.RUNNING)
 
     services.commands[JUDGED_RUNS.name] = Running(services.data_dir)
-    with pytest.raises(RunRefusedError, match="a judged run is in progress"):
+    with pytest.raises(RunRefusedError, match="another run is in progress"):
         services.runs.start(Selection())
 
 

@@ -81,9 +81,7 @@ def test_filters_of_the_address_apply(services: Services) -> None:
         "sum_001",
         "sum_004",
     ]
-    assert results.count_note(services, f"{SEARCH}&outcome=passed") == (
-        "2 of 4 results match the filters."
-    )
+    assert results.count_note(services, f"{SEARCH}&outcome=passed") == ("2 of 4 results shown.")
 
 
 def test_an_address_restores_all_filters() -> None:
@@ -175,7 +173,7 @@ def test_a_model_that_does_not_exist_is_told_and_replaced(services: Services) ->
     shown = text_of(page)
     assert "Unknown model" in shown
     assert "nobody" in shown
-    assert "the first in the ranking" in shown
+    assert "the best" in shown
     stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
     assert stores["model-query-store"] == "?llm=scripted%3Aone&level=2"
     assert stores["model-selected-store"] is None
@@ -194,7 +192,7 @@ def test_figures_and_note_describe_the_model(services: Services) -> None:
     assert "0.625" in shown
     assert "50.0 %" in shown
     assert "4 tests" in shown
-    assert "Figures of all results" in shown
+    assert "All results" in shown
     assert callbacks.note(services, "scripted:one").startswith("scripted:one")
     assert callbacks.note(services, "gone") == "gone"
     assert callbacks.tiles(services, "?llm=gone") is None
@@ -202,7 +200,7 @@ def test_figures_and_note_describe_the_model(services: Services) -> None:
 
 def test_figures_follow_the_filters_and_say_so(services: Services) -> None:
     shown = text_of(callbacks.tiles(services, f"{SEARCH}&max_score=0.5"))
-    assert "Figures of the filtered results" in shown
+    assert "Filtered results" in shown
     assert "0.250" in shown
     assert "2 tests" in shown
     assert callbacks.tiles(services, f"{SEARCH}&min_score=0.6&max_score=0.9") is None
@@ -224,7 +222,7 @@ def test_a_model_that_was_never_run_leads_to_its_run(workspace_files: WorkspaceF
     assert said(services, "scripted:one") == ("", False)
     content, is_empty = callbacks.state(services, "scripted:new")
     assert is_empty
-    assert "has no results yet" in text_of(content)
+    assert "No results yet scripted:new" in text_of(content)
     assert of_type(content, "Link")[0].href == "/run?llm=scripted%3Anew"
 
 
@@ -233,7 +231,7 @@ def test_a_disabled_model_is_told_with_results_and_without(workspace_files: Work
     services = services_with(workspace_files, {"one": [1]})
     text, is_empty = said(services, "scripted:off")
     assert is_empty
-    assert "is disabled" in text
+    assert "Disabled model" in text
     results = [Result(llm_id="scripted:off", test_id="sum_001", score=1.0)]
     services.files.config().store.add(results, "20260101T000000-a", {})
     text, is_empty = said(services, "scripted:off")

@@ -111,7 +111,7 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
 def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     by_size, by_time = callbacks.charts(services)
-    assert 'No model has a "size"' in text_of(by_size)
+    assert 'Add "size"' in text_of(by_size)
     assert of_type(by_time, "Graph")
 
 
@@ -199,7 +199,7 @@ def test_what_a_changed_parameter_did_stands_in_the_last_run(
     last_run = services.last_run.changes()
     assert last_run is not None
     shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
-    assert "1 result of run 20260102T000000-b compared with earlier results." in shown
+    assert "run 20260102T000000-b: 1 result compared." in shown
     assert "-1.000" in shown
     assert "1 broken:" in shown
     assert "sum_001" in shown

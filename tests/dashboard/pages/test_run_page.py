@@ -135,7 +135,7 @@ def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: Workspace
     assert "unknown" in text_of(plan)
     assert not is_off
     lines = callbacks.plan_csv(services, Selection()).csv.splitlines()
-    assert lines[0] == "Model ID,Model,Trials,Estimated time (s),Estimated cost (US$)"
+    assert lines[0] == "Model ID,Model,Trials,Time (s),Cost (US$)"
     assert lines[1] == "scripted:one,scripted:one,3,,0.0"
 
 
@@ -304,7 +304,7 @@ def test_scores_of_another_evaluator_and_its_crashes_are_shown(
     services.files.config().reload()
     state = run_to_the_end(services)
     head, body = text_of(run_head(state)), text_of(run_body(state, services.llms.name))
-    assert "Finished, but 2 stored responses could not be rescored" in head
+    assert "Finished: 2 stored responses not rescored" in head
     assert "1 response rescored, 1 score changed" in head
     assert "sum_001" in body
     assert "1.000 → 0.000" in body
@@ -362,7 +362,7 @@ def test_a_run_elsewhere_can_only_be_watched() -> None:
 def test_a_run_whose_llm_was_not_there_is_not_called_finished_alone() -> None:
     llm = LLMProgress(llm_id="a", n_items=3, n_scored=1, phase=LLMPhase.UNAVAILABLE)
     shown = text_of(run_head(RunState(phase=RunPhase.FINISHED, llms=(llm,))))
-    assert "Finished, but 2 trials failed to run" in shown
+    assert "Finished: 2 trials failed to run" in shown
 
 
 def test_the_header_shows_a_run_only_while_it_goes_on() -> None:
@@ -420,7 +420,7 @@ def test_failures_are_listed_and_can_be_retried(workspace_files: WorkspaceFiles)
     services = services_of(folder)
     table, _, head = callbacks.failures(services)
     assert "<b>no</b>" in text_of(table)
-    assert "1 trial without a score" in text_of(head)
+    assert "1 trial still pending" in text_of(head)
     assert "'<b>" not in callbacks.failures_csv(services).csv
     line = "scripted:one,scripted:one,older tool,sum_001,1,<b>no</b>"
     assert line in callbacks.failures_csv(services).csv
@@ -457,7 +457,7 @@ def test_a_retry_asks_what_failed_and_nothing_else(workspace_files: WorkspaceFil
         "scripted:off",
         "scripted:gone",
     }
-    with pytest.raises(ConfigError, match="none of these trials"):
+    with pytest.raises(ConfigError, match="these trials cannot"):
         select_failed(services.results.failures(), services.files.workspace())
 
 

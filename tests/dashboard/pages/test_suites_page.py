@@ -62,7 +62,7 @@ def mixed(folder: Path, **fields: Any) -> EvalSuiteResult:
 def test_before_the_first_run_the_page_says_how_to_make_one(services: Services) -> None:
     note, _, _, cases, _, replay, _ = callbacks.show(services, "")
     assert note == "no runs yet"
-    assert "start it above" in text_of(cases)
+    assert "Start the example" in text_of(cases)
     assert replay is None
 
 
@@ -72,7 +72,7 @@ def test_the_newest_run_is_shown_with_the_first_case_that_failed(
     run(folder, make_case(id="old", profile=f"{AGENTS}:echo"))
     mixed(folder)
     note, chips, tiles, cases, tags, replay, runs = callbacks.show(services, "")
-    assert note.startswith("demo · run of")
+    assert note.startswith("demo · 20")
     assert chips is None
     assert "1 of 2" in text_of(tiles)
     assert "Not run" in text_of(tiles)
@@ -244,7 +244,7 @@ def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
     [case] = lines(callbacks.cases_csv(services, f"?run={first.run_id}"))
     assert case["Case"] == "first"
     runs = lines(callbacks.runs_csv(services, ""))
-    shown = [(each["Cases passed"], each["Cases"], each["Cases not run"]) for each in runs]
+    shown = [(each["Passed"], each["Cases"], each["Not run"]) for each in runs]
     assert shown == [("1", "2", "1"), ("1", "1", "0")]
 
 

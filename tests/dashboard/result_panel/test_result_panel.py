@@ -62,7 +62,7 @@ def test_a_prompt_as_of_today_says_where_it_comes_from(workspace_files: Workspac
     panel = services.panel.read(ONE, KEY)
     assert panel is not None
     assert panel.prompt.changed_to is None
-    assert "not stored: as of today" in shown(services)
+    assert "not stored" in shown(services)
     assert "Template of sums: default" in shown(services)
 
 
@@ -137,7 +137,7 @@ def test_an_address_of_nothing_is_told(
 def test_an_answer_is_scored_anew(workspace_files: WorkspaceFiles) -> None:
     services, folder = stored(workspace_files, response="4")
     told = frame.rescore(services, OPEN)
-    assert told["message"] == "Score before: 0.50. Score now: 1.00."
+    assert told["message"] == "Before: 0.50. Now: 1.00."
     [result] = WorkspaceFolder(folder).store.results()
     assert (result.score, result.response) == (1.0, "4")
     with pytest.raises(ConfigError):

@@ -210,13 +210,10 @@ def test_trials_are_submitted_as_a_batch_and_collected(
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         service = service_over(folder)
         submitted = wait_for_end(service, RunWay.BATCH)
-        assert (
-            submitted.message
-            == "Submitted 3 trials as a batch. 3 trials pending: their providers take no batches."
-        )
+        assert submitted.message == "3 trials in a batch. 3 trials pending: no batch API."
         assert not submitted.can_continue
         awaited = wait_for_end(service, RunWay.COLLECT)
-        assert awaited.message == "Collected 0 batches. 3 trials still in a batch."
+        assert awaited.message == "Collected 0 batches. 3 trials in a batch."
         batches.finish()
         collected = wait_for_end(service, RunWay.COLLECT)
         assert (collected.message, collected.n_done) == ("Collected 1 batch.", 3)

@@ -117,7 +117,7 @@ def test_any_list_is_a_tree_of_bounded_size(value: Any) -> None:
 
 
 def test_large_json_says_how_much_is_not_shown() -> None:
-    assert "... and" in words(build_json_tree(json.dumps(list(range(5000)))))
+    assert "and 3,001 more" in words(build_json_tree(json.dumps(list(range(5000)))))
 
 
 @given(st.text(max_size=200), st.sampled_from(["python", "js", "bash", "no such", "", "json"]))

@@ -101,7 +101,7 @@ def test_a_callback_answers(client: FlaskClient) -> None:
     }
     response = client.post("/_dash-update-component", json=body, headers=HOST)
     assert response.status_code == 200
-    assert "Page not found" in response.get_data(as_text=True)
+    assert "Unknown page" in response.get_data(as_text=True)
 
 
 def test_requests_to_other_names_are_refused(client: FlaskClient) -> None:

@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.blocks import card, empty_state, page_head
 from poor_bench.dashboard.components.controls import build_options
+from poor_bench.dashboard.components.sheets import head_limits
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import (
     bind_address,
@@ -49,7 +50,7 @@ def show_strip(
     others = write_count(
         len(view.columns) - 1, "model" if kinds == {SubjectKind.MODEL} else "subject"
     )
-    note = f"{others} compared with the baseline {lines[0].name}"
+    note = f"{others}, baseline: {lines[0].name}"
     has_changes = services.compare.changes(view.columns).is_current
     table = strip(lines, view.url, is_ready=answer.value is not None)
     return note, table, answer.is_current and has_changes
@@ -206,8 +207,8 @@ def sketch(services: Services, url: CompareUrl) -> Component | None:
 
 _CLASS_COLUMNS = (
     ("class_id", "Test class"), ("llm_id", "Subject"), ("model", "Model"), ("score", "Score"),
-    ("n", "Tests"), ("difference", "Difference"), ("low", "Difference 95 % CI low"),
-    ("high", "Difference 95 % CI high"), ("common", "Common tests"),
+    ("n", "Tests"), ("difference", "Difference"),
+    *zip(("low", "high"), head_limits("Difference"), strict=True), ("common", "Common tests"),
 )  # fmt: skip
 
 

@@ -25,9 +25,9 @@ from poor_bench.statistics.summary import Summary
 _TITLES = {
     Facet.CLASS: "Class",
     Facet.LEVEL: "Level",
-    Facet.CAUSE: "Cause of lost score",
-    Facet.LATENCY: "Mean latency",
-    Facet.CHANGE: "Largest difference",
+    Facet.CAUSE: "Cause",
+    Facet.LATENCY: "Latency",
+    Facet.CHANGE: "Difference",
 }
 _SHOWN = 12
 
@@ -44,7 +44,6 @@ def build_charts(counts: Mapping[Facet, Mapping[str, int]], url: CompareUrl) -> 
             f"{_TITLES[facet]}: {value.replace('_', ' ')} ✕",
             _toggle(url, facet, value),
             is_active=True,
-            title="Remove this filter",
         )
         for facet, wanted in url.chosen.items()
         for value in wanted
@@ -69,7 +68,7 @@ def _build_chart(facet: Facet, values: Mapping[str, int], url: CompareUrl) -> Co
     rows = [html.Li(_build_bar(facet, value, n, most, url)) for value, n in shown[:_SHOWN]]
     rest = len(shown) - len(rows)
     more = html.Li(f"and {rest} more", className="quiet") if rest else None
-    label = f"Tests by {_TITLES[facet].lower()}"
+    label = _TITLES[facet]
     return html.Div(
         [html.H3(_TITLES[facet]), html.Ul([*rows, more], **aria(label=label))],
         className="facet-chart",
@@ -126,7 +125,7 @@ def class_map(
     ]
     links = (class_link(LINKS, url, class_id, _class_name(class_id)) for class_id in scores)
     kind = "heat-map class-map"
-    table = sheet(["Model", *links], rows, label="Scores by model and class", kind=kind)
+    table = sheet(["Model", *links], rows, label="Score by test class", kind=kind)
     return html.Div([table, heat_legend()])
 
 
@@ -166,7 +165,7 @@ def _describe_score(score: ClassScore) -> str:
     if seen is None:
         return told
     interval = f"95 % CI {seen.low:+.2f} to {seen.high:+.2f}, {seen.basis} in common"
-    return f"{told}; {seen.value:+.3f} from the baseline ({interval})"
+    return f"{told}; {seen.value:+.3f} ({interval})"
 
 
 def _change_class(seen: Estimate) -> str:

@@ -11,7 +11,14 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from poor_bench.comparison.result_set import ComparedSubject
-from poor_bench.dashboard.components.blocks import aria, card, empty_state, loading_state, page_head
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    empty_state,
+    loading_state,
+    page_head,
+    run_button,
+)
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     chip_row,
@@ -149,30 +156,30 @@ class CompareUrl(ListUrl):
 
 LINKS = StayLinks(CompareIds.SEARCH)
 _SHOW = {
-    Show.ALL: ("All", "All tests"),
-    Show.DIFFERENCES: ("Differences", "The models have different scores"),
-    Show.REGRESSIONS: ("Regressions", "Lower than the baseline"),
-    Show.IMPROVEMENTS: ("Improvements", "Higher than the baseline"),
-    Show.TIES: ("Ties", "Equal scores"),
-    Show.UNSTABLE: ("Unstable", "Trials of one model differ"),
-    Show.FORMAT: ("Format only", "Correct answer, wrong format"),
-    Show.FAILED: ("Failed to run", "A trial has no score"),
+    Show.ALL: "All",
+    Show.DIFFERENCES: "Differences",
+    Show.REGRESSIONS: "Regressions",
+    Show.IMPROVEMENTS: "Improvements",
+    Show.TIES: "Ties",
+    Show.UNSTABLE: "Unstable",
+    Show.FORMAT: "Wrong format",
+    Show.FAILED: "Failed to run",
 }
 _SORTS = {
-    GridSort.FILE: ("File order", "As in tests.json"),
-    GridSort.TEST: ("Test", "Test ID"),
-    GridSort.CLASS: ("Class", "Test class"),
-    GridSort.LEVEL: ("Level", "Level"),
-    GridSort.SCORE: ("Score", "Mean score"),
-    GridSort.DIFFERENCE: ("Difference", "Largest change from the baseline"),
-    GridSort.SPREAD: ("Spread", "Range over trials of one model"),
-    GridSort.LATENCY: ("Latency", "Mean latency"),
-    GridSort.FAILED: ("Failed", "Failed to run"),
+    GridSort.FILE: "File order",
+    GridSort.TEST: "Test",
+    GridSort.CLASS: "Class",
+    GridSort.LEVEL: "Level",
+    GridSort.SCORE: "Score",
+    GridSort.DIFFERENCE: "Difference",
+    GridSort.SPREAD: "Spread",
+    GridSort.LATENCY: "Latency",
+    GridSort.FAILED: "Failed",
 }
 
 
 OVERALL_TITLE = "Overall"
-OVERALL_NOTE = "On tests both completed; significance is corrected for all pairs."
+OVERALL_NOTE = "On common tests; significance is corrected for all pairs."
 
 
 def layout(url: CompareUrl) -> Component:
@@ -182,9 +189,7 @@ def layout(url: CompareUrl) -> Component:
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
                 [
-                    single_choice(
-                        CompareIds.ADD, "Add a model or a run", placeholder="Model or run"
-                    ),
+                    single_choice(CompareIds.ADD, "Model or run", placeholder="Model or run"),
                     html.Div(id=CompareIds.SUBJECTS, className="chip-rows"),
                 ],
                 className="filter-bar is-wide",
@@ -196,9 +201,9 @@ def layout(url: CompareUrl) -> Component:
                 tools=file_buttons(CompareIds.STRIP_CSV),
             ),
             card(
-                "By test class",
+                "Score by test class",
                 html.Div(loading_state(3), id=CompareIds.CLASSES),
-                note="With difference from the baseline; bold: significant, not corrected.",
+                note="Bold: significant, not corrected.",
                 tools=file_buttons(CompareIds.CLASSES_CSV),
                 class_name="if-filled",
             ),
@@ -227,7 +232,6 @@ def _tests_card(url: CompareUrl) -> Component:
                 html.Div(id=CompareIds.CHARTS),
                 html.Div(id=CompareIds.CHIPS, className="chip-rows"),
                 html.Div(loading_state(6), id=CompareIds.TESTS),
-                note="Filters: score, difference, latency, level, class, cause.",
                 tools=[words, file_buttons(CompareIds.TESTS_CSV)],
                 class_name="if-filled",
             ),
@@ -255,9 +259,8 @@ def filter_chips(counts: Mapping[Show, int], url: CompareUrl) -> list[Component]
             url.change(show=kind).search,
             is_active=url.show is kind,
             count=counts[kind],
-            title=meaning,
         )
-        for kind, (text, meaning) in _SHOW.items()
+        for kind, text in _SHOW.items()
         if counts[kind] or kind is url.show
     ]
     return [chip_row("Show", show)]
@@ -270,17 +273,17 @@ def sort_chips(columns: Sequence[str], name_of: Callable[[str], str], url: Compa
     """
     chosen, is_descending = read_order(url.order)
     chips = []
-    for sort, (text, meaning) in _SORTS.items():
+    for sort, text in _SORTS.items():
         is_active = sort is chosen
         turned = f"-{sort.value}" if is_active and not is_descending else sort.value
         order = sort.value if sort is GridSort.FILE else turned
         arrow = (" ▼" if is_descending else " ▲") if is_active and sort is not GridSort.FILE else ""
         of = url.order_of if has_models(sort) else ""
         search = url.change(order=order, order_of=of).search
-        chips.append(LINKS.chip(f"{text}{arrow}", search, is_active=is_active, title=meaning))
+        chips.append(LINKS.chip(f"{text}{arrow}", search, is_active=is_active))
     rows = [chip_row("Sort by", chips)]
     if has_models(chosen):
-        rows.append(chip_row("Sort by figures of", list(_of_chips(columns, name_of, url))))
+        rows.append(chip_row("Figures of", list(_of_chips(columns, name_of, url))))
     return html.Div(rows, className="chip-rows")
 
 
@@ -301,20 +304,13 @@ def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
     chips = [
         LINKS.chip("All tests", url.change(alike=False).search, is_active=not url.alike,
                    count=n_all),
-        LINKS.chip("Same request only", url.change(alike=True).search, is_active=url.alike,
+        LINKS.chip("Same request", url.change(alike=True).search, is_active=url.alike,
                    count=likeness.n_alike),
     ]  # fmt: skip
-    told = (
-        f"{likeness.n_different:,} with another prompt, parameters, model or evaluator than the "
-        f"baseline, {likeness.n_unknown:,} not known."
-    )
+    told = f"{likeness.n_different:,} asked differently, {likeness.n_unknown:,} not known"
     return html.Div([chip_row("Like with like", chips), html.P(told, className="quiet")])
 
 
 def nothing_yet() -> Component:
     """Build the notice that replaces the comparison before the first run."""
-    return empty_state(
-        "Nothing to compare yet",
-        "Run the tests with at least two models.",
-        dcc.Link("Run tests", href="/run", className="button-link"),
-    )
+    return empty_state("No results yet", "Run two models.", run_button())

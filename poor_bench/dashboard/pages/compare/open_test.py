@@ -76,9 +76,7 @@ def panel(
 
 
 def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Component:
-    level = (
-        f"{row.test.class_id} · level {row.test.level}" if row.test else "no longer in tests.json"
-    )
+    level = f"{row.test.class_id} · level {row.test.level}" if row.test else "removed test"
     steps = zip(neighbours, ("previous", "next"), ("K", "J"), strict=True)
     buttons = [
         LINKS.key_link(
@@ -125,7 +123,7 @@ def _difference(
     sides = (("left", "Left", left), ("right", "Right", right))
     return html.Section(
         [
-            html.H3("Difference of two answers"),
+            html.H3("Differences"),
             *(
                 chip_row(
                     heading,
@@ -183,7 +181,7 @@ def _build_columns(
         **data(scroll_group="" if url.apart else "answers"),
     )
     chips = [LINKS.chip(text, search, is_active=is_on) for text, search, is_on in switches]
-    return html.Section([html.H3("Answers side by side"), chip_row("Columns", chips), columns])
+    return html.Section([html.H3("Answers"), chip_row("Columns", chips), columns])
 
 
 def _of_llm(
@@ -212,7 +210,7 @@ def _of_llm(
                         mark_all(_answer(answer, details_of(answer.results[0])), find)
                         for answer in line.answers
                     ),
-                    html.P("No result yet.", className="quiet") if not line.answers else None,
+                    html.P("No result", className="quiet") if not line.answers else None,
                 ],
                 className="answer-column-body",
                 tabIndex="0",
@@ -228,7 +226,7 @@ def _rate_switch(line: LLMLine, url: CompareUrl) -> Component | None:
         return None
     is_rated = url.rated == line.llm_id
     search = url.change(rated="" if is_rated else line.llm_id).search
-    return LINKS.chip("Rate", search, is_active=is_rated, title="Shows the rating bar")
+    return LINKS.chip("Rate", search, is_active=is_rated)
 
 
 def find_rated(line: LLMLine) -> list[Any] | None:
@@ -254,8 +252,7 @@ def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
         [
             *map(weak_sandbox_badge, weak_levels),
             html.P(
-                f"{write_count(answer.n_trials, 'trial')} with the same response ({trials}), "
-                f"score {answer.score:.2f}",
+                f"{write_count(answer.n_trials, 'trial')} ({trials}), score {answer.score:.2f}",
                 className="quiet",
             )
             if answer.n_trials > 1

@@ -19,7 +19,7 @@ from poor_bench.dashboard.components.badges import (
     trust_badges,
 )
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits
 from poor_bench.dashboard.components.tables import quiet
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.url_state import model_link
@@ -31,7 +31,8 @@ from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summary import Summary
 
 NO_CHOICE = CompareUrl()
-_LOW, _HIGH = "95 % CI low", "95 % CI high"
+_SCORE_LOW, _SCORE_HIGH = head_limits("Score")
+_CHANGE_LOW, _CHANGE_HIGH = head_limits("Difference")
 _FIGURES = (metrics.THROUGHPUT, metrics.GENERATION_SPEED)
 _SHOWN_CHANGES = 3
 
@@ -83,8 +84,8 @@ def define_strip(
                         cell=lambda line: _name(line, url)),
             SheetColumn(field="score", heading=metrics.SCORE.label, hint=metrics.SCORE.meaning,
                         value=lambda line: metrics.SCORE.value(line.summary), cell=_score,
-                        further=[(f"Score {_LOW}", lambda line: _limit(line, "low")),
-                                 (f"Score {_HIGH}", lambda line: _limit(line, "high")),
+                        further=[(_SCORE_LOW, lambda line: _limit(line, "low")),
+                                 (_SCORE_HIGH, lambda line: _limit(line, "high")),
                                  _count(metrics.N_TESTS)]),
             SheetColumn(field="status", heading="Status", value=_write_status, cell=_status,
                         is_optional=True,
@@ -113,24 +114,21 @@ def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripL
     return [
         SheetColumn(field="difference", heading="Difference", value=read("value"),
                     cell=lambda line: _difference(line, scale, is_ready=is_ready),
-                    hint="From the baseline on common tests, with 95 % CI",
-                    further=[(f"Difference {_LOW}", read("low")),
-                             (f"Difference {_HIGH}", read("high")),
+                    further=[(_CHANGE_LOW, read("low")),
+                             (_CHANGE_HIGH, read("high")),
                              ("Common tests", lambda line: _of(line, lambda it: it.n_tests)),
                              ("Corrected p", lambda line: _of(line, lambda it: it.p_adjusted)),
                              ("Significant", lambda line: _of(line, lambda it: it.is_real()))]),
-        SheetColumn(field="changed", heading="Changed", is_optional=True,
+        SheetColumn(field="changed", heading="Changed settings", is_optional=True,
                     value=lambda line: "; ".join(line.changed) or None,
-                    cell=lambda line: _changed(line.changed),
-                    hint="Settings that differ from the baseline"),
+                    cell=lambda line: _changed(line.changed)),
         SheetColumn(field="record", heading="Won, tied, lost", file_heading="Won",
                     value=lambda line: _of(line, lambda it: it.n_better), cell=_record,
-                    hint="Tests, against the baseline",
                     further=[("Tied", lambda line: _of(line, count_tied)),
                              ("Lost", lambda line: _of(line, lambda it: it.n_worse))]),
         SheetColumn(field="tie-group", heading="Tie group", value=lambda line: line.letters or None,
                     cell=lambda line: html.Span(line.letters or "-", className="tie-letters"),
-                    hint="A shared letter: no significant difference"),
+                    hint="Same letter: not significant"),
     ]  # fmt: skip
 
 
@@ -278,7 +276,7 @@ def _format_gap(line: StripLine) -> Component:
     if summary is None or tax is None:
         return quiet("n/a")
     if tax < 0.0005:
-        return html.Span("no loss", className="quiet", title="No correct answer lost score")
+        return html.Span("none", className="quiet", title="No correct answer lost score")
     strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
     return html.Td(
         [

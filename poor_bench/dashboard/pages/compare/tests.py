@@ -81,9 +81,7 @@ class _Look(NamedTuple):
 def _test_row(row: TestAnswers, look: _Look) -> Component:
     is_open = row.test_id == look.url.test
     search = look.url.change(test="" if is_open else row.test_id).search
-    level = (
-        f"{row.test.class_id}, level {row.test.level}" if row.test else "no longer in tests.json"
-    )
+    level = f"{row.test.class_id}, level {row.test.level}" if row.test else "removed test"
     text = html.P(mark_text(_test_text(row.test), look.sought.find), className="test-text")
     about = [
         LINKS.link(row.test_id, search, className="test-name"),
@@ -128,8 +126,7 @@ def _score(line: LLMLine) -> Component:
 def _mark_unlike(line: LLMLine) -> Component | None:
     if not line.is_unlike:
         return None
-    title = "Asked differently from the baseline"
-    return html.Span("asked differently", className="trust-badge is-unlike", title=title)
+    return html.Span("asked differently", className="trust-badge is-unlike")
 
 
 def _change(change: float | None) -> Component:
@@ -139,7 +136,7 @@ def _change(change: float | None) -> Component:
     return html.Span(
         f"{'▲' if change > 0 else '▼'} {abs(change):.2f}",
         className=f"change is-{word}",
-        title=f"{word} than the baseline",
+        title=word,
     )
 
 

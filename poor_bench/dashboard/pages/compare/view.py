@@ -274,7 +274,6 @@ def build_subjects(
             url.remove(name, columns).search,
             label=f"Remove {name_of(name)}",
             className="chip is-active",
-            title="Remove from the comparison",
         )
         for number, name in enumerate(columns)
     ]
@@ -312,4 +311,4 @@ def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> 
         count = write_count(len(versions), "prompt version")
         yield add(f"{class_id.replace('_', ' ')}: {count}", SubjectKind.PROMPT, versions)
     if all(len(versions) < 2 for versions in picks.prompts.values()):
-        yield html.Span("Each class has one version.", className="quiet")
+        yield html.Span("No other versions", className="quiet")

@@ -73,9 +73,9 @@ def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
 
 LINKS = StayLinks(IssuesIds.SEARCH)
 SEVERITY_TEXTS = {
-    IssueSeverity.HIGH: ("high", "Figures are not reliable."),
-    IssueSeverity.MEDIUM: ("medium", "Costs score."),
-    IssueSeverity.LOW: ("low", "Worth knowing."),
+    IssueSeverity.HIGH: "high",
+    IssueSeverity.MEDIUM: "medium",
+    IssueSeverity.LOW: "low",
 }
 
 
@@ -125,8 +125,7 @@ def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:
             url.change(severity="" if url.severity == severity else severity).search,
             is_active=url.severity == severity,
             count=counts[severity],
-            title=meaning,
         )
-        for severity, (text, meaning) in SEVERITY_TEXTS.items()
+        for severity, text in SEVERITY_TEXTS.items()
     ]
     return chip_row("Severity", members)

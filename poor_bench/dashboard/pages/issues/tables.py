@@ -21,7 +21,7 @@ from poor_bench.issues.form import FormatTax
 from poor_bench.messages import write_count
 from poor_bench.metrics import Metric
 
-_HEADINGS = ("", "Severity", "Cause", "Trials", "Share of lost score")
+_HEADINGS = ("", "Severity", "Cause", "Trials", "Lost score")
 _SHOWN_LLMS = 12
 
 
@@ -84,7 +84,7 @@ def _head(group: IssueGroup) -> Component:
                     html.Span(share if group.lost_score else "-", className="share-value"),
                 ],
                 className="share",
-                title=f"{group.lost_score:.1f} points, {share} of lost score",
+                title=f"{group.lost_score:.1f} points, {share}",
             ),
         ],
         className="cause-head",
@@ -124,7 +124,7 @@ def _link_tests(group: IssueGroup, url: IssueUrl) -> Component | None:
     if group.detector_id not in NEED_ALL_LLMS:
         return None
     href = link_to_tests(classes=url.classes, levels=url.levels, severity=IssueSeverity.HIGH.value)
-    return dcc.Link("Show these tests", href=href, className="cause-tests")
+    return dcc.Link("Show tests", href=href, className="cause-tests")
 
 
 def _example(issue: Issue, name_of: Callable[[str], str], url: IssueUrl) -> Component:
@@ -167,7 +167,7 @@ def _by_llm(
     return html.Div(links, className="chip-row")
 
 
-_MEANING_OF_FOUND = "Where the answer stands in the response"
+_MEANING_OF_FOUND = "Answer in the response"
 _SHOWN_ROWS = 60
 NameOf = Callable[[str], str]
 
@@ -198,7 +198,6 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
             SheetColumn(
                 field="trials", heading="Trials", value=lambda each: each.n_scored,
                 cell=lambda each: number(f"{each.n_scored:,}"),
-                hint="Trials behind the means",
             ),
             *figures,
             SheetColumn(
@@ -223,7 +222,7 @@ def tax_table(rows: Sequence[FormatTax], name_of: NameOf, url: IssueUrl) -> Comp
     if not rows:
         return empty_state(
             "No format tax",
-            "No correct answer lost score for its format.",
+            "No correct answer lost score.",
         )
     return list_tax_columns(name_of).draw(rows, LINKS, url, n_shown=_SHOWN_ROWS)
 

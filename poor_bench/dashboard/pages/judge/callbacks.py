@@ -76,7 +76,7 @@ from poor_bench.judge.run_plan import JudgeRequest, estimate_plan_usd, prepare_p
 from poor_bench.labels.label import OVERALL
 
 _LEAST_AXES = 3
-_RADAR, _HISTORY = "Scores by dimension", "Scores from run to run"
+_RADAR, _HISTORY = "Scores by dimension", "Score over runs"
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -110,7 +110,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
 def note(services: Services, summary: RunSummary) -> str:
     """Describe the open run in one line."""
     header = summary.run.header
-    when = f"run of {header.started[:16].replace('T', ' ')} UTC"
+    when = f"{header.started[:16].replace('T', ' ')} UTC"
     parts = [header.agent_name, header.llm_id, when]
     if services.judged.is_under_way(header.run_id):
         parts.append("running")
@@ -205,7 +205,7 @@ def register(app: Dash, services: Services) -> None:
     bind_files(app, services, JudgeIds.DOWNLOAD, files, State(JudgeIds.SEARCH, "data"))
 
 
-WHOLE = "the whole agent"
+WHOLE = "Overall"
 _DIMENSION = "the agent: "
 
 
@@ -224,7 +224,7 @@ def save_label(
     summary = chosen_run(services.judged.summaries(), url)
     case = chosen_case(summary, url) if summary else None
     if summary is None or case is None:
-        return "Choose a conversation.", no_update
+        return "Choose a case", no_update
     is_case = about == THIS_CASE
     case_id = case.conversation.case_id if is_case else ""
     dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL

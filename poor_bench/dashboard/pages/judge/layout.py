@@ -115,11 +115,11 @@ def chosen_case(summary: RunSummary, url: JudgeUrl) -> CaseSummary | None:
 MOST_REPEATS = 100
 FORM = StartForm(
     prefix="judge",
-    title="Judge an agent",
+    title="Judge agent",
     fields=(
         StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
     ),
-    first="Choose an agent.",
+    first="Choose an agent",
     kind=JUDGED_RUNS,
 )  # fmt: skip
 
@@ -133,7 +133,7 @@ def write_command(
         ConfigError: If a number is not in range.
     """
     if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
-        raise ConfigError(f"judgements per judge must be 1 to {MOST_REPEATS}")
+        raise ConfigError(f"repeats must be 1 to {MOST_REPEATS}")
     limits = write_options(repeat=repeat, decision=decision, max_cost=read_limit(max_cost))
     return ["judge", "run", *write_judges(judges), *limits, "--", agent_id]
 
@@ -206,7 +206,7 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Scores by dimension",
                 html.Div(loading_state(6), id=JudgeIds.SCORES),
-                note="0 to 10. Grey: within the judges' noise.",
+                note="0 to 10. Grey: judge noise.",
                 tools=file_buttons(JudgeIds.SCORES_CSV),
                 class_name="if-filled",
             ),
@@ -228,14 +228,14 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Kappa and alpha: 1 is full agreement, 0 is chance.",
+                note="Kappa, alpha: 1 is full agreement, 0 is chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),
             card(
                 "Corrected scores",
                 html.Div(id=JudgeIds.CORRECTED),
-                note="Estimates the mean score by people.",
+                note="Estimated mean score by people.",
                 tools=file_buttons(JudgeIds.CORRECTED_CSV),
                 class_name="if-filled",
             ),
@@ -262,16 +262,16 @@ def label_form() -> Component:
                     size="xs",
                 ),
                 dmc.NumberInput(
-                    id=LabelIds.SCORE, label="Score, 0 to 10", min=0, max=10, step=0.5, size="xs"
+                    id=LabelIds.SCORE, label="Score (0 to 10)", min=0, max=10, step=0.5, size="xs"
                 ),
                 dmc.TextInput(id=LabelIds.WHO, label="Your name", size="xs", persistence=True),
-                dmc.TextInput(id=LabelIds.NOTE, label="Reason (optional)", size="xs"),
+                dmc.TextInput(id=LabelIds.NOTE, label="Reason", size="xs"),
                 dmc.Button("Save score", id=LabelIds.SAVE, size="xs"),
             ],
             "judge-form",
         ),
         html.Div(id=LabelIds.RESULT, role="status"),
-        note="Measures the judges. Your newest score counts.",
+        note="Your newest score counts.",
     )
 
 
@@ -279,5 +279,5 @@ def no_runs() -> Component:
     """Build the page before the first run."""
     return empty_state(
         "No runs yet",
-        "Define agents in agents/*.yaml, then start a run above.",
+        "Add agents/*.yaml, then start a run.",
     )

@@ -46,9 +46,9 @@ class PairIds(StrEnum):
 
 FORM = StartForm(
     prefix="pairwise",
-    title="Compare two runs",
+    title="Compare runs",
     fields=(PairIds.A, PairIds.B, PairIds.JUDGES, PairIds.MAX_COST),
-    first="Choose two runs.",
+    first="Choose two runs",
     kind=PAIRWISE_RUNS,
     n_names=2,
 )
@@ -77,7 +77,7 @@ def write_command(a: str, b: str | None, judges: Sequence[str] | None, max_cost:
         ConfigError: If the choice is incomplete.
     """
     if not b or a == b:
-        raise ConfigError("choose two runs")
+        raise ConfigError("Choose two runs")
     options = [*write_judges(judges), *write_options(max_cost=read_limit(max_cost))]
     return ["judge", "pairwise", *options, "--", a, b]
 

@@ -70,12 +70,12 @@ def run_tiles(summary: RunSummary) -> Component:
             f"{len(run.usable_judgements)} of {n_wanted}",
             ", ".join(run.header.judges),
         ),
-        tile("Judge noise", noise, "largest difference by chance"),
+        tile("Judge noise", noise, "largest by chance"),
         tile("Cost", dollars_text(run.cost_usd), _cost_note(run)),
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"
-        shown.insert(3, tile("Judge spread", apart, "points, highest minus lowest"))
+        shown.insert(3, tile("Judge spread", apart, "highest minus lowest"))
     return tiles(*shown)
 
 
@@ -152,7 +152,7 @@ def trust_sheet(measured: Mapping[str, Agreement], url: JudgeUrl) -> Component:
     judges = [(judge, item) for judge, item in measured.items() if item.n]
     if not judges:
         step = next_command("judge labels next")
-        text = f"Score conversations above, or print a sheet: {step}"
+        text = f"Score conversations, or print a sheet: {step}"
         return empty_state("No labels yet", text)
     return TRUST.draw(judges, LINKS, url)
 
@@ -201,7 +201,7 @@ def _remarks(case: CaseSummary) -> Iterator[Component]:
     if failure is not None:
         yield html.P(f"Stopped early: {failure.message}", className="judge-broken")
     for rule in case.conversation.broken_rules:
-        yield html.P(f"Broken rule: {rule}", className="judge-broken")
+        yield html.P(f"broke a rule: {rule}", className="judge-broken")
 
 
 def _turn(turn: Turn) -> Component:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.judge.agreement import Agreement, CorrectedScore
@@ -83,7 +83,7 @@ def _judge_column(place: int, judge: str) -> SheetColumn[DimensionScore]:
         return quiet("n/a") if spread is None else number(_write_spread(spread), n=spread.n)
 
     return SheetColumn(
-        field=f"judge-{place + 1}", heading=judge, cell=draw, hint="Mean, range and deviation",
+        field=f"judge-{place + 1}", heading=judge, cell=draw, hint="mean, range, deviation",
         value=lambda each: spread.mean if (spread := read(each)) else None,
     )  # fmt: skip
 
@@ -109,7 +109,7 @@ def define_changes(comparison: RunComparison) -> SheetTable[JudgedChange]:
             _points("after", "After", lambda each: each.after),
             _points("change", "Change", lambda each: each.difference, "+.2f"),
             _points("noise", "Noise", lambda each: each.floor,
-                    hint="Chance exceeds it in 5 % of comparisons"),
+                    hint="largest by chance"),
             SheetColumn(field="meaning", heading="Meaning", value=is_said),
         ],
     )  # fmt: skip
@@ -138,7 +138,7 @@ def define_cases(url: JudgeUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Case
             SheetColumn(field="passed", heading="Passed",
                         value=lambda case: case.n_passed if case.feedback else None,
                         cell=lambda case: number(_write_passed(case)),
-                        file_heading="Judgements passed",
+                        file_heading="Passed",
                         further=[("Judgements", lambda case: len(case.feedback))]),
             SheetColumn(field="rules", heading="Rules", value=_write_rules),
             SheetColumn(field="feedback", heading="Feedback",
@@ -235,8 +235,7 @@ def _estimate(
 
     return SheetColumn(
         field=field, heading=heading, value=part("value"), cell=draw, hint=hint,
-        further=[(f"{heading} 95 % CI low", part("low")),
-                 (f"{heading} 95 % CI high", part("high"))],
+        further=list(zip(head_limits(heading), (part("low"), part("high")), strict=True)),
     )  # fmt: skip
 
 
@@ -284,11 +283,11 @@ TRUST: SheetTable[Judge] = SheetTable(
         _estimate("among", "People among themselves", lambda each: each[1].among_people),
         SheetColumn(field="replace", heading="May replace", value=lambda each: _read_rate(each[1]),
                     cell=lambda each: write_replaced(each[1]),
-                    file_heading="Share of people it may replace",
-                    further=[("People in this test", lambda each: _count_people(each[1]))]),
+                    file_heading="May replace (share)",
+                    further=[("May replace (people)", lambda each: _count_people(each[1]))]),
         _points("weighted", "Weighted kappa", lambda each: each[1].weighted_kappa),
         _points("alpha", "Alpha of people", lambda each: each[1].human_alpha,
-                further=[("Alpha of judge and people", lambda each: each[1].alpha)]),
+                further=[("Alpha with judge", lambda each: each[1].alpha)]),
         _points("kappa", "Cohen's kappa", lambda each: each[1].kappa),
         _estimate("spearman", "Spearman", lambda each: each[1].spearman),
         _estimate("pearson", "Pearson", lambda each: each[1].pearson),

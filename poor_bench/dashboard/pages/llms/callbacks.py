@@ -76,8 +76,8 @@ def switch(services: Services, llm_id: str) -> Notices:
 
 
 _ARRANGED = {
-    LLMAction.DELETE: "was deleted from llms.json. Its results are kept.",
-    LLMAction.DUPLICATE: "was duplicated. The copy is disabled.",
+    LLMAction.DELETE: "was deleted; its results are kept.",
+    LLMAction.DUPLICATE: "was duplicated; the copy is disabled.",
     LLMAction.MOVE_UP: "was moved up.",
     LLMAction.MOVE_DOWN: "was moved down.",
 }
@@ -92,21 +92,15 @@ def arrange(services: Services, action: LLMAction, llm_id: str) -> Notices:
 def ask_to_delete(services: Services, llm_id: str) -> Component:
     """Say what deleting a model does to its results."""
     n_results = services.llms.n_results(llm_id)
-    kept = (
-        f"Stored and shown as before: {write_count(n_results, 'result')}."
-        if n_results
-        else "It has no results."
-    )
-    return html.Div(
-        [html.P([html.Strong(llm_id), " will be removed from llms.json."]), html.P(kept)]
-    )
+    kept = f"{write_count(n_results, 'result')} kept." if n_results else "No results."
+    return html.Div([html.P([html.Strong(llm_id), " will be removed."]), html.P(kept)])
 
 
 def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:
     """Add a found model to llms.json; return a message of what was done."""
     found = services.llms.discover((endpoint or "").strip(), look).value or ()
     services.files.config().add_llms([entry for entry in found if entry["name"] == name])
-    return [notice("Added", f"{name} was added to llms.json.")]
+    return [notice("Added", f"{name} was added.")]
 
 
 def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormAnswer:
@@ -131,7 +125,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     except PoorBenchError as error:
         added = Entry(file=LLMS_FILE, number=len(services.files.workspace().llms))
         return report_refused(error, added, _FIELDS)
-    return report_saved(f"{entry['provider']}:{entry['name']} was added to llms.json.")
+    return report_saved(f"{entry['provider']}:{entry['name']} was added.")
 
 
 def llms_csv(services: Services, look: int, search: str | None = "") -> TableFile:
@@ -143,7 +137,7 @@ def llms_csv(services: Services, look: int, search: str | None = "") -> TableFil
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
     """Show the answer of an LLM to a prompt, or why there is none."""
     if not llm_id or not (prompt or "").strip():
-        return html.P("Choose a model and a prompt.", className="quiet")
+        return html.P("Choose a model, enter a prompt.", className="quiet")
     try:
         return build_tried_answer(services.llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:

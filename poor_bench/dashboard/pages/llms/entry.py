@@ -82,11 +82,11 @@ def _parameter(text: str) -> tuple[str, Any]:
 
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise form_error({"parameters": f"{text!r} is not of the form temperature=0"})
+        raise form_error({"parameters": f"write temperature=0, not {text!r}"})
     try:
         return name, load_yaml_text(value)
     except yaml.YAMLError as error:
-        raise form_error({"parameters": f"the value of {name!r} cannot be read"}) from error
+        raise form_error({"parameters": f"value of {name!r} cannot be read"}) from error
 
 
 class LLMField(StrEnum):
@@ -172,7 +172,7 @@ def _find_changed_parameters(llm: LLM, text: str) -> dict[str, Any]:
     from poor_bench.config.json_document import parse_json
     from poor_bench.config.yaml_document import parse_yaml
 
-    problem, values = 'write a mapping such as {"temperature": 0}', None
+    problem, values = 'write {"temperature": 0}', None
     try:
         values = (parse_json if text.startswith("{") else parse_yaml)(text).data
     except UnreadableError as error:
@@ -224,8 +224,8 @@ def ask_for_consent(
     if (variable, server) in pairs:
         return None
     if variable not in _KNOWN and variable not in {named for named, _ in pairs}:
-        hint = "Use a name such as OPENAI_API_KEY"
-        raise form_error({"api_key_env": f"{variable} is not the key of a known provider. {hint}."})
+        hint = "Use OPENAI_API_KEY"
+        raise form_error({"api_key_env": f"{variable} is not a known key. {hint}."})
     return f"Send the value of {variable} to {server}"
 
 

@@ -134,7 +134,7 @@ def _delete_dialog() -> Component:
     dialog: Component = dmc.Modal(
         [html.Div(id=LLMsIds.DELETE_TEXT), html.Div(buttons, className="dialog-buttons")],
         id=LLMsIds.DELETE_DIALOG,
-        title="Delete this model?",
+        title="Delete model?",
         closeButtonProps=aria(label="Close"),
     )
     return dialog
@@ -142,7 +142,7 @@ def _delete_dialog() -> Component:
 
 def _try_card() -> Component:
     return card(
-        "Try a prompt",
+        "Try prompt",
         html.Div(
             [
                 single_choice(LLMsIds.ASKED, "Model"),
@@ -189,22 +189,22 @@ def _add_card() -> Component:
     provider.children.data = build_options((name, name) for name in list_provider_names())
     fields: list[Any] = [
         provider,
-        _text(LLMsIds.NAME, "Model", "such as gemma3:1b"),
-        _text(LLMsIds.ADD_ENDPOINT, "Server", "default of the provider"),
-        _text(LLMsIds.KEY, "API key variable", "such as OPENAI_API_KEY"),
+        _text(LLMsIds.NAME, "Model", "gemma3:1b"),
+        _text(LLMsIds.ADD_ENDPOINT, "Server", "default"),
+        _text(LLMsIds.KEY, "API key variable", "OPENAI_API_KEY"),
         dmc.NumberInput(
             id=LLMsIds.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
         ),
         _text(LLMsIds.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
     ]
     return card(
-        "Add a model",
+        "Add model",
         guard_form(
             "the new model",
             [
                 html.Div(fields, className="form-grid"),
                 html.Div(id=LLMsIds.ADD_RESULT, className="form-result"),
-                html.Div(dmc.Button("Add to llms.json", id=LLMsIds.ADD, size="xs", n_clicks=0)),
+                html.Div(dmc.Button("Add", id=LLMsIds.ADD, size="xs", n_clicks=0)),
             ],
         ),
     )
@@ -218,21 +218,21 @@ def _text(field_id: LLMsIds, label: str, placeholder: str) -> Component:
 
 
 _TEXTS = {
-    LLMField.LABEL: ("Label", "name on screens"),
-    LLMField.ENDPOINT: ("Server", "default of the provider"),
-    LLMField.KEY: ("API key variable", "such as OPENAI_API_KEY"),
+    LLMField.LABEL: ("Label", "display name"),
+    LLMField.ENDPOINT: ("Server", "default"),
+    LLMField.KEY: ("API key variable", "OPENAI_API_KEY"),
 }
 _NUMBERS = {
     LLMField.SIZE: ("Size", "billions of parameters"),
-    LLMField.CONCURRENCY: ("Concurrent requests", "default of the provider"),
+    LLMField.CONCURRENCY: ("Concurrent requests", "default"),
     LLMField.RATE: ("Requests per minute", "no limit"),
-    LLMField.PRICE_INPUT: ("Input price", "US$ per million tokens"),
-    LLMField.PRICE_OUTPUT: ("Output price", "US$ per million tokens"),
-    LLMField.PRICE_CACHED: ("Cached input price", "US$ per million tokens"),
+    LLMField.PRICE_INPUT: ("Input price", "US$ per 1M tokens"),
+    LLMField.PRICE_OUTPUT: ("Output price", "US$ per 1M tokens"),
+    LLMField.PRICE_CACHED: ("Cached input price", "US$ per 1M tokens"),
 }
 _AREAS = {
-    LLMField.SYSTEM_PROMPT: ("System prompt", "sent with every test"),
-    LLMField.PARAMETERS: ("Parameters (JSON or YAML)", "{}"),
+    LLMField.SYSTEM_PROMPT: ("System prompt", ""),
+    LLMField.PARAMETERS: ("Parameters (JSON, YAML)", "{}"),
 }
 
 
@@ -252,7 +252,6 @@ def edit_form(llm: LLM) -> Component:
     return guard_form(
         llm.id,
         [
-            html.P(f"Entry {llm.id} of llms.json.", className="card-note"),
             html.Div(boxes, className="form-grid"),
             html.Div(areas, className="form-stack"),
             html.Div(id=form_id(EditIds.RESULT, llm.id), className="form-result"),
@@ -307,5 +306,5 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
         id=form_id(EditIds.CONSENT, form),
         value=[],
     )
-    text = html.P("Tick the box, then save again.", role="alert")
+    text = html.P("Tick the box, then save.", role="alert")
     return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)

@@ -49,7 +49,7 @@ def build_llm_table(
         url: State of the page.
     """
     if not llms:
-        return empty_state("No models yet", "Add a model below.")
+        return empty_state("No models yet", "Add a model.")
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
     above = html.Ul(
@@ -105,9 +105,9 @@ def define_models(
                         further=[("Message", message)]),
             SheetColumn(field="size", heading="Size", value=lambda llm: llm.size,
                         cell=lambda llm: number(size_text(llm.size) or "n/a"),
-                        file_heading="Size (billions of parameters)"),
+                        file_heading="Size (B)"),
             SheetColumn(field="server", heading="Server", value=lambda llm: llm.endpoint,
-                        cell=lambda llm: quiet(llm.endpoint or "default of the provider"),
+                        cell=lambda llm: quiet(llm.endpoint or "default"),
                         further=[("API key variable", lambda llm: llm.api_key_env),
                                  ("Concurrent requests", lambda llm: llm.concurrency),
                                  ("Requests per minute", lambda llm: llm.requests_per_minute)]),
@@ -162,7 +162,7 @@ def _state(text: str, kind: str, message: str) -> Component:
 def build_found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """Return the models that a server has and llms.json has not."""
     if not entries:
-        return html.P("All models are in llms.json.", className="quiet")
+        return html.P("All are in llms.json.", className="quiet")
     return html.Ul([_build_found(entry) for entry in entries], className="found-models")
 
 
@@ -200,7 +200,7 @@ def build_tried_answer(completion: Completion) -> Component:
     }
     return html.Div(
         [
-            plain_text(completion.text or "The answer is empty."),
+            plain_text(completion.text or "empty answer"),
             build_folded("Thinking", plain_text(completion.thinking))
             if completion.thinking
             else None,
@@ -233,7 +233,7 @@ def build_load_chart(curve: LoadCurve) -> Component:
     """Draw throughput by requests at once, with the recommended concurrency marked."""
     bars = curve.draw()
     told = "; ".join(_describe_level(bar) for bar in bars)
-    text = f"Throughput by requests at once. {told}."
+    text = f"Throughput by concurrent requests: {told}."
     return html.Div(
         [
             html.Div(

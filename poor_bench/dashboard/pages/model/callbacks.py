@@ -161,7 +161,7 @@ def tiles(services: Services, search: str) -> Component | None:
     found = services.trials.summaries(query, GroupBy.LLM)
     if not found:
         return None
-    scope = "Figures of the filtered results" if query.is_filtered else "Figures of all results"
+    scope = "Filtered results" if query.is_filtered else "All results"
     return model_tiles(found[0], services.llms.get(llm_id), repeated, scope=scope)
 
 
@@ -197,7 +197,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
         chosen = ModelUrl.read(order)
         url = url.change(by=chosen.by, at=chosen.at)
         return still(summarise_classes(services, url)), (
-            f"Mean score by class and level, {n_tests:,} tests."
+            f"Score by class and level, {n_tests:,} tests"
         )
     graph = dcc.Graph(
         id=ModelIds.CHART_GRAPH,
@@ -206,7 +206,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
         className="chart",
         style={"minWidth": f"{len(bars) * BAR_PX}px"},
     )
-    return graph, "Score by test."
+    return graph, "Score by test"
 
 
 def summarise_classes(services: Services, url: ModelUrl) -> Component:

@@ -125,8 +125,8 @@ def build_filters(url: ModelUrl) -> Component:
             ),
             search_box(
                 ModelIds.TEXT,
-                "Search ids, details, responses",
-                "Search ids, details, responses",
+                "Search",
+                "Search",
                 url.text,
             ),
             _further(url),
@@ -174,8 +174,8 @@ def _further_controls(url: ModelUrl) -> list[Component]:
             most=1,
         ),
         range_boxes("Latency in s", (ModelIds.MIN_S, url.min_s), (ModelIds.MAX_S, url.max_s)),
-        _multi_select(ModelIds.CAUSES, url.causes, "Any cause", "Cause of lost score"),
-        _multi_select(ModelIds.THINKS, url.thinks, "Any think setting", "Think"),
+        _multi_select(ModelIds.CAUSES, url.causes, "Any cause", "Cause"),
+        _multi_select(ModelIds.THINKS, url.thinks, "Think", "Think"),
         dmc.SegmentedControl(
             id=ModelIds.STALE,
             data=[{"value": "", "label": "All scores"}, {"value": "yes", "label": "Stale only"}],
@@ -310,7 +310,7 @@ def parts() -> list[Component]:
 def _tell_unknown(url: ModelUrl) -> Component | None:
     if not url.unknown:
         return None
-    shown = f"This page shows `{url.llm_id}`, the first in the ranking." if url.llm_id else ""
+    shown = f"Shown: `{url.llm_id}`, the best." if url.llm_id else ""
     return warning_banner("Unknown model", *filter(None, (url.unknown, shown)))
 
 
@@ -338,7 +338,7 @@ def _llm_select(url: ModelUrl) -> Any:
         data=[],
         searchable=True,
         allowDeselect=False,
-        nothingFoundMessage="Model not found",
+        nothingFoundMessage="Unknown model",
         placeholder="Choose a model",
         maxDropdownHeight=420,
         w="min(440px, calc(100vw - 48px))",

@@ -158,10 +158,10 @@ def count_note(services: Services, search: str) -> str:
     n_found = len(services.trials.find(query))
     n_all = len(services.results.read_stored().find_rows(query.llm_id))
     n_skipped = n_all - len(services.results.table().find_rows(query.llm_id))
-    skipped = f" {n_skipped:,} of removed or disabled tests not counted." if n_skipped else ""
+    skipped = f" {n_skipped:,} of removed or disabled tests excluded." if n_skipped else ""
     if n_found == n_all:
         return f"{write_count(n_all, 'result')}.{skipped}"
-    return f"{n_found:,} of {write_count(n_all, 'result')} match the filters.{skipped}"
+    return f"{n_found:,} of {write_count(n_all, 'result')} shown.{skipped}"
 
 
 def results_csv(

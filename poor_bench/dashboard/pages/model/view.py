@@ -44,9 +44,9 @@ def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
         llm_id: Its id.
     """
     if llm is not None and not llm.enabled:
-        text = f"{name} is disabled and has no results."
+        text = "Runs skip this model."
         return empty_state("Disabled model", text, _button("Go to models", "/llms"))
-    text = f"{name} has no results yet."
+    text = f"{name}"
     return empty_state("No results yet", text, _button("Run tests", run_link(llm_ids=[llm_id])))
 
 
@@ -68,20 +68,20 @@ def notes_before_reading(
     """
     notes = []
     if llm is None:
-        notes.append(_note("Removed model", "It is not in llms.json."))
+        notes.append(_note("Removed model", "Not in llms.json."))
     elif not llm.enabled:
         text = "Runs skip this model."
         notes.append(_note("Disabled model", text, _link("Go to models", "/llms")))
     if summary is None:
-        text = "All results are of removed tests."
+        text = "Its tests were removed."
         notes.append(_note("No current results", text))
     elif not summary.n_scored:
         text = f"{write_count(summary.n_failed, 'trial')}, all failed to run. {_sentence(reason)}"
         link = _link("Retry them", run_link(llm_ids=[llm_id], redo=Redo.FAILED))
         notes.append(_note("No scores yet", f"{text}Fix the cause, then retry.", link))
     elif summary.n_stale == summary.n_scored:
-        text = f"{write_count(summary.n_scored, 'score')}, all stale: the prompt, the parameters, "
-        text += "the evaluator or the model changed since."
+        text = f"{write_count(summary.n_scored, 'score')}, all stale: prompt, parameters, "
+        text += "evaluator or model changed."
         link = _link("Re-run these", run_link(llm_ids=[llm_id], redo=Redo.STALE))
         notes.append(_note("Stale scores only", text, link))
     return notes
@@ -109,10 +109,10 @@ def _button(text: str, href: str) -> Component:
 
 _FURTHER = (
     (metrics.FIRST_TOKEN, "median"),
-    (metrics.THROUGHPUT, "of execution time"),
+    (metrics.THROUGHPUT, "by wall time"),
     (metrics.GENERATION_SPEED, "by the server"),
     (metrics.COST, "of all results"),
-    (metrics.JUDGE_COST, "not included in cost"),
+    (metrics.JUDGE_COST, "not in cost"),
 )
 """Figures that not every model has, and what stands below them."""
 
@@ -172,7 +172,7 @@ def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
         chosen: Detector id of the issue that the results are limited to; may be empty.
     """
     chips = [_issue_chip(group, is_chosen=group.detector_id == chosen) for group in groups]
-    none = html.Span("No issue was found.", className="quiet")
+    none = html.Span("No issues", className="quiet")
     return html.Div(
         [html.Span("Issues", className="chip-row-label"), *(chips or [none])],
         className="chip-row",
@@ -182,7 +182,7 @@ def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
 
 
 def _issue_chip(group: IssueGroup, *, is_chosen: bool) -> Component:
-    lost = f"{group.lost_share:.0%} of the lost score. " if group.lost_share else ""
+    lost = f"{group.lost_share:.0%} of lost score. " if group.lost_share else ""
     return html.Button(
         [
             html.Span(className=f"severity severity-{group.severity.value}"),
@@ -203,9 +203,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
     return [
         tile(f"All of {k} trials pass", _percent(every), _describe_repeats(f"pass^{k}", every)),
         tile(f"One of {k} trials passes", _percent(one), _describe_repeats(f"pass@{k}", one)),
-        tile(
-            "Flip rate", _percent(flips), _describe_repeats("tests with different outcomes", flips)
-        ),
+        tile("Flip rate", _percent(flips), _describe_repeats("tests with mixed outcomes", flips)),
     ]
 
 
@@ -283,7 +281,7 @@ def build_breakdown(
     return html.Div(
         [
             html.Div([_orders(url), _steps(url, page, n_pages, len(ordered))], className="bar"),
-            sheet(heads, rows, label="Scores by class and level", kind="heat-map"),
+            sheet(heads, rows, label="Score by class and level", kind="heat-map"),
             heat_legend(),
         ],
         className="breakdown",
@@ -329,7 +327,7 @@ def _cell(summary: Summary | None, name: str) -> Component:
         title=describe_score(summary),
         style=color,
         disabled=not group.class_id,
-        **aria(label=f"Show results of {name}: score {score or 'n/a'}"),
+        **aria(label=f"{name}: score {score or 'n/a'}"),
         **data(choose_store=ModelIds.DRILL, choose_value=write_query(place)),
     )
     return html.Td(button)
@@ -344,7 +342,7 @@ def _orders(url: ModelUrl) -> Component:
         [html.Span("Sort by", className="chip-row-label"), *buttons],
         className="chip-row",
         role="group",
-        **aria(label="Order of classes"),
+        **aria(label="Sort by"),
     )
 
 

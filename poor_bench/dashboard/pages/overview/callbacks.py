@@ -74,9 +74,7 @@ def note(services: Services) -> str:
     if n_disabled:
         parts.append(disabled_tests_text(n_disabled))
     newest = table.latest
-    return " · ".join(
-        [*parts, f"last result {newest[:16].replace('T', ' ')} UTC"] if newest else parts
-    )
+    return " · ".join([*parts, f"last {newest[:16].replace('T', ' ')} UTC"] if newest else parts)
 
 
 def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Component:

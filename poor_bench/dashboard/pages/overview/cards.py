@@ -52,12 +52,12 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     n_compared = write_count(n_tests, "result")
     if not changed and not new:
         return html.P(
-            f"No score changed in run {last_run.run_id}: {n_compared} compared.", className="quiet"
+            f"No score changed. run {last_run.run_id}: {n_compared} compared.", className="quiet"
         )
     return card(
         "Since the last run",
         html.Ul([*changed, *new], className="change-list"),
-        note=f"{n_compared} of run {last_run.run_id} compared with earlier results.",
+        note=f"run {last_run.run_id}: {n_compared} compared.",
     )
 
 
@@ -78,7 +78,7 @@ def _new_row(llm_id: str, name: str) -> Component:
     return html.Li(
         [
             dcc.Link(name, href=model_link(llm_id), className="change-model"),
-            html.Span("new: no earlier results", className="change-reason"),
+            html.Span("new", className="change-reason"),
         ]
     )
 
@@ -171,7 +171,7 @@ def heat_map(
         rows += map(line, llm_ids)
     rows += _other_line(models.others, columns, by_group)
     heads = ["Model", *(_column_head(column) for column in columns)]
-    table = sheet(heads, rows, label="Scores by model and class", kind="heat-map")
+    table = sheet(heads, rows, label="Score by test class", kind="heat-map")
     return html.Div([table, heat_legend()])
 
 
@@ -200,7 +200,7 @@ def _other_cell(summaries: Sequence[Summary | None]) -> Component:
         return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
     text = f"{found.mean:.2f}"
     title = (
-        f"Mean of the scores of {write_count(found.n, 'model')}, "
+        f"mean of {write_count(found.n, 'model')}, "
         f"lowest {found.lowest:.2f}, highest {found.highest:.2f}"
     )
     style = {"--score": f"{found.mean:.3f}"}

@@ -117,9 +117,9 @@ def layout(url: OverviewUrl) -> Component:
 def _filters(url: OverviewUrl) -> Component:
     return html.Div(
         [
-            search_box(OverviewIds.TEXT, "Search models", "Search models", url.text),
-            _select(OverviewIds.GROUPING, GROUPINGS, url.grouping, "Groups of models"),
-            _select(OverviewIds.TOP, TOPS, url.top, "Models in heat map and charts"),
+            search_box(OverviewIds.TEXT, "Search", "Search", url.text),
+            _select(OverviewIds.GROUPING, GROUPINGS, url.grouping, "Group"),
+            _select(OverviewIds.TOP, TOPS, url.top, "Models"),
         ],
         id=OverviewIds.FILTERS,
         className="filters",
@@ -150,7 +150,7 @@ def compare_button(llm_ids: Sequence[str]) -> Component:
         return html.Span(
             "Compare selected",
             className="choose-button is-off",
-            title="Select two models first.",
+            title="Select two models.",
             **aria(disabled="true"),
         )
     return dcc.Link(
@@ -166,7 +166,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
         data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
         value=url.detail,
         size="xs",
-        **aria(label="Detail of the heat map"),
+        **aria(label="Heat map"),
     )
     return [
         card(
@@ -254,7 +254,7 @@ def leaderboard(
     if any(row["latency_ms"] for row in rows):
         parts.append(latency_key())
     if floor:
-        parts.append(html.P("Grey: answers that need no model.", className="card-note"))
+        parts.append(html.P("Grey: no model needed.", className="card-note"))
     return table if len(parts) == 1 else html.Div(parts)
 
 
@@ -271,20 +271,20 @@ def charts(
         n_apart: Models that are left out of both, as they are not comparable.
     """
     apart = f" {write_count(n_apart, 'model')} excluded: not comparable." if n_apart else ""
-    size, time = "size (billions of parameters)", "median time (s)"
+    size, time = "Size (B)", "Time (s)"
     sized = frontier_figure(by_size, size, is_spread=True) if by_size else None
     timed = frontier_figure(by_time, time) if by_time else None
     return [
         _chart(
             ("Score against size", by_size),
             sized,
-            'No model has a "size" in llms.json.',
+            'Add "size" to llms.json.',
             apart,
         ),
         _chart(
             ("Score against time", by_time),
             timed,
-            "No result has a time.",
+            "No data",
             apart,
         ),
     ]
@@ -303,7 +303,7 @@ def trend(
     if not trends:
         return None
     title = "Score over runs"
-    more = f" {write_count(n_more, 'model')} not shown: use the search." if n_more else ""
+    more = f" {write_count(n_more, 'model')} not shown; use the search." if n_more else ""
     texts = (
         f"{name_of(llm_id)}: {', '.join(_describe_run(each) for each in scores)}"
         for llm_id, scores in trends.items()
@@ -311,7 +311,7 @@ def trend(
     return card(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
-        note=f"Mean of each run, with 95 % CI. Only the newest 24 MB of runs are read.{more}",
+        note=f"Mean, 95 % CI, from the newest 24 MB of runs.{more}",
         tools=image_buttons(title),
     )
 
@@ -332,7 +332,7 @@ def _chart(
         chart(figure, _description(title, points), class_name="frontier")
         if figure
         else empty_state("No data", missing),
-        note=f"Diamonds mark the efficient frontier: no model to the left scores as high.{further}",
+        note=f"Diamonds: efficient frontier. No model to the left scores as high.{further}",
         tools=image_buttons(title) if points else None,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_link
 from poor_bench.metrics import Metric
+from poor_bench.dashboard.components.sheets import head_limits
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.models.llm import LLM, base_model_name
 from poor_bench.statistics.ranking import Coverage, Ranking
@@ -208,7 +209,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     *_COLUMN_OF.values(),
 )
 """The columns that the specification names first, and the others behind them."""
-INTERVAL = (("low", "Score 95 % CI low"), ("high", "Score 95 % CI high"))
+INTERVAL = tuple(zip(("low", "high"), head_limits("Score"), strict=True))
 """Field and heading of the interval of a score, in files."""
 _GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "width": 140}
 _LETTER = 7.2
@@ -253,7 +254,7 @@ def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
             "high": row.score,
             "texts": {"average_score": metrics.score_text(row.score)},
             "is_comparable": True,
-            "tip": f"Needs no model: {row.meaning}.",
+            "tip": f"No model needed: {row.meaning}.",
         }
         for row in floor
         if row.score > 0

@@ -81,9 +81,9 @@ AMONG = {
 }
 REDO_LABELS = {
     Redo.PENDING: "Pending trials",
-    Redo.FAILED: "Failed trials only",
-    Redo.STALE: "Stale trials only",
-    Redo.ALL: "All trials, completed too",
+    Redo.FAILED: "Failed trials",
+    Redo.STALE: "Stale trials",
+    Redo.ALL: "All trials",
 }
 
 
@@ -116,8 +116,8 @@ def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selec
     ]
     if not trials:
         raise ConfigError(
-            "none of these trials can be run again",
-            hint="Enable or restore their models and tests.",
+            "these trials cannot run again",
+            hint="Enable or restore models and tests.",
         )
     return Selection(
         llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),
@@ -176,7 +176,7 @@ def layout(url: RunUrl) -> Component:
             card(
                 "Selection",
                 _choice(url),
-                note="Leave empty to run everything pending.",
+                note="Empty: all pending.",
                 tools=dmc.Button(
                     "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
@@ -187,7 +187,7 @@ def layout(url: RunUrl) -> Component:
                 tools=[
                     file_buttons(RunIds.PREVIEW_CSV),
                     _batch_button("Collect answers", RunIds.COLLECT),
-                    _batch_button("Submit as batch", RunIds.BATCH),
+                    _batch_button("Submit batch", RunIds.BATCH),
                     start_button(RunIds.START),
                 ],
             ),
@@ -214,13 +214,13 @@ def _batch_button(label: str, button_id: RunIds) -> Component:
 def _choice(url: RunUrl) -> Component:
     return html.Div(
         [
-            _select(RunIds.LLMS, "Models", "All enabled models", url.llm_ids, "choice-wide"),
+            _select(RunIds.LLMS, "Models", "All enabled", url.llm_ids, "choice-wide"),
             _select(RunIds.CLASSES, "Test classes", "All classes", url.classes),
             _select(RunIds.LEVELS, "Levels", "All levels", url.levels),
             dmc.TextInput(
                 id=RunIds.TESTS,
                 label="Tests",
-                placeholder="All tests, or ids such as math_*",
+                placeholder="All, or ids: math_*",
                 value=" ".join(url.tests),
                 debounce=400,
             ),

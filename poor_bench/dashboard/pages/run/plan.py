@@ -41,10 +41,10 @@ def preview(planned: RunPreview, name_of: NameOf, url: RunUrl | None = None) -> 
     if not planned.llms:
         in_batch = write_count(planned.n_in_batch, "trial")
         return empty_state(
-            "Nothing is pending for this selection",
+            "Nothing is pending",
             f"{in_batch} in a batch."
             if planned.n_in_batch
-            else "Change the selection, or enable a model.",
+            else "Change the selection or enable a model.",
         )
     table, links = define_plan(name_of), LINKS if url is not None else None
     return html.Div(
@@ -74,9 +74,9 @@ def define_plan(name_of: NameOf) -> SheetTable[LLMPreview]:
             _count("failed", "Failed before", lambda llm: llm.n_failed),
             _count("rescore", "To rescore", lambda llm: llm.n_rescored),
             SheetColumn(field="time", heading="Estimated time", value=lambda llm: llm.seconds,
-                        cell=lambda llm: _time(llm.seconds), file_heading="Estimated time (s)"),
+                        cell=lambda llm: _time(llm.seconds), file_heading="Time (s)"),
             SheetColumn(field="cost", heading="Estimated cost", value=lambda llm: llm.cost_usd,
-                        cell=lambda llm: _cost(llm.cost_usd), file_heading="Estimated cost (US$)"),
+                        cell=lambda llm: _cost(llm.cost_usd), file_heading="Cost (US$)"),
         ],
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def nothing_to_run(workspace: Workspace) -> Component | None:
         return empty_state("No tests yet", "Add tests to tests.json.")
     if not workspace.llms:
         link = dcc.Link("Add a model", href="/llms", className="button-link")
-        return empty_state("No models yet", "Add a model to run the tests.", link)
+        return empty_state("No models yet", "Add a model.", link)
     return None
 
 
@@ -104,14 +104,14 @@ def sandbox_warning(terms: SandboxTerms) -> Component | None:
     if terms.is_refused:
         return warning_banner(
             "Code of models is not run",
-            f"{_sentence(terms.refusal)} Other tests run if you select only those.",
+            f"{_sentence(terms.refusal)} Select only other tests to run those.",
             _sentence(terms.fix),
         )
     if weakness := describe_weakness(terms.status):
         return warning_banner(
             "Code of models is not isolated",
             _sentence(weakness),
-            "To isolate it, see docs/security.md.",
+            "See docs/security.md.",
         )
     return None
 
@@ -122,7 +122,7 @@ def _sentence(text: str) -> str:
 
 def run_is_under_way() -> Component:
     """Build the notice that replaces the plan during a run."""
-    return html.P("Wait until the current run has finished.", className="quiet")
+    return html.P("Wait until it ends, or cancel it.", className="quiet")
 
 
 def _write_trials_note(planned: RunPreview) -> str:
@@ -135,7 +135,7 @@ def _total_time(planned: RunPreview) -> tuple[str, str]:
     if not planned.n_items:
         return "-", "no requests"
     note = f"unknown for {write_count(planned.n_untimed, 'model')}" if planned.n_untimed else ""
-    return _and_more(_time(planned.seconds), note), note or "based on stored times"
+    return _and_more(_time(planned.seconds), note), note or "by stored times"
 
 
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
@@ -156,7 +156,7 @@ def _batch_tiles(planned: RunPreview) -> list[Component]:
 
 
 def _and_more(text: str, what_is_missing: str) -> str:
-    return f"{text} and more" if what_is_missing and text != _UNKNOWN else text
+    return f"{text}, and more" if what_is_missing and text != _UNKNOWN else text
 
 
 def _time(seconds: float | None) -> str:
@@ -177,9 +177,9 @@ def failures_head(groups: Sequence[FailureGroup]) -> list[Component]:
     said = []
     if n_failed:
         failed = write_count(n_failed, "trial")
-        said.append(f"{failed} without a score; still pending.")
+        said.append(f"{failed} still pending.")
     if n_newer:
-        said.append(f"{write_count(n_newer, 'newer attempt')} of scored trials; the scores count.")
+        said.append(f"{write_count(n_newer, 'newer attempt')} of scored trials.")
     return live_head("Failed to run", " ".join(said))
 
 

@@ -69,10 +69,10 @@ def _title(state: RunState) -> str:
         return "Run of another process"
     n_failed = state.n_failed + state.n_skipped
     if state.phase is RunPhase.FINISHED and n_failed:
-        return f"Finished, but {write_count(n_failed, 'trial')} failed to run"
+        return f"Finished: {write_count(n_failed, 'trial')} failed to run"
     if state.phase is RunPhase.FINISHED and state.n_not_rescored:
         n_kept = write_count(state.n_not_rescored, "stored response")
-        return f"Finished, but {n_kept} could not be rescored"
+        return f"Finished: {n_kept} not rescored"
     return PHASE_TITLES[state.phase]
 
 
@@ -84,14 +84,14 @@ def _note(state: RunState) -> str:
         parts.append(f"about {duration_text(state.seconds_left)} left")
     if state.n_first_scored:
         first = write_count(state.n_first_scored, "stored response")
-        parts.append(f"{first} scored for the first time")
+        parts.append(f"{first} newly scored")
     if state.n_rescored:
         moved = write_count(state.n_moved, "score")
         parts.append(f"{write_count(state.n_rescored, 'response')} rescored, {moved} changed")
     if state.is_foreign:
-        parts.append("stop it where it was started")
+        parts.append("started elsewhere")
     if state.phase is RunPhase.INTERRUPTED:
-        parts.append("resume it to run the rest")
+        parts.append("not complete")
     return " · ".join(part for part in parts if part)
 
 
@@ -120,7 +120,7 @@ def _bar(state: RunState, n_failed: int) -> Component:
             value=100 * count / state.n_items,
             color=color,
             animated=state.phase is RunPhase.RUNNING,
-            **aria(label=f"Progress of the run: {count:,} {what}"),
+            **aria(label=f"Progress: {count:,} {what}"),
         )
         for count, color, what in ((n_scored, None, "scored"), (n_failed, "orange", "failed"))
         if count
@@ -161,7 +161,7 @@ def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
         [
             html.H3("Changed scores"),
             html.P(
-                f"Rescored, since the evaluator changed. Undo: {next_command('rescore --undo')}",
+                f"Rescored: the evaluator changed. Undo: {next_command('rescore --undo')}",
                 className="quiet",
             ),
             html.Ul(

@@ -51,8 +51,8 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    first="Choose a model.",
-    note="Your files change only when you accept a result.",
+    first="Choose a model",
+    note="Files change only when you accept.",
     kind=SEARCHES,
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"
@@ -67,7 +67,7 @@ def build() -> list[Component]:
                    searchable=True),
         dmc.Select(id=TuneIds.WHAT, label="Tune", value=_PROMPT, allowDeselect=False,
                    data=build_options([(_PROMPT, "Prompt"), (_PARAMETERS, "Parameters")])),
-        dmc.Select(id=TuneIds.CLASS, label="Test class", placeholder="All, for parameters",
+        dmc.Select(id=TuneIds.CLASS, label="Test class", placeholder="All classes",
                    data=[], searchable=True, clearable=True),
         dmc.TextInput(id=TuneIds.PARAMETERS, label="Parameters", debounce=400, value="",
                       placeholder="temperature=0,0.4 top_k=1,40"),
@@ -94,7 +94,7 @@ def write_command(
     Raises:
         ConfigError: If the choice is incomplete.
     """
-    n_calls = read_limit(calls, "the number of requests", 1)
+    n_calls = read_limit(calls, "requests", 1)
     options = write_options(
         llm=llm_id,
         budget_calls=None if n_calls is None else int(n_calls),
@@ -102,7 +102,7 @@ def write_command(
     )
     if what == _PROMPT:
         if not class_id:
-            raise ConfigError("choose a test class")
+            raise ConfigError("Choose a test class")
         return ["tune", "prompt", *options, "--", class_id]
     if "@" in (parameters or ""):
         raise ConfigError("@FILE works on the console only")

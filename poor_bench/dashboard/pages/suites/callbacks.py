@@ -101,7 +101,7 @@ def trends(services: Services, search: str | None) -> Component | None:
 
 def note(services: Services, report: EvalSuiteResult) -> str:
     """One line about the run that is shown."""
-    parts = [report.name, f"run of {report.started[:16].replace('T', ' ')} UTC"]
+    parts = [report.name, f"{report.started[:16].replace('T', ' ')} UTC"]
     parts.append(write_count(len(report.case_results), "case"))
     parts += [f"model: {report.models}"] if report.models else []
     if services.suites.is_going_on(report.run_id):
@@ -169,7 +169,7 @@ def plan_run(services: Services, *values: Any) -> StartPlan:
     models = f", with {', '.join(sorted(llms))}" if llms else ", without a model"
     cases = write_count(len({plan.case.id for plan in planned}), "case")
     counts = f"{cases}, {write_count(len(planned), 'trial')}{models}"
-    shown = html.P(f"{counts}. The cost depends on the agents.", className="quiet")
+    shown = html.P(f"{counts}. Cost unknown.", className="quiet")
     return StartPlan(shown, needs_consent=must_ask(len(planned), llms.values()))
 
 

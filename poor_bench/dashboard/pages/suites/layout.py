@@ -105,7 +105,7 @@ def layout(url: SuiteUrl) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=SuitesIds.CASES),
-                note="Rates exclude cases that could not be run.",
+                note="Rates exclude cases not run.",
                 tools=file_buttons(SuitesIds.CASES_CSV),
             ),
             card(
@@ -143,7 +143,7 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents in a real browser. The example suite needs no model: start it above.",
+        "Suites test agents in a browser. Start the example: it needs no model.",
     )
 
 
@@ -159,10 +159,10 @@ class StartIds(StrEnum):
 MOST_TRIALS = 1000
 FORM = StartForm(
     prefix="suite",
-    title="Run a suite",
+    title="Run suite",
     fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
-    first="Choose a suite.",
-    note="Runs code of the workspace.",
+    first="Choose a suite",
+    note="Runs workspace code.",
     kind=SUITE_RUNS,
 )
 

@@ -48,7 +48,6 @@ def replay_card(
         _trial_chips(run_id, case, trial, url),
         *([] if trial is None else _trial(run_id, case.id, trial, steps)),
         tools=verdict(case.status.value),
-        note="Keys: arrows, Space, Home, End." if steps else None,
         class_name="suite-replay",
     )
 
@@ -109,7 +108,7 @@ def _trial(
     if not steps:
         return [
             *parts,
-            empty_state("No steps", "The agent reports no steps."),
+            empty_state("No steps"),
         ]
     items = [_step(run_id, case_id, trial.trial, step) for step in steps]
     return [
@@ -150,7 +149,7 @@ def _picture(run_id: str, case_id: str, trial: int, step: Step) -> Component | N
     if not step.screenshot:
         return None
     address = screenshot_address(run_id, case_id, trial, step.screenshot)
-    image = html.Img(src=address, alt=f"The page after step {step.number}")
+    image = html.Img(src=address, alt=f"Page after step {step.number}")
     return html.A(image, href=address, target="_blank", className="suite-picture")
 
 

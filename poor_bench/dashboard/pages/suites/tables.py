@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, card, chart, tile, tiles
 from poor_bench.dashboard.components.controls import image_buttons
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
@@ -74,7 +74,6 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
     return card(
         _TITLE,
         chart(suite_trends(shown), _describe_runs(shown), class_name="suite-trends"),
-        note="All runs of this suite",
         tools=image_buttons(_TITLE),
     )
 
@@ -102,7 +101,7 @@ def write_when(report: EvalSuiteResult) -> str:
 R = TypeVar("R")
 NO_CHOICE = SuiteUrl()
 _SHOWN_RUNS = 50
-_CI_LOW, _CI_HIGH = "Pass rate 95 % CI low", "Pass rate 95 % CI high"
+_CI_LOW, _CI_HIGH = head_limits("Pass rate")
 
 
 def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[EvalCaseResult]:
@@ -122,7 +121,6 @@ def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Eval
             ),
             SheetColumn(
                 field="by", heading="By", value=lambda case: case.mode,
-                hint="Playbook or agent",
             ),
             SheetColumn(
                 field="passed", heading="Trials passed", value=_count_passed,
@@ -168,9 +166,9 @@ def define_runs(url: SuiteUrl = NO_CHOICE) -> SheetTable[EvalSuiteResult]:
             SheetColumn(
                 field="passed", heading="Passed", value=lambda each: each.passed,
                 cell=lambda each: number(f"{each.passed} of {each.total}"),
-                file_heading="Cases passed",
+                file_heading="Passed",
                 further=[("Cases", lambda each: each.total),
-                         ("Cases not run", lambda each: each.not_run)],
+                         ("Not run", lambda each: each.not_run)],
             ),
             SheetColumn(
                 field="rate", heading="Pass rate", value=_pass_rate, cell=_pass_bar,
@@ -200,7 +198,7 @@ TAGS: SheetTable[EvalTagResult] = SheetTable(
         SheetColumn(
             field="passed", heading="Passed", value=lambda tag: tag.passed,
             cell=lambda tag: number(f"{tag.passed} of {tag.total}"),
-            file_heading="Cases passed", further=[("Cases", lambda tag: tag.total)],
+            file_heading="Passed", further=[("Cases", lambda tag: tag.total)],
         ),
         SheetColumn(
             field="rate", heading="Pass rate",
@@ -277,7 +275,7 @@ def _dollars(read: Callable[[R], float | None], count: Callable[[R], int]) -> Sh
         value=read,
         cell=lambda line: _mean(cost_text(read(line)), read(line), count(line)),
         hint="Mean",
-        file_heading="Cost per trial (US$)",
+        file_heading="Cost (US$)",
     )
 
 
@@ -312,7 +310,7 @@ def _write_reasons(case: EvalCaseResult) -> str:
 
 def _write_note(report: EvalSuiteResult) -> str:
     words = [f"{report.not_run} not run"] if report.not_run else []
-    return ", ".join([*words, "stopped or running"] if report.cancelled else words)
+    return ", ".join([*words, "stopped early"] if report.cancelled else words)
 
 
 def _pass_rate(report: EvalSuiteResult) -> float | None:

@@ -118,8 +118,8 @@ def show_picture(services: Services) -> Component:
     if report is None:
         return html.Span("computing ...", className="quiet")
     if report.response is None:
-        needed = f"The chart of difficulty needs {LEAST_MODELS} different models"
-        return html.P(f"{needed}; these results cover {report.n_models}.", className="quiet")
+        needed = f"The chart needs {LEAST_MODELS} different models"
+        return html.P(f"{needed}, not {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
     return card(
@@ -264,13 +264,13 @@ def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> T
     """
     chosen, name = frozenset(test_ids), (tag or "").strip()
     if not action:
-        raise ConfigError("no change is chosen", hint="Choose one.")
+        raise ConfigError("no change", hint="Choose one.")
     if action.startswith(_MOVE):
         return TestEdit(test_ids=chosen, class_id=action.removeprefix(_MOVE))
     if action.startswith(_LEVEL):
         return TestEdit(test_ids=chosen, level=int(action.removeprefix(_LEVEL)))
     if action.endswith("-tag") and not name:
-        raise ConfigError("no tag is given", hint="Enter one.")
+        raise ConfigError("no tag", hint="Enter one.")
     return TestEdit(
         test_ids=chosen,
         enabled={"enable": True, "disable": False}.get(action),

@@ -145,7 +145,7 @@ def build_finding_groups(
     if not groups and not is_complete:
         return html.Span("computing ...", className="quiet")
     if not groups:
-        return empty_state("No findings", "The checks found no problem.")
+        return empty_state("No findings")
     return html.Div([_finding_group(group, url) for group in groups], className="causes")
 
 

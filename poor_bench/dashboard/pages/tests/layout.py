@@ -119,20 +119,20 @@ LINKS = StayLinks(TestsIds.SEARCH)
 
 def layout(url: TestUrl) -> Component:
     """Return the page without data, its filters set as the address says."""
-    words = search_box(TestsIds.TEXT, "Search ids and texts", "Search ids and texts", url.text)
+    words = search_box(TestsIds.TEXT, "Search", "Search", url.text)
     return html.Div(
         [
             page_head("Tests", html.Span(id=TestsIds.NOTE)),
             card(
                 "Classes",
                 html.Div(loading_state(3), id=TestsIds.CLASSES),
-                note="Difficulty is 1 minus the mean score.",
+                note="Difficulty: 1 minus mean score.",
                 tools=file_buttons(TestsIds.CLASSES_CSV),
             ),
             card(
                 "Findings",
                 html.Div(loading_state(4), id=TestsIds.GROUPS),
-                note="The most harmful first.",
+                note="Worst first.",
             ),
             html.Div(id=TestsIds.PICTURE, **data(discards="")),
             html.Div(
@@ -175,7 +175,7 @@ def _ranges(url: TestUrl) -> Component:
                 most=1,
             ),
             range_boxes(
-                "Flakiness in %",
+                "Flakiness (%)",
                 (TestsIds.MIN_FLAKINESS, url.min_flakiness),
                 (TestsIds.MAX_FLAKINESS, url.max_flakiness),
                 most=100,

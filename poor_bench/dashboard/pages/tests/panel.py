@@ -113,7 +113,7 @@ def _prompt(prompt: PromptVariant) -> Component:
 def _form(test: Test) -> Component:
     parameters: dict[str, Any] = dict(test.evaluator.parameters) if test.evaluator else {}
     text = test.text if test.text is not None else json.dumps(test.texts, ensure_ascii=False)
-    label = "Text" if test.text is not None else "Texts (a JSON list)"
+    label = "Text" if test.text is not None else "Texts (JSON list)"
     shown = json.dumps(parameters, ensure_ascii=False, indent=2)
     return html.Section(
         [
@@ -133,7 +133,7 @@ def _form(test: Test) -> Component:
                     _area(
                         FormIds.REFERENCE,
                         test.test_id,
-                        "Reference response (must score 1.0)",
+                        "Reference response (scores 1.0)",
                         test.reference_response or "",
                     ),
                     _area(FormIds.PARAMETERS, test.test_id, "Evaluator parameters (JSON)", shown),
@@ -147,14 +147,14 @@ def _form(test: Test) -> Component:
 def _template_form(test: Test, test_class: TestClass) -> Component:
     return html.Section(
         [
-            html.H3(f"Edit template of {test_class.id}"),
+            html.H3(f"Template of {test_class.id}"),
             guard_form(
                 f"the template of {test_class.id}",
                 [
                     _area(
                         FormIds.TEMPLATE,
                         test.test_id,
-                        "Template of the class",
+                        "Template",
                         test_class.templates["default"],
                     ),
                     html.Div(_button(FormIds.SAVE_TEMPLATE, test.test_id, "Save template")),
@@ -186,7 +186,7 @@ def form_to_changes(
     """
     changes: dict[str, Any] = {}
     if test.text is None:
-        texts = _json("texts", text, list, "the texts must be a JSON list")
+        texts = _json("texts", text, list, "must be a JSON list")
         if texts != list(test.texts or ()):
             changes["texts"] = texts
     elif text != test.text:
@@ -199,7 +199,7 @@ def form_to_changes(
 
 
 def _read_changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
-    problem = "the parameters must be a JSON object"
+    problem = "must be a JSON object"
     values = _json("evaluation_module", parameters or "{}", dict, problem)
     present = dict(test.evaluator.parameters) if test.evaluator else {}
     if values == present:
@@ -267,7 +267,7 @@ def save_template(services: Services, test_id: str, template: str) -> FormAnswer
 def _find_stored_test(services: Services, test_id: str) -> Test:
     test = services.files.workspace().tests_by_id.get(test_id)
     if test is None:
-        raise ConfigError(f"test {test_id!r} was removed from tests.json")
+        raise ConfigError(f"{test_id!r} was removed from tests.json")
     return test
 
 

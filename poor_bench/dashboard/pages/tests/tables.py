@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, sort_head
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits, sort_head
 from poor_bench.dashboard.components.tables import number, quiet, write_n
 from poor_bench.dashboard.pages.tests.filters import COMPUTING, KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
@@ -27,14 +27,11 @@ from poor_bench.statistics.items import Item, LevelOrder, LevelVerdict
 PAGE_SIZE = 50
 NO_CHOICE = TestUrl()
 _TRENDS = {
-    LevelVerdict.FOLLOWS: ("harder with level", "Higher levels are harder"),
-    LevelVerdict.REVERSED: ("easier with level", "Check the levels"),
-    LevelVerdict.UNCLEAR: (
-        "no clear trend",
-        "Too few tests, or no trend",
-    ),
+    LevelVerdict.FOLLOWS: "harder with level",
+    LevelVerdict.REVERSED: "easier with level",
+    LevelVerdict.UNCLEAR: "no clear trend",
 }
-"""What is said of the order of the levels of a class, and what it means."""
+"""What is said of the order of the levels of a class."""
 
 
 class ClassLine(NamedTuple):
@@ -92,9 +89,9 @@ def define_classes(lines: Sequence[ClassLine], url: TestUrl = NO_CHOICE) -> Shee
                         cell=lambda line: quiet(line.evaluator or "-"),
                         ),
             SheetColumn(field="difficulty", heading="Difficulty by level", cell=_hardness,
-                        hint="1 minus the mean score; n: tests",
-                        file_heading="Order of the levels",
-                        value=lambda line: _TRENDS[line.order.verdict][0] if line.order else None,
+                        hint="n: tests",
+                        file_heading="Levels",
+                        value=lambda line: _TRENDS[line.order.verdict] if line.order else None,
                         further=[column for level in levels for column in _of_level(level)]),
             SheetColumn(field="problems", heading="Problems",
                         value=lambda line: " | ".join(_list_problems(line)) or None,
@@ -117,12 +114,12 @@ def _hardness(line: ClassLine) -> Component:
     if line.order is None:
         text = "no results yet" if line.is_computed else COMPUTING
         return html.Span(text, className="quiet")
-    trend, meaning = _TRENDS[line.order.verdict]
+    trend = _TRENDS[line.order.verdict]
     levels: list[Any] = []
     for level, hard in line.order.difficulty.items():
         apart = " · " if levels else ""
         levels += [f"{apart}{level}: {hard:.2f} ", write_n(line.order.n_tests[level])]
-    return html.Div([html.Span(levels), html.Div(trend, className="quiet", title=meaning)])
+    return html.Div([html.Span(levels), html.Div(trend, className="quiet")])
 
 
 def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test]:
@@ -159,23 +156,22 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         value=read(lambda item: item.mean_score),
                         cell=lambda test: _mean(test.test_id, known),
                         head=_sort_head(url, SortBy.MEAN, "Mean score",
-                                        "Mean over models"),
+                                        ""),
                         further=[("Models", read(lambda item: item.n_llms)),
                                  ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
                         cell=lambda test: _figure(read(lambda item: item.discrimination)(test),
                                                   known.missing),
                         head=_sort_head(url, SortBy.DISCRIMINATION, "Discrimination",
-                                        "Item-rest correlation. Below 0: good models fail here."),
-                        further=[("Discrimination 95 % CI low", bound("low")),
-                                 ("Discrimination 95 % CI high", bound("high"))]),
+                                        "Item-rest correlation. Below 0: good models fail."),
+                        further=list(zip(head_limits("Discrimination"),
+                                         (bound("low"), bound("high")), strict=True))),
             SheetColumn(field="flakiness", heading="Flakiness",
                         value=read(lambda item: item.flip_rate),
                         cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
-                                        "Chance that two trials differ; n: models"),
-                        file_heading="Flakiness (0 to 1)",
-                        further=[("Models with several trials",
+                                        "Chance that two trials differ"),
+                        further=[("Flakiness: models",
                                   read(lambda item: item.n_repeated))]),
             SheetColumn(field="text", heading="Text", value=_read_text,
                         cell=lambda test: quiet(" ".join(_read_text(test).split())[:140],
@@ -265,7 +261,7 @@ def _mean(test_id: str, known: KnownTests) -> Component:
         f"n={item.n_llms}",
         href=compare_link((), test=test_id),
         className="figure-n",
-        title="Compare the answers",
+        title="Compare",
     )
     return html.Td([score_badge(item.mean_score), " ", link], className="number")
 

@@ -237,7 +237,7 @@ def plan_or_tell(
 ) -> StartPlan:
     """Plan a choice, or say why it cannot start."""
     if is_active:
-        return StartPlan(_say("Wait until it ends, or cancel it."), is_off=True)
+        return StartPlan(_say("Another run is in progress."), is_off=True)
     if not values[0]:
         return StartPlan(_say(form.first), is_off=True)
     try:

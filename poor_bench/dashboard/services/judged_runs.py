@@ -143,5 +143,5 @@ class JudgedRuns:
 
 def _number(score: object) -> float:
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise ConfigError("score: 0 to 10")
+        raise ConfigError("enter a score from 0 to 10")
     return float(score)

@@ -176,7 +176,6 @@ def layout(url: RunUrl) -> Component:
             card(
                 "Selection",
                 _choice(url),
-                note="Empty: all pending.",
                 tools=dmc.Button(
                     "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),

@@ -122,7 +122,7 @@ def _sentence(text: str) -> str:
 
 def run_is_under_way() -> Component:
     """Build the notice that replaces the plan during a run."""
-    return html.P("Wait until it ends, or cancel it.", className="quiet")
+    return html.P("Another run is in progress.", className="quiet")
 
 
 def _write_trials_note(planned: RunPreview) -> str:

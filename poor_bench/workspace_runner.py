@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from poor_bench.calls.budget import find_unpriced
 from poor_bench.command_line import next_command
 from poor_bench.config.judge_settings import load_settings
 from poor_bench.config.names import llm_named, names_hint
@@ -276,13 +277,15 @@ class WorkspaceRunner:
         result, _ = jobs.run(WorkItem(llm, test, 1), run_id, cancelled)
         return result
 
-    def cost_per_test_usd(self, llm: LLM, tests: Sequence[Test]) -> float:
+    def cost_per_test_usd(self, llm: LLM, tests: Sequence[Test]) -> float | None:
         """Estimate the mean cost of a test with its judge, without requests.
 
-        LLMs whose prices are not known count as free.
+        Local LLMs without prices count as free; None where another one has no price.
         """
-        plan = make_plan(TrialStates([llm], tests, 1))
-        return self.estimate_cost(plan).usd / max(1, len(tests))
+        cost = self.estimate_cost(make_plan(TrialStates([llm], tests, 1)))
+        if find_unpriced(cost.unpriced, self.manager.is_local):
+            return None
+        return cost.usd / max(1, len(tests))
 
     def plan_rescore(self, selection: Selection) -> RescorePlan:
         """Find the stored responses that `rescore` scores again, and which of them LLMs judge.

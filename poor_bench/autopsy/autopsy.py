@@ -111,8 +111,8 @@ class Autopsy:
             remarks=tuple(self._list_remarks(facts)),
         )
 
-    def cost_per_test_usd(self, case: AutopsyCase) -> float:
-        """Estimate the mean cost of a re-run, without requests; 0.0 without prices.
+    def cost_per_test_usd(self, case: AutopsyCase) -> float | None:
+        """Estimate the mean cost of a re-run, without requests; None where a price is unknown.
 
         Raises:
             ConfigError: If a judge or a rubric cannot be used.

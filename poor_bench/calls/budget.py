@@ -123,7 +123,9 @@ class Budget:
         return max(0, self.limit_calls - self._n_calls - self._n_reserved_calls)
 
     def __str__(self) -> str:
-        return f"${self._spent_usd:.4f} of ${self.limit_usd:.4f} spent"
+        from poor_bench.metrics import cost_text
+
+        return f"{cost_text(self._spent_usd)} of {cost_text(self.limit_usd)} spent"
 
     def count_calls(self, n_calls: int) -> None:
         """Count calls that were made."""
@@ -221,16 +223,24 @@ class Budget:
                 self._seen[llm.id].tokens += completion.usage.completion_tokens
 
 
+def find_unpriced(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> LLM | None:
+    """Find the first hosted LLM without prices; None if there is none."""
+    for llm in llms:
+        is_priced = llm.prices.input is not None and llm.prices.output is not None
+        if not is_priced and not is_local(llm):
+            return llm
+    return None
+
+
 def require_prices(llms: Iterable[LLM], is_local: Callable[[LLM], bool]) -> None:
     """Refuse a cost limit if a hosted LLM has no prices.
 
     Raises:
         ConfigError: If there is such an LLM.
     """
-    for llm in llms:
-        is_priced = llm.prices.input is not None and llm.prices.output is not None
-        if not is_priced and not is_local(llm):
-            raise ConfigError(
-                f"--max-cost needs the prices of {llm.id}",
-                hint='add "prices": {"input": ..., "output": ...} to its entry in llms.json',
-            )
+    llm = find_unpriced(llms, is_local)
+    if llm is not None:
+        raise ConfigError(
+            f"--max-cost needs the prices of {llm.id}",
+            hint='add "prices": {"input": ..., "output": ...} to its entry in llms.json',
+        )

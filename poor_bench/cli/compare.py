@@ -80,7 +80,7 @@ def command(
     /,
     before: str | None,
     after: str | None,
-    pass_mark: float,
+    pass_score: float,
     allow: tuple[str, ...],
     rescore: bool,
     why: bool,
@@ -126,7 +126,7 @@ def command(
         old,
         new,
         tests=app.workspace.tests_by_id,
-        pass_score=pass_mark,
+        pass_score=pass_score,
         allowed=read_allowed_changes(allow),
     )
     is_same = old.name == new.name

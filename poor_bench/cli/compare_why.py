@@ -80,8 +80,9 @@ def _limit_cost(manager: LLMManager, cases: list[AutopsyCase], max_cost: float |
         manager.budget = Budget(max_cost)
 
 
-def _estimate_cost_usd(autopsy: Autopsy, case: AutopsyCase) -> float:
-    return autopsy.cost_per_test_usd(case) * case.plan.n_calls
+def _estimate_cost_usd(autopsy: Autopsy, case: AutopsyCase) -> float | None:
+    each = autopsy.cost_per_test_usd(case)
+    return None if each is None else each * case.plan.n_calls
 
 
 def _run(
@@ -101,7 +102,7 @@ def _run(
     return findings, 3 if findings.stopped else 0
 
 
-def _print_plan(case: AutopsyCase, name: str, cost_usd: float) -> None:
+def _print_plan(case: AutopsyCase, name: str, cost_usd: float | None) -> None:
     facts, plan = case.plan.facts, case.plan
     say(f"\n{name}: {write_count(len(facts.tests), 'test')} with a score on both sides")
     names = [factor.text for factor in facts.factors]
@@ -114,7 +115,7 @@ def _print_plan(case: AutopsyCase, name: str, cost_usd: float) -> None:
     say(f"{plan.text}{cost}")
 
 
-def _plan_to_json(case: AutopsyCase, cost_usd: float) -> dict[str, Any]:
+def _plan_to_json(case: AutopsyCase, cost_usd: float | None) -> dict[str, Any]:
     facts, plan = case.plan.facts, case.plan
     return {
         "llm_id": case.llm.id,

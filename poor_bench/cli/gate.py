@@ -18,7 +18,7 @@ from poor_bench.cli.options import (
     combine,
     count_option,
     max_cost_option,
-    pass_mark_option,
+    pass_score_option,
     read_selection,
     selection_options,
 )
@@ -115,7 +115,7 @@ _FILTERS = ("llms", "classes", "levels", "tests", "tags")
 )
 @count_option("--max-calls", default=None, hint="With --sequential: most requests to the models.")
 @max_cost_option
-@pass_mark_option
+@pass_score_option
 @selection_options
 @sandbox_option
 @json_option
@@ -128,7 +128,7 @@ def command(
     junit: Path | None,
     strict: bool,
     sequential: bool,
-    pass_mark: float,
+    pass_score: float,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -152,11 +152,11 @@ def command(
     ended = None
     if sequential:
         limits = SequentialLimits(options["max_trials"], options["max_calls"], options["max_cost"])
-        ended = run_until_decided(app, selection, gates, pass_mark, limits, quiet=as_json)
+        ended = run_until_decided(app, selection, gates, pass_score, limits, quiet=as_json)
     outcomes = (
         ended.outcomes
         if ended
-        else check_gates(gates, gather_evidence(app.config, selection, gates, pass_mark))
+        else check_gates(gates, gather_evidence(app.config, selection, gates, pass_score))
     )
     if strict:
         outcomes = make_strict(outcomes)

@@ -118,7 +118,7 @@ def _compare(
         if dry_run:
             return _tell_plan(run, as_json=as_json)
         runner.limit_cost(run, max_cost)
-        if not as_json and (most_usd := run.estimate_cost_usd()):
+        if not as_json and (most_usd := run.estimate_cost_usd()) != 0:
             click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
         alone = run_alone(runner.store.history, run.header, beside=beside)
         with alone, open_job_view("Pairs", run.n_left, quiet=as_json) as view:

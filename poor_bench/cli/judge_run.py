@@ -109,9 +109,9 @@ def run(
         for problem in plan.skipped:
             say(f"Skipped: {problem}", err=True)
         if dry_run:
-            return _tell_plan(plan, as_json=as_json)
+            return _tell_plan(plan, runner.estimate_usd(plan), as_json=as_json)
         if not as_json:
-            _tell_cost(plan)
+            _tell_cost(runner.estimate_usd(plan))
         turn = run_alone(runner.store.history, {"agent_id": plan.agent.id}, beside=beside)
         with turn, show_judge_progress(plan, quiet=as_json) as listener:
             summary = summarise_run(runner.run(plan, listener))
@@ -156,10 +156,7 @@ def _build_request(agent_id: str, store: JudgementStore, options: dict[str, Any]
     )
 
 
-def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
-    from poor_bench.judge.run_plan import estimate_plan_usd
-
-    most_usd = estimate_plan_usd(plan)
+def _tell_plan(plan: JudgePlan, most_usd: float | None, *, as_json: bool) -> int:
     planned: dict[str, Any] = {
         "conversations": plan.n_conversations,
         "judgements": plan.n_judgements,
@@ -182,11 +179,8 @@ def _tell_plan(plan: JudgePlan, *, as_json: bool) -> int:
     return 0
 
 
-def _tell_cost(plan: JudgePlan) -> None:
-    from poor_bench.judge.run_plan import estimate_plan_usd
-
-    most_usd = estimate_plan_usd(plan)
-    if most_usd:
+def _tell_cost(most_usd: float | None) -> None:
+    if most_usd != 0:
         click.echo(f"Cost: {format_highest_cost(most_usd)}", err=True)
 
 

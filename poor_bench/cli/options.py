@@ -109,8 +109,27 @@ selection_options = combine(
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag or glob."),
 )
 """`--llm --class --level --test --tag`, all repeatable; see `read_selection`."""
-pass_mark_option = click.option(
+
+
+class RenamedOption(click.Option):
+    """An option with older names, which work as before but are not shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Describe the option by its newest name."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        names, text = record
+        for old in self.opts[1:]:
+            names = names.replace(f", {old}", "")
+        return names, text
+
+
+pass_score_option = click.option(
+    "--pass-score",
     "--pass-mark",
+    "pass_score",
+    cls=RenamedOption,
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     help="Lowest score at which a test passes.",
@@ -122,7 +141,7 @@ baseline_option = click.option(
     help="Baseline: a run, a file or `previous`; see `compare`.",
 )
 comparison_options = combine(
-    pass_mark_option,
+    pass_score_option,
     click.option(
         "--allow",
         type=click.Choice([*_CHANGES, "all"]),
@@ -312,10 +331,12 @@ def print_cost_estimate(estimate: CostEstimate, is_local: Callable[[LLM], bool])
         click.echo(f"Unknown cost (no prices in llms.json): {', '.join(unknown)}")
 
 
-def format_highest_cost(most_usd: float) -> str:
-    """Write the highest cost of a plan."""
+def format_highest_cost(most_usd: float | None) -> str:
+    """Write the highest cost of a plan; None stands for a price that is unknown."""
     from poor_bench.metrics import cost_text
 
+    if most_usd is None:
+        return "unknown cost: no prices in llms.json"
     if not most_usd:
         return "no cost at the prices of llms.json"
     return f"at most about {cost_text(most_usd)} at the prices of llms.json"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.context import AppContext, pass_app
-from poor_bench.cli.options import pass_mark_option, read_selection, selection_options
+from poor_bench.cli.options import pass_score_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.errors import ConfigError
@@ -43,7 +43,7 @@ def command(ctx: click.Context) -> int:
     overwritten; the newest of each person counts, for the rated answer only.
     """
     if ctx.invoked_subcommand is None:
-        return int(ctx.invoke(agreement, pass_mark=1.0, as_json=False) or 0)
+        return int(ctx.invoke(agreement, pass_score=1.0, as_json=False) or 0)
     return 0
 
 
@@ -121,10 +121,10 @@ def _find_result(app: AppContext) -> Callable[[str, str, int], Result | None]:
 
 
 @command.command(epilog=_EPILOG)
-@pass_mark_option
+@pass_score_option
 @json_option
 @pass_app
-def agreement(app: AppContext, /, pass_mark: float, as_json: bool) -> int:
+def agreement(app: AppContext, /, pass_score: float, as_json: bool) -> int:
     """Show per test class how well evaluators agree with people.
 
     The same words count once. Kappa: 1 is full agreement, 0 is chance. n/a: too few ratings.
@@ -133,7 +133,7 @@ def agreement(app: AppContext, /, pass_mark: float, as_json: bool) -> int:
 
     ratings = app.config.load_ratings()
     rated = list(read_rated(app.store.table(), ratings))
-    measured = measure_evaluators(rated, ratings, app.workspace.tests_by_id, pass_score=pass_mark)
+    measured = measure_evaluators(rated, ratings, app.workspace.tests_by_id, pass_score=pass_score)
     stored = {result.answer_id for result in rated}
     n_elsewhere = len(ratings.keys() - stored)
     if as_json:

@@ -97,7 +97,7 @@ def command(
     form: str | None,
     output: Path | None,
     base: str | None,
-    pass_mark: float,
+    pass_score: float,
     allow: tuple[str, ...],
     **options: Any,
 ) -> int:
@@ -113,7 +113,7 @@ def command(
         read_selection(options),
         base=base or "",
         allowed=read_allowed_changes(allow),
-        pass_score=pass_mark,
+        pass_score=pass_score,
         reads_columns=form in {_TABLE, _TIMES, "csv", "json"},
         shows_uncertainty=options["shows_uncertainty"] or options["budget"] is not None,
         budget=_read_budget(options),

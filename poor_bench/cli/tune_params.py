@@ -26,6 +26,7 @@ from poor_bench.cli.output import print_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
+from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 from poor_bench.metrics import cost_text, count_text, time_text
 from poor_bench.models.test import Test
@@ -157,8 +158,13 @@ def _build_task(
 
 
 def _select_tests(app: AppContext, classes: str) -> list[Test]:
+    from poor_bench.config.names import is_match, name_hint
     from poor_bench.runner.selection import Selection, select
 
+    known = app.workspace.test_classes
+    if classes != "all" and not any(is_match(name, classes) for name in known):
+        hint = name_hint(classes, list(known))
+        raise ConfigError(f"no test class {classes!r} exists", hint=hint)
     chosen = () if classes == "all" else (classes,)
     return select(app.workspace, Selection(classes=chosen)).tests
 
@@ -202,8 +208,7 @@ def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     return 0
 
 
-def _describe_plan(task: ParamsTask, cost_usd: float) -> str:
-
+def _describe_plan(task: ParamsTask, cost_usd: float | None) -> str:
     axes = " x ".join(axis.name for axis in task.axes)
     cost = f" (about {cost_text(cost_usd)})" if cost_usd else ""
     return (
@@ -217,7 +222,7 @@ _LINE_EVERY = 25
 
 @contextmanager
 def open_view(
-    task: ParamsTask, cost_usd: float, *, quiet: bool
+    task: ParamsTask, cost_usd: float | None, *, quiet: bool
 ) -> Iterator[Callable[[RunEvent], None]]:
     """Print the plan, then show progress as the output allows."""
     from poor_bench.cli.screen import open_job_view

@@ -308,10 +308,11 @@ def _describe_writer(task: PromptTask) -> str:
     }[task.ideas]
 
 
-def _estimate_cost_usd(task: PromptTask) -> float:
-    """Estimate what all calls of the budget cost."""
+def _estimate_cost_usd(task: PromptTask) -> float | None:
+    """Estimate what all calls of the budget cost; None where a price is unknown."""
+    each = task.subject.estimate_cost_usd()
     n_attempts = (task.limits.n_calls or 0) / task.subject.n_calls_per_case
-    return n_attempts * task.subject.estimate_cost_usd()
+    return None if each is None else n_attempts * each
 
 
 def _describe_cost(task: PromptTask) -> str:

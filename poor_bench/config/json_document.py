@@ -149,7 +149,7 @@ class _Awaits(Enum):
 
 
 def lines_by_place(text: str) -> dict[Place, int]:
-    r"""Return the line, counted from 1, of every key and list element of a JSON text that parses.
+    r"""Find the line, counted from 1, of every key and list element of a JSON text that parses.
 
     Example:
         >>> lines_by_place('{"tests": [\n {"level": 1},\n {"level": 0}]}')["tests", 1, "level"]

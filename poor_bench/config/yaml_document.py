@@ -125,7 +125,7 @@ class PlainValues:
         self._open: set[yaml.Node] = set()
 
     def of(self, node: yaml.Node) -> Any:
-        """Return the value of a node.
+        """Read the value of a node.
 
         Raises:
             UnreadableError: If it is not plain data, repeats a key within one mapping, or grows

@@ -30,7 +30,7 @@ from poor_bench.models.problem import Problem, Severity
 
 
 def shell(pages: Sequence[Page], workspace: str = "") -> Component:
-    """Return the whole application around an empty page.
+    """Build the whole application around an empty page.
 
     Args:
         pages: All pages.
@@ -90,7 +90,7 @@ def connection_banner() -> Component:
 
 
 def sketch_shell(pages: Sequence[Page], page: Page, content: Component) -> Component:
-    """Return what surrounds a page as plain elements, without controls."""
+    """Build what surrounds a page as plain elements, without controls."""
     nav = html.Nav(navigation(pages, page.path), **aria(label="Pages"))
     return html.Div(
         [
@@ -152,7 +152,7 @@ def _header(pages: Sequence[Page]) -> Component:
 
 
 def navigation(pages: Sequence[Page], path: str) -> list[Component]:
-    """Return the links to the pages; the one at `path` is marked as the present one."""
+    """Build the links to the pages; the one at `path` is marked as the present one."""
     return [
         dcc.Link(
             page.title,
@@ -262,7 +262,7 @@ def _rest(error: PoorBenchError, n_more: int) -> list[Component]:
 def show_page(
     services: Services, path: str | None, search: str | None
 ) -> tuple[Component, list[Component]]:
-    """Return the page at an address, still without data, and the navigation."""
+    """Build the page at an address, still without data, and the navigation."""
     page = page_at(path)
     if page is None:
         return page_not_found(), navigation(PAGES, "")
@@ -315,7 +315,7 @@ def register_pages(app: Dash, services: Services) -> None:
 
 
 def follow(services: Services, known_version: str | None) -> tuple[Any, int, Any]:
-    """Return the present version where it is new, how soon to ask again, and the run."""
+    """Read the present version where it is new, how soon to ask again, and the run."""
     version = services.version()
     state = services.runs.state()
     return (no_update if version == known_version else version), clock_ms(state), run_status(state)
@@ -333,15 +333,19 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
     return version, [notice("Up to date", text)]
 
 
+_WITHOUT_TESTS = ("/judge", "/suites")
+"""Pages that show what a workspace has beside its tests."""
+
+
 def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
     """Show why workspace or results cannot be read, and choose the class of the page.
 
     A page that cannot be filled is hidden; a run that goes on stays in sight.
     """
-    problem = services.problem()
-    if problem is None:
+    problem, page = services.problem(), (path or "").rstrip("/")
+    if problem is None or (page in _WITHOUT_TESTS and not services.has_tests_file()):
         return None, "page"
-    is_run = (path or "").rstrip("/") == "/run" and services.runs.state().is_active
+    is_run = page == "/run" and services.runs.state().is_active
     return build_blocked_state(problem), "page" if is_run else "page is-blocked"
 
 

@@ -201,13 +201,13 @@ def _schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
 def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     limits: dict[str, tuple[float | None, float, str]] = {
         "max_duration_ms": (expect.max_duration_ms, trial.duration_ms, "ms"),
-        "max_actions": (expect.max_actions, trial.actions, "actions"),
-        "max_input_tokens": (expect.max_input_tokens, trial.input_tokens, "input tokens"),
-        "max_output_tokens": (expect.max_output_tokens, trial.output_tokens, "output tokens"),
+        "max_actions": (expect.max_actions, trial.actions, "action"),
+        "max_input_tokens": (expect.max_input_tokens, trial.input_tokens, "input token"),
+        "max_output_tokens": (expect.max_output_tokens, trial.output_tokens, "output token"),
         "max_estimated_cost_usd": (
             expect.max_estimated_cost_usd,
             trial.estimated_cost_usd or 0.0,
-            "US dollars",
+            "US dollar",
         ),
     }
     if expect.max_estimated_cost_usd is not None and trial.estimated_cost_usd is None:
@@ -215,7 +215,8 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         yield f"max_estimated_cost_usd: the cost is unknown: {model} has no price in llms.json"
     for key, (most, seen, unit) in limits.items():
         if most is not None and seen > most:
-            yield f"{key}: {seen:.10g} {unit}, at most {most:.10g} expected"
+            units = unit if seen == 1 or unit == "ms" else f"{unit}s"
+            yield f"{key}: {seen:.10g} {units}, at most {most:.10g} expected"
     if expect.min_actions is not None and trial.actions < expect.min_actions:
         seen_actions = write_count(trial.actions, "action")
         yield f"min_actions: {seen_actions}, at least {expect.min_actions} expected"

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.errors import ConfigError
+from poor_bench.calls.budget import Budget, find_unpriced, require_prices
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import (
@@ -28,6 +28,7 @@ from poor_bench.judge.run_plan import (
     JudgeRequest,
     estimate_conversation_usd,
     estimate_judgement_usd,
+    estimate_plan_usd,
     prepare_plan,
     resume_request,
 )
@@ -146,6 +147,11 @@ class JudgeRunner:
     def close(self) -> None:
         """Free the models and connections."""
         self._manager.close()
+
+    def estimate_usd(self, plan: JudgePlan) -> float | None:
+        """Estimate the highest cost of a plan in US dollars; None where a price is unknown."""
+        unpriced = find_unpriced(plan.asked, self._manager.is_local)
+        return estimate_plan_usd(plan) if unpriced is None else None
 
     def _require_usable(self, plan: JudgePlan) -> None:
         """Report unknown prices and invalid settings of models before the first request."""

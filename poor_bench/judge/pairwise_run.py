@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from poor_bench.calls.budget import Budget, require_prices
+from poor_bench.calls.budget import Budget, find_unpriced, require_prices
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
@@ -90,8 +90,10 @@ class PairwiseRun:
         """Number of comparisons: each pair before each judge."""
         return len(self.pairs) * len(self.judges)
 
-    def estimate_cost_usd(self) -> float:
-        """Highest cost in US dollars without repairs; 0.0 without prices."""
+    def estimate_cost_usd(self) -> float | None:
+        """Highest cost in US dollars without repairs; None where a price is unknown."""
+        if find_unpriced((judge.llm for judge in self.judges), self.manager.is_local):
+            return None
         return sum(
             self._comparison_usd(judge, pair)
             for judge in self.judges

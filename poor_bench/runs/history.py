@@ -163,7 +163,8 @@ class RunHistory:
     def files(self) -> list[Path]:
         """List the journals, sorted by name."""
         pattern = f"*/{self.kind.file}" if self.kind.file else "*.jsonl"
-        return sorted(path for folder in self._folders for path in folder.glob(pattern))
+        found = (path for folder in self._folders for path in folder.glob(pattern))
+        return sorted(path for path in found if not path.is_dir())
 
     def runs(self) -> list[StoredRun]:
         """Read the headers of all runs, oldest first.

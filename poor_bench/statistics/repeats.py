@@ -186,7 +186,7 @@ def find_usual_trials(trials: Trials) -> int:
     return int(np.flatnonzero(frequencies == frequencies.max())[-1]) if len(frequencies) else 0
 
 
-class _Counts(NamedTuple):
+class _PassCounts(NamedTuple):
     """Scored and passed trials; a row per test, a column per LLM."""
 
     llm_ids: tuple[str, ...]
@@ -195,7 +195,7 @@ class _Counts(NamedTuple):
     n_passed: NDArray[np.int64]
 
 
-def _count(trials: Trials, pass_score: float) -> _Counts:
+def _count(trials: Trials, pass_score: float) -> _PassCounts:
     import numpy as np
 
     table = collect_columns(trials)
@@ -205,7 +205,7 @@ def _count(trials: Trials, pass_score: float) -> _Counts:
         np.bincount(places, minlength=cells.n_cells).reshape(-1, max(1, len(cells.llm_ids)))
         for places in (cells.places, cells.places[is_passed])
     )
-    return _Counts(cells.llm_ids, cells.test_ids, n_trials, n_passed)
+    return _PassCounts(cells.llm_ids, cells.test_ids, n_trials, n_passed)
 
 
 def _compute_reliability(

@@ -171,14 +171,17 @@ def count_trials(task: ParamsTask) -> int:
     return n_trials if task.limits.n_calls is None else min(n_trials, task.limits.n_calls)
 
 
-def estimate_cost_usd(task: ParamsTask, config: WorkspaceFolder, manager: LLMManager) -> float:
-    """Estimate the cost of a sweep without dropping; 0 without prices.
+def estimate_cost_usd(
+    task: ParamsTask, config: WorkspaceFolder, manager: LLMManager
+) -> float | None:
+    """Estimate the cost of a sweep without dropping; None where a price is unknown.
 
     Raises:
         ConfigError: If there is nothing to try.
     """
     runner = WorkspaceRunner(config, manager)
-    return count_trials(task) * runner.cost_per_test_usd(task.llm, task.tests)
+    each = runner.cost_per_test_usd(task.llm, task.tests)
+    return None if each is None else count_trials(task) * each
 
 
 def tune_params(

@@ -45,7 +45,7 @@ def test_what_replies_cost_is_counted() -> None:
 
 def test_nothing_is_asked_that_would_cost_too_much() -> None:
     budget = Budget(0.4)
-    with pytest.raises(CostLimitError, match=r"\$0\.0000 of \$0\.4000"):
+    with pytest.raises(CostLimitError, match=r"\$0 of \$0\.40"):
         ask(budget, 100)
     assert budget.is_reached
 
@@ -172,3 +172,7 @@ def test_work_that_might_cost_too_much_is_not_done() -> None:
     assert done == Priced(0.1)
     assert budget.run_within(0.5, lambda: pytest.fail("was done")) is None
     assert (budget.spent_usd, budget.n_refused) == (0.1, 1)
+
+
+def test_small_limits_are_written_with_the_digits_that_they_need() -> None:
+    assert str(Budget(0.00002, spent_usd=0.0000012)) == "$0.0000012 of $0.00002 spent"

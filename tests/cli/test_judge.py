@@ -387,3 +387,31 @@ def test_options_that_a_resumed_run_ignores_are_told(
     assert judged(folder, "--resume", "last", "--case", "hello") == 0
     told = capsys.readouterr().err
     assert "Ignored: --judge and --case. With --resume, those of the stored run count." in told
+
+
+def test_a_cost_without_prices_is_unknown_not_zero(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    folder = write_workspace(tmp_path)
+    listed = json.loads((folder / "llms.json").read_text())
+    listed["llms"].append({"provider": "openai", "name": "m"})
+    (folder / "llms.json").write_text(json.dumps(listed))
+    hosted = ("run", "bikes", "--judge", "openai:m", "--dry-run")
+    assert call(folder, *hosted, "--json") == 0
+    planned = printed_json(capsys)
+    assert (planned["most_usd"], planned["plan"]["estimated_cost_usd"]) == (None, None)
+    assert call(folder, *hosted) == 0
+    assert "unknown cost" in capsys.readouterr().out
+    assert judged(folder, "--dry-run", "--json") == 0
+    assert printed_json(capsys)["most_usd"] == 0
+
+
+def test_a_folder_named_like_a_run_is_not_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_workspace(tmp_path)
+    (folder / "judgements" / "x.jsonl").mkdir(parents=True)
+    assert call(folder, "list") == 0
+    assert "x" not in capsys.readouterr().out.split()

@@ -111,3 +111,18 @@ def test_a_sheet_without_ratings_or_with_an_open_quote_is_told(
     sheet.write_text(f"llm_id,test_id,score\n{row}")
     assert call(folder, "ratings", "import", str(sheet)) == 2
     assert "empty.csv has no ratings" in capsys.readouterr().err
+
+
+def test_the_older_name_of_the_pass_score_works_and_is_not_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folder, "ratings", "import", str(fill_in(folder, capsys, "0.5"))) == 0
+    capsys.readouterr()
+    assert call(folder, "ratings", "agreement", "--pass-score", "0.5", "--json") == 0
+    by_new_name = capsys.readouterr().out
+    assert call(folder, "ratings", "agreement", "--pass-mark", "0.5", "--json") == 0
+    assert capsys.readouterr().out == by_new_name
+    assert call(folder, "ratings", "agreement", "--help") == 0
+    shown = capsys.readouterr().out
+    assert "--pass-score" in shown
+    assert "--pass-mark" not in shown

@@ -303,3 +303,26 @@ def test_progress_names_the_most_tests_that_the_sweep_may_run(
     assert "50 completed, at most 72" in capsys.readouterr().err
     assert sweep(folder, "--param", "latency_ms=2,3", "--budget-calls", "30") == 0
     assert "25 completed, at most 30" in capsys.readouterr().err
+
+
+def test_a_class_that_does_not_exist_is_told_without_an_option_that_was_not_given(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sweep(folder, "--param", "latency_ms=0,1", classes="zz") == 2
+    told = capsys.readouterr().err
+    assert "no test class 'zz' exists" in told
+    assert "--class" not in told
+
+
+def test_a_sweep_by_a_model_without_prices_has_no_known_cost(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    listed = json.loads((folder / "llms.json").read_text())
+    listed["llms"].append({"provider": "openai", "name": "m"})
+    (folder / "llms.json").write_text(json.dumps(listed))
+    hosted = ("tune", "params", "all", "--llm", "openai:m", "--param", "temperature=0,1")
+    assert call(folder, *hosted, "--dry-run", "--json") == 0
+    found = json_of(capsys)
+    assert (found["estimated_cost_usd"], found["plan"]["estimated_cost_usd"]) == (None, None)

@@ -99,3 +99,11 @@ def test_a_value_that_could_not_be_read_is_missing_with_the_reason(expect: dict[
     trial = make_trial(data={"order": None}, read_errors={"order": "ReferenceError: shop"})
     (told,) = list_failed_checks(make_case(expect=expect), trial)
     assert "could not be read at the end: ReferenceError: shop" in told
+
+
+def test_what_is_counted_is_told_in_singular_and_plural() -> None:
+    case = make_case(expect={"max_actions": 0, "max_duration_ms": 0})
+    told = list_failed_checks(case, make_trial(actions=1, duration_ms=1))
+    assert "max_actions: 1 action, at most 0 expected" in told
+    assert "max_duration_ms: 1 ms, at most 0 expected" in told
+    assert "max_actions: 2 actions, at" in list_failed_checks(case, make_trial(actions=2))[-1]

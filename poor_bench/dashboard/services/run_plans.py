@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -105,6 +105,28 @@ class RunPlans:
             means = ClassMeans(self._results.table(), runner.workspace.tests_by_id)
             return preview_run(plan, runner.manager, means, runner.estimate_costs)
 
+    def preview_collection(self) -> RunPreview:
+        """Estimate what it costs to judge the answers that are in batches, by judge.
+
+        Raises:
+            ConfigError: If the workspace is not valid, or a judge cannot be used.
+            StoreError: If the note of a batch cannot be read.
+        """
+        with closing(self._runner()) as runner:
+            costs: defaultdict[str, list[float | None]] = defaultdict(list)
+            for item in _list_judged(runner):
+                for judge, usd in islice(runner.estimate_costs(item), 1, None):
+                    costs[judge.id].append(_one(judge, usd, runner.manager.is_local))
+        judges = tuple(
+            LLMPreview(
+                llm_id=llm_id, n_items=len(each), n_failed=0, n_rescored=0, seconds=None,
+                cost_usd=sum_whole(each),
+            )
+            for llm_id, each in costs.items()
+        )  # fmt: skip
+        known = sum_known([judge.cost_usd for judge in judges])
+        return RunPreview(llms=judges, seconds=None, cost_usd=known)
+
     def sandbox_terms(self) -> SandboxTerms | None:
         """Describe the sandbox for code of models; None if no test runs such code.
 
@@ -118,6 +140,15 @@ class RunPlans:
     def _runner(self) -> WorkspaceRunner:
         self._files.workspace()
         return WorkspaceRunner(self._files.config())
+
+
+def _list_judged(runner: WorkspaceRunner) -> Iterator[WorkItem]:
+    """Yield the trials in batches whose answers LLMs judge."""
+    tests, llms = runner.workspace.tests_by_id, runner.workspace.llms_by_id
+    for name in runner.batches.list_trials():
+        test, llm = tests.get(name.test_id), llms.get(name.llm_id)
+        if test is not None and llm is not None and runner.scorer.is_judged(test):
+            yield WorkItem(llm, test, name.number)
 
 
 def preview_run(

@@ -224,7 +224,8 @@ def _submit(
     done = runner.batches.submit(plan, cancelled=control.cancelled)
     n_live = sum(done.unbatched.values())
     said = [f"{write_count(done.n_submitted, 'trial')} in a batch."]
-    said += [f"{write_count(n_live, 'trial')} pending: no batch API."] if n_live else []
+    without = ", ".join(sorted(done.unbatched))
+    said += [f"{write_count(n_live, 'trial')} pending, no batch API: {without}."] if n_live else []
     said += [f"{problem}." for problem in done.problems]
     return " ".join(said)
 

@@ -234,7 +234,7 @@ class _Followed:
         self._journal = JournalFollower(path)
         planned = self._header.get("llms")
         self._planned: dict[str, int] = planned if isinstance(planned, dict) else {}
-        self._counts = {llm_id: _Counts() for llm_id in self._planned}
+        self._counts = {llm_id: _LiveCounts() for llm_id in self._planned}
 
     def state(self) -> RunState:
         self._read_on()
@@ -256,7 +256,7 @@ class _Followed:
                 counts.add(record)
 
 
-class _Counts:
+class _LiveCounts:
     def __init__(self) -> None:
         self.n_scored = 0
         self.n_failed = 0

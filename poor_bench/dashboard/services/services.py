@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.config.load import llms_file, load_llms
+from poor_bench.config.load import TESTS_FILE, llms_file, load_llms
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.computations import Requests
 from poor_bench.dashboard.services.console_runs import ConsoleRun
@@ -119,15 +119,20 @@ class Services:
             return error
         return None
 
+    def has_tests_file(self) -> bool:
+        """True if the workspace has a tests.json, whatever is in it."""
+        return (self.data_dir() / TESTS_FILE).exists()
+
     def version(self) -> str:
         """Build a text that changes whenever a page has something new to show; cheap to ask."""
+        others = ""
         try:
-            files = f"{hash(self.files.fingerprint()) & 0xFFFFFFFF:x}"
             others = f"{self.suites.version()}.{self.judged.version()}.{self.running.version()}"
+            files = f"{hash(self.files.fingerprint()) & 0xFFFFFFFF:x}"
             version = self.results.table().version
             return f"{version}.{self.results.stale().is_current:d}.{files}.{others}"
         except PoorBenchError as error:
-            return f"error {error}"
+            return f"error {others} {error}"
 
     def refresh(self) -> None:
         """Read everything again when it is next asked for."""

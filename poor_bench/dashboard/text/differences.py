@@ -41,7 +41,7 @@ class Piece:
 
 
 def compare_texts(first: str, second: str) -> list[Piece]:
-    """Return both texts as one sequence of pieces, compared word by word.
+    """Compare both texts word by word, as one sequence of pieces.
 
     Texts of more than some 6,000 characters together are compared line by line. The work is
     bounded, whatever the texts hold: what is not compared then differs.

@@ -11,7 +11,7 @@ from poor_bench.metrics import cost_text, time_text
 
 
 def seconds_text(seconds: float | None) -> str:
-    """Return a time in the unit that fits.
+    """Write a time in the unit that fits.
 
     Example:
         >>> [seconds_text(value) for value in (None, 0.0456, 2.345, 75, 7500)]
@@ -61,7 +61,7 @@ def size_text(billions: float | None) -> str:
 
 
 def setting_text(name: str, value: object) -> str:
-    """Return a parameter of an LLM as it is written on the console.
+    """Write a parameter of an LLM as it is written on the console.
 
     Example:
         >>> setting_text("think", False), setting_text("stop", ["a"]), setting_text("mode", "x")
@@ -72,7 +72,7 @@ def setting_text(name: str, value: object) -> str:
 
 
 def sentences(*parts: str) -> str:
-    """Return parts of a message one after the other, each as a sentence.
+    """Write parts of a message one after the other, each as a sentence.
 
     Example:
         >>> sentences("the file is gone", "", "Restore it.")
@@ -91,7 +91,7 @@ def error_text(error: PoorBenchError) -> str:
 
 
 def plot_id(text: str, limit: int) -> str:
-    """Return an id as a chart shows it, cut in its middle: ids often differ at their end.
+    """Write an id as a chart shows it, cut in its middle: ids often differ at their end.
 
     Example:
         >>> plot_id("foreign_language_sentiment_level1_001", 21)
@@ -104,7 +104,7 @@ def plot_id(text: str, limit: int) -> str:
 
 
 def plot_text(text: str, limit: int = 60) -> str:
-    """Return `text` as a chart shows it literally, cut to `limit` characters.
+    """Write `text` as a chart shows it literally, cut to `limit` characters.
 
     Example:
         >>> plot_text("<b>a & b</b>")

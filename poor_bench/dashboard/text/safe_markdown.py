@@ -35,7 +35,7 @@ _LONGEST_TICKS = re.compile(r"`+")
 
 
 def safe_markdown(text: str) -> str:
-    r"""Return Markdown that renders like `text`, without links, images and HTML.
+    r"""Write Markdown that renders like `text`, without links, images and HTML.
 
     Example:
         >>> print(safe_markdown("**Got** `[1, 2]`, see [this](javascript:alert(1)) <b>"))

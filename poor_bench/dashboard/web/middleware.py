@@ -28,7 +28,7 @@ _YEAR_S = 365 * 24 * 3600
 
 
 def content_security_policy(script_hashes: Sequence[str]) -> str:
-    """Return the policy: everything from this server, no inline script but the hashed ones.
+    """Build the policy: everything from this server, no inline script but the hashed ones.
 
     Inline styles are allowed since Mantine, AG Grid and Plotly set them.
 
@@ -51,7 +51,7 @@ def content_security_policy(script_hashes: Sequence[str]) -> str:
 
 
 def security_headers(policy: str) -> Mapping[str, str]:
-    """Return the headers of every response."""
+    """Build the headers of every response."""
     return {
         "Content-Security-Policy": policy,
         "X-Content-Type-Options": "nosniff",

@@ -24,6 +24,7 @@ from poor_bench.evaluation.browser.playbook_targets import find_robust_target, l
 from poor_bench.evaluation.browser.session import ActionError, BrowserSession, OutOfTimeError
 from poor_bench.evaluation.checks import find_schema_fault
 from poor_bench.llm_manager import LLMManager
+from poor_bench.messages import write_count
 from poor_bench.models.completion import Completion, Message
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
@@ -67,7 +68,8 @@ def act_with_llm(
         raise ConfigError(f"case {task.case_id} needs an LLM, but none is available")
     form = choose_form(task.llm, task, session.credentials.names, is_local=llms.is_local(task.llm))
     if handed_off is not None:
-        failure = f"{handed_off.actions} actions and then failed: {handed_off.error}"
+        n_actions = write_count(handed_off.actions, "action")
+        failure = f"{n_actions} and then failed: {handed_off.error}"
         form.history.append(f"A script did {failure}")
     asker = Asker(llms, task.llm, task, session, form)
     turns = Turns(session, asker, form, StepLog(session, control, clock), task)

@@ -119,8 +119,8 @@ class TuningSubject(Protocol):
     n_calls_per_case: int
     """Calls of LLMs that one attempt takes at most."""
 
-    def estimate_cost_usd(self) -> float:
-        """Estimate the cost of an attempt without requests; 0 without prices."""
+    def estimate_cost_usd(self) -> float | None:
+        """Estimate the cost of an attempt without requests; None where a price is unknown."""
 
     @property
     def fingerprint(self) -> str:

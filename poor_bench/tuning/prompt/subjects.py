@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from poor_bench.calls.budget import find_unpriced
 from poor_bench.config.judge_settings import load_judge_settings
 from poor_bench.config.load import Workspace
 from poor_bench.config.names import name_hint
@@ -99,8 +100,8 @@ class ClassPromptSubject:
         text = json.dumps([llm_fingerprint(self._llm), facts, given])
         return hash_text(text, 16)
 
-    def estimate_cost_usd(self) -> float:
-        """Estimate the cost of an attempt with its judge; 0 without prices."""
+    def estimate_cost_usd(self) -> float | None:
+        """Estimate the cost of an attempt with its judge; None where a price is unknown."""
         tests = list(self._tests.values())
         return self._runner_with(self.base_text).cost_per_test_usd(self._llm, tests)
 
@@ -251,12 +252,14 @@ class AgentPromptSubject:
         text = repr((others, who))
         return hash_text(text, 16)
 
-    def estimate_cost_usd(self) -> float:
-        """Estimate the cost of a conversation and its judgement; 0 without prices.
+    def estimate_cost_usd(self) -> float | None:
+        """Estimate the cost of a conversation and its judgement; None where a price is unknown.
 
         Each call is taken to send the agent's prompt, and to get a reply of usual length.
         """
         prompt = (Message("system", self.base_text),)
+        if find_unpriced(self.llms, self._manager.is_local):
+            return None
         costs = [estimate_cost_usd(llm.prices, prompt) or 0.0 for llm in self.llms]
         return self.n_calls_per_case * sum(costs) / len(costs)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from poor_bench.dashboard import shell
 from poor_bench.dashboard.pages.judge import callbacks, layout, pairwise
 from poor_bench.dashboard.pages.judge.layout import LINKS, THIS_CASE, JudgeUrl, write_command
 from poor_bench.dashboard.services.console_runs import ConsoleRun, ConsoleState
@@ -336,3 +337,16 @@ def test_stored_comparisons_tell_who_was_better(services: Services) -> None:
     assert "2 of 3" in shown
     assert "0 of 3" in shown
     assert "first" in shown
+
+
+def test_agents_without_tests_are_judged_all_the_same(services: Services) -> None:
+    judged(services, "20", 4.0)
+    (folder(services) / "tests.json").unlink()
+    services.refresh()
+    before = services.version()
+    assert shell.show_problems(services, "/judge") == (None, "page")
+    assert shell.show_problems(services, "/tests")[1] == "page is-blocked"
+    assert "4.00" in seen(services)
+    judged(services, "21", 6.0, 7.0)
+    assert services.version() != before
+    assert "6.50" in seen(services)

@@ -30,6 +30,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection
 from poor_bench.runner.trial_states import TrialName
+from poor_bench.runs.batch_notes import BatchedTrial, BatchNote, BatchNotes
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
@@ -196,11 +197,32 @@ def test_long_or_costly_runs_need_consent_with_their_plan(
     workspace_files.add_tests(n_tests)
     workspace_files.add_llm("one", "4", **({"prices": prices} if prices else {}))
     services = services_of(workspace_files.write())
-    question = callbacks.find_consent(services, Selection())
+    question = callbacks.find_consent(services, Selection(), Ids.START)
     assert (question is not None) == is_asked
     if question is not None:
         assert f"Trials {n_tests}" in text_of(question)
         assert "Estimated cost" in text_of(question)
+
+
+@pytest.mark.parametrize("price", [None, 1.0])
+def test_collected_answers_are_judged_only_with_consent_where_that_costs(
+    workspace_files: WorkspaceFiles, price: float | None
+) -> None:
+    judging = {"name": "llm_judge_evaluator", "parameters": {"judge": "scripted:judge"}}
+    workspace_files.classes[0]["evaluation_module"] = judging
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("one", "4")
+    prices = {} if price is None else {"prices": {"input": price, "output": price}}
+    workspace_files.add_llm("judge", "4", enabled=False, **prices)
+    folder = workspace_files.write()
+    items = tuple(BatchedTrial(name, 1) for name in ("sum_001", "sum_002", "removed"))
+    note = BatchNote(key="k", llm_id="scripted:one", created="2026-01-02T03:04:05Z", items=items)
+    BatchNotes(WorkspaceFolder(folder).store.paths.batches_dir).begin(note, [])
+    question = callbacks.find_consent(services_of(folder), Selection(), Ids.COLLECT)
+    assert (question is not None) == (price is not None)
+    if question is not None:
+        assert "Trials 2" in text_of(question)
+        assert "scripted:judge" in text_of(question)
 
 
 def cancel_after(services: Services, n_trials: int, selection: Selection) -> RunState:

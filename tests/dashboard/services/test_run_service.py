@@ -210,7 +210,10 @@ def test_trials_are_submitted_as_a_batch_and_collected(
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         service = service_over(folder)
         submitted = wait_for_end(service, RunWay.BATCH)
-        assert submitted.message == "3 trials in a batch. 3 trials pending: no batch API."
+        assert (
+            submitted.message
+            == "3 trials in a batch. 3 trials pending, no batch API: scripted:here."
+        )
         assert not submitted.can_continue
         awaited = wait_for_end(service, RunWay.COLLECT)
         assert awaited.message == "Collected 0 batches. 3 trials in a batch."

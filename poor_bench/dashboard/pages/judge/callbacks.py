@@ -28,9 +28,9 @@ from poor_bench.dashboard.pages.judge.layout import (
     LINKS,
     THIS_CASE,
     JudgeIds,
+    JudgeStartIds,
     JudgeUrl,
     LabelIds,
-    StartIds,
     chosen_case,
     chosen_run,
     no_runs,
@@ -288,7 +288,7 @@ def plan_run(services: Services, *values: Any) -> StartPlan:
 def _register_start(app: Dash, services: Services) -> None:
     """Bind the form and the run."""
 
-    @on_data(app, Output(StartIds.AGENT, "data"), Output(StartIds.JUDGES, "data"))
+    @on_data(app, Output(JudgeStartIds.AGENT, "data"), Output(JudgeStartIds.JUDGES, "data"))
     def _options() -> Any:
         return options(services)
 

@@ -69,7 +69,7 @@ class LabelIds(StrEnum):
     RESULT = "judge-result-text"
 
 
-class StartIds(StrEnum):
+class JudgeStartIds(StrEnum):
     """Choices of the form that starts a run."""
 
     AGENT = "judge-agent-select"
@@ -117,7 +117,8 @@ FORM = StartForm(
     prefix="judge",
     title="Judge agent",
     fields=(
-        StartIds.AGENT, StartIds.JUDGES, StartIds.REPEAT, StartIds.DECISION, StartIds.MAX_COST,
+        JudgeStartIds.AGENT, JudgeStartIds.JUDGES, JudgeStartIds.REPEAT,
+        JudgeStartIds.DECISION, JudgeStartIds.MAX_COST,
     ),
     first="Choose an agent",
     kind=JUDGED_RUNS,
@@ -163,14 +164,14 @@ def rubric_note(plan: JudgePlan) -> str:
 def _fields() -> list[Component]:
     return [
         dmc.Select(
-            id=StartIds.AGENT,
+            id=JudgeStartIds.AGENT,
             label="Agent",
             placeholder="Choose an agent",
             data=[],
             searchable=True,
         ),
         dmc.MultiSelect(
-            id=StartIds.JUDGES,
+            id=JudgeStartIds.JUDGES,
             label="Judges",
             placeholder="Judge of config.yaml",
             data=[],
@@ -179,15 +180,15 @@ def _fields() -> list[Component]:
             clearable=True,
             hidePickedOptions=True,
         ),
-        count_choice(StartIds.REPEAT, "Repeats", most=MOST_REPEATS),
+        count_choice(JudgeStartIds.REPEAT, "Repeats", most=MOST_REPEATS),
         dmc.Select(
-            id=StartIds.DECISION,
+            id=JudgeStartIds.DECISION,
             label="Combine by",
             data=[decision.value for decision in PanelDecision],
             value=PanelDecision.MEAN.value,
             allowDeselect=False,
         ),
-        cost_field(StartIds.MAX_COST),
+        cost_field(JudgeStartIds.MAX_COST),
     ]
 
 

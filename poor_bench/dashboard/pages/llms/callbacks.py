@@ -42,7 +42,7 @@ _FIELDS = ("provider", "name", "endpoint", "api_key_env", "size", "parameters")
 def show_listed(
     services: Services, look: int, search: str | None = ""
 ) -> tuple[str, Component, bool]:
-    """Return a line about the LLMs, their table, and whether all of them were asked."""
+    """Build a line about the LLMs, their table, and whether all of them were asked."""
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
@@ -61,7 +61,7 @@ def show_found(services: Services, endpoint: str | None, look: int) -> Any:
 
 
 def options(services: Services) -> list[dict[str, str]]:
-    """Return the LLMs that can be tried."""
+    """List the LLMs that can be tried."""
     llms = services.files.workspace().llms
     return build_options((llm.id, llm.label or llm.id) for llm in llms)
 
@@ -129,7 +129,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
 
 
 def llms_csv(services: Services, look: int, search: str | None = "") -> TableFile:
-    """Return the configured LLMs as a file, with whether they can be asked as far as known."""
+    """Write the configured LLMs as a file, with whether they can be asked as far as known."""
     table = define_models(services.llms.checks(look).value, probes=services.llms.probes())
     return table.file("llms", services.files.workspace().llms, TablesUrl.read(search))
 
@@ -277,7 +277,7 @@ LLMS_FILE = "llms.json"
 
 
 def open_edit_form(services: Services, llm_id: str) -> tuple[str, Component]:
-    """Return title and content of the form of an LLM.
+    """Build title and content of the form of an LLM.
 
     Raises:
         ConfigError: If the LLM is not listed any more.

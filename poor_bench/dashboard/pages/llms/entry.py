@@ -28,7 +28,7 @@ def form_to_entry(
     size: float | str | None,
     parameters: str | None,
 ) -> dict[str, Any]:
-    """Return the entry that the fields of the form describe; empty ones are left out.
+    """Read the entry that the fields of the form describe; empty ones are left out.
 
     Raises:
         ConfigError: If the model is missing or a parameter is not of the form `name=value`.
@@ -132,7 +132,7 @@ def fill_form(llm: LLM) -> dict[LLMField, Any]:
 
 
 def form_to_changes(llm: LLM, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of the entry that the form changes; None takes a key away.
+    """Read the keys of the entry that the form changes; None takes a key away.
 
     Args:
         llm: The LLM as it stands in the file.

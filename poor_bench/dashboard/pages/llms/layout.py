@@ -77,12 +77,12 @@ class EditIds(StrEnum):
 
 
 def form_id(kind: EditIds, llm_id: str) -> dict[str, str]:
-    """Return the id of a part of the form of an LLM."""
+    """Make the id of a part of the form of an LLM."""
     return {"type": kind, "index": llm_id}
 
 
 def field_id(llm_id: str, field: str) -> dict[str, str]:
-    """Return the id of a field of the form of an LLM."""
+    """Make the id of a field of the form of an LLM."""
     return {"type": EditIds.FIELD, "index": llm_id, "field": field}
 
 
@@ -95,7 +95,7 @@ _STORES = (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN, LLMsIds.ARRANGED, LL
 
 
 def layout(url: TablesUrl) -> Component:
-    """Return the page without data."""
+    """Build the page without data."""
     check = small_button("Check again", LLMsIds.CHECK, "refresh")
     return html.Div(
         [
@@ -237,7 +237,7 @@ _AREAS = {
 
 
 def edit_form(llm: LLM) -> Component:
-    """Return the form with what stands in llms.json."""
+    """Build the form with what stands in llms.json."""
     shown = fill_form(llm)
     boxes = [
         *(_box(dmc.TextInput, llm, name, shown, *texts) for name, texts in _TEXTS.items()),

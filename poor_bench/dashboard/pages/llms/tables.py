@@ -160,7 +160,7 @@ def _state(text: str, kind: str, message: str) -> Component:
 
 
 def build_found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
-    """Return the models that a server has and llms.json has not."""
+    """List the models that a server has and llms.json has not."""
     if not entries:
         return html.P("All are in llms.json.", className="quiet")
     return html.Ul([_build_found(entry) for entry in entries], className="found-models")
@@ -183,7 +183,7 @@ def _build_found(entry: Mapping[str, Any]) -> Component:
 
 
 def build_tried_answer(completion: Completion) -> Component:
-    """Return the answer with its thinking, tokens and times."""
+    """Build the answer with its thinking, tokens and times."""
     usage, timing = completion.usage, completion.timing
     told = {
         metrics.MEAN_TIME: timing.total_ms,

@@ -8,8 +8,8 @@ from typing import Any
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_link
-from poor_bench.metrics import Metric
 from poor_bench.dashboard.components.sheets import head_limits
+from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.models.llm import LLM, base_model_name
 from poor_bench.statistics.ranking import Coverage, Ranking

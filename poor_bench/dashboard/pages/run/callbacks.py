@@ -59,7 +59,7 @@ Options = list[dict[str, str]]
 
 
 def options(services: Services, url: RunUrl) -> tuple[Options, Options, Options]:
-    """Return the LLMs, classes and levels that can be chosen.
+    """List the LLMs, classes and levels that can be chosen.
 
     What is chosen stays among them even if it does not exist: a box forgets what it cannot offer,
     and an empty one would run everything.
@@ -110,7 +110,7 @@ def _display(is_of_use: object) -> str:
 
 
 def sandbox(services: Services) -> Component | None:
-    """Return a warning where code of models is not isolated, or not run for that reason."""
+    """Build a warning where code of models is not isolated, or not run for that reason."""
     try:
         terms = services.plans.sandbox_terms()
     except PoorBenchError as error:
@@ -119,13 +119,13 @@ def sandbox(services: Services) -> Component | None:
 
 
 def plan_csv(services: Services, selection: Selection, url: RunUrl | None = None) -> TableFile:
-    """Return the plan of a choice as a file."""
+    """Write the plan of a choice as a file."""
     llms = services.plans.preview(selection).llms
     return define_plan(services.llms.name).file("plan", llms, url or RunUrl())
 
 
 def failures_csv(services: Services) -> TableFile:
-    """Return every trial that failed to run as a file."""
+    """Write every trial that failed to run as a file."""
     rows = failure_rows(services.results.failures(), services.llms.name)
     return table_file("failures", rows, FAILURE_COLUMNS)
 
@@ -269,16 +269,18 @@ def select_order(services: Services, order: object, values: Sequence[Any]) -> Se
     return chosen(values)
 
 
-def find_consent(services: Services, selection: Selection) -> Component | None:
+def find_consent(services: Services, selection: Selection, order: object) -> Component | None:
     """Build the plan that people have to agree to; None if the run starts without."""
-    planned = services.plans.preview(selection)
+    plans = services.plans
+    is_collection = order == RunIds.COLLECT
+    planned = plans.preview_collection() if is_collection else plans.preview(selection)
     return preview(planned, services.llms.name) if planned.needs_consent else None
 
 
 def failures(
     services: Services, search: str | None = ""
 ) -> tuple[Component | None, str, list[Component]]:
-    """Return body, class and head of what failed to run."""
+    """Build body, class and head of what failed to run."""
     groups = services.results.failures()
     if not groups:
         return None, ABSENT, []
@@ -373,7 +375,7 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         if order == RunIds.RESUME and services.runs.state().phase is RunPhase.PAUSED:
             return *resume(services), False, None, None
         selection = select_order(services, order, values)
-        question = None if order == RunIds.COLLECT else find_consent(services, selection)
+        question = find_consent(services, selection, order)
         if question is not None:
             return *leave_unchanged(outputs), True, question, order
         return *start(services, selection, order), False, None, None

@@ -101,7 +101,7 @@ def read_selection(url: RunUrl) -> Selection:
 
 
 def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selection:
-    """Return the trials that failed, as far as their LLMs and tests are still to be run.
+    """Choose the trials that failed, as far as their LLMs and tests are still to be run.
 
     Raises:
         ConfigError: If there is none.
@@ -134,7 +134,7 @@ def _trials(value: float | str | None) -> int:
 
 
 def controls(kind: type[Input | State]) -> list[Any]:
-    """Return the controls of the choice, as inputs or states of a callback."""
+    """Build the controls of the choice, as inputs or states of a callback."""
     fields = ("LLMS", "CLASSES", "LEVELS", "TESTS", "TRIALS", "REDO")
     return [kind(RunIds[name], "value") for name in fields]
 
@@ -158,7 +158,7 @@ def read_controls(values: Sequence[Any]) -> RunUrl:
 
 
 def chosen(values: Sequence[Any]) -> Selection:
-    """Return the selection that the values of `controls` describe."""
+    """Read the selection that the values of `controls` describe."""
     return read_selection(read_controls(values))
 
 
@@ -166,7 +166,7 @@ CLOCK_MS = 1000
 
 
 def layout(url: RunUrl) -> Component:
-    """Return the page without data, its choice set as the address says."""
+    """Build the page without data, its choice set as the address says."""
     return html.Div(
         [
             page_head("Run", "Runs continue without the browser."),
@@ -257,7 +257,7 @@ def _select(
 
 
 def _run_frame() -> Component:
-    """Return the place of the run, with its buttons."""
+    """Build the place of the run, with its buttons."""
     return live_card(
         "Run in progress",
         frame_id=RunIds.FRAME,
@@ -283,7 +283,7 @@ def _others_frame() -> Component:
 
 
 def _failures_frame() -> Component:
-    """Return the place of the failures, with the buttons that try them again and save them."""
+    """Build the place of the failures, with the buttons that try them again and save them."""
     retry = small_button("Retry failures", RunIds.RETRY, "refresh")
     return live_card(
         "Failed to run",

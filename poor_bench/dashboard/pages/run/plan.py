@@ -223,7 +223,7 @@ FAILURE_COLUMNS = (
 
 
 def failure_rows(groups: Sequence[FailureGroup], name_of: NameOf) -> list[dict[str, Any]]:
-    """Return a row for each trial that failed to run."""
+    """Yield a row for each trial that failed to run."""
     return [
         {
             "llm_id": group.llm_id,

@@ -24,7 +24,7 @@ _STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "F
 
 
 def run_class(state: RunState) -> str:
-    """Return the class of the frame: whether it is there, and which buttons make sense now."""
+    """Choose the class of the frame: whether it is there, and which buttons make sense now."""
     if state.phase is RunPhase.IDLE:
         return ABSENT
     is_ours = state.is_active and not state.is_foreign
@@ -155,7 +155,7 @@ def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
 
 
 def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
-    """Return the scores that another evaluator changed."""
+    """Show the scores that another evaluator changed."""
     more = state.n_moved - len(state.moves)
     return html.Div(
         [

@@ -14,8 +14,8 @@ from poor_bench.dashboard.page import bind_address, bind_view, on_data
 from poor_bench.dashboard.pages.suites.layout import (
     FORM,
     MOST_TRIALS,
-    StartIds,
     SuitesIds,
+    SuiteStartIds,
     SuiteUrl,
     chosen_case,
     chosen_run,
@@ -214,7 +214,7 @@ def options(services: Services) -> tuple[list[str], list[str]]:
 def register_start(app: Dash, services: Services) -> None:
     """Bind the form and the run."""
 
-    @on_data(app, Output(StartIds.SUITE, "data"), Output(StartIds.LLM, "data"))
+    @on_data(app, Output(SuiteStartIds.SUITE, "data"), Output(SuiteStartIds.LLM, "data"))
     def _options() -> Any:
         return options(services)
 

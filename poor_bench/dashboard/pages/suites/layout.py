@@ -147,7 +147,7 @@ def no_runs() -> Component:
     )
 
 
-class StartIds(StrEnum):
+class SuiteStartIds(StrEnum):
     """Choices of the form that starts a run."""
 
     SUITE = "suite-name-select"
@@ -160,7 +160,7 @@ MOST_TRIALS = 1000
 FORM = StartForm(
     prefix="suite",
     title="Run suite",
-    fields=(StartIds.SUITE, StartIds.TRIALS, StartIds.LLM, StartIds.MAX_COST),
+    fields=(SuiteStartIds.SUITE, SuiteStartIds.TRIALS, SuiteStartIds.LLM, SuiteStartIds.MAX_COST),
     first="Choose a suite",
     note="Runs workspace code.",
     kind=SUITE_RUNS,
@@ -170,10 +170,14 @@ FORM = StartForm(
 def _fields() -> list[Component]:
     return [
         dmc.Select(
-            id=StartIds.SUITE, label="Suite", placeholder="Choose a suite", data=[], searchable=True
+            id=SuiteStartIds.SUITE,
+            label="Suite",
+            placeholder="Choose a suite",
+            data=[],
+            searchable=True,
         ),
         dmc.Select(
-            id=StartIds.LLM,
+            id=SuiteStartIds.LLM,
             label="Model",
             placeholder="as in the suite",
             data=[],
@@ -181,7 +185,7 @@ def _fields() -> list[Component]:
             clearable=True,
         ),
         dmc.NumberInput(
-            id=StartIds.TRIALS,
+            id=SuiteStartIds.TRIALS,
             label="Trials per case",
             placeholder="default",
             min=1,
@@ -190,5 +194,5 @@ def _fields() -> list[Component]:
             debounce=400,
             value="",
         ),
-        cost_field(StartIds.MAX_COST),
+        cost_field(SuiteStartIds.MAX_COST),
     ]

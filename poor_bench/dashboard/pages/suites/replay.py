@@ -157,7 +157,7 @@ _PATH = "/suite-screenshots"
 
 
 def screenshot_address(run_id: str, case_id: str, trial: int, name: str) -> str:
-    """Return where a screenshot is served.
+    """Write where a screenshot is served.
 
     Example:
         >>> screenshot_address("20261122T025424-3a7b0f", "search", 1, "step 1.png")

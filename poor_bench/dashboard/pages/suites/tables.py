@@ -34,7 +34,7 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
         tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
         tile("Duration per trial", milliseconds_text(report.avg_duration_ms), f"mean, {trials}"),
         tile("p95 duration", milliseconds_text(report.p95_duration_ms), trials),
-        tile("Cost per trial", cost_text(report.avg_estimated_cost_usd), f"mean, {trials}"),
+        tile("Cost per trial", cost_text(report.avg_estimated_cost_usd), _cost_note(report)),
     ]
     if report.not_run:
         shown.insert(1, tile("Not run", str(report.not_run), "not in rates", is_warning=True))
@@ -86,6 +86,14 @@ def _describe_runs(reports: Sequence[EvalSuiteResult]) -> str:
         for report in reports
     )
     return f"{_TITLE}. {'; '.join(runs)}"
+
+
+def _cost_note(report: EvalSuiteResult) -> str:
+    """Say over how many trials the mean cost is, or of how many it is unknown."""
+    unknown = sum(trial.estimated_cost_usd is None for trial in list_ran(report))
+    if unknown:
+        return f"unknown for {write_count(unknown, 'trial')}"
+    return f"mean, {write_count(count_trials(report), 'trial')}"
 
 
 def cost_text(dollars: float | None) -> str:

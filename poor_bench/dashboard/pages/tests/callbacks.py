@@ -60,19 +60,19 @@ def _know(services: Services) -> KnownTests:
 
 
 def list_found_tests(services: Services, search: str | None) -> list[Test]:
-    """Return the tests that the filters find."""
+    """Find the tests that the filters match."""
     url = TestUrl.read(search)
     return find_tests(services.files.workspace().tests, url, _know(services))
 
 
 def tests_csv(services: Services, search: str | None) -> TableFile:
-    """Return the tests that the filters find as a file."""
+    """Write the tests that the filters find as a file."""
     found = list_found_tests(services, search)
     return define_tests(_know(services)).file("tests", found, TestUrl.read(search))
 
 
 def classes_csv(services: Services, search: str | None) -> TableFile:
-    """Return the test classes as a file; difficulty is 1 minus the mean score."""
+    """Write the test classes as a file; difficulty is 1 minus the mean score."""
     workspace, answer = services.files.workspace(), services.tests.items().value
     lines = list_classes(
         workspace.test_classes,
@@ -84,7 +84,7 @@ def classes_csv(services: Services, search: str | None) -> TableFile:
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
-    """Return note, classes, findings, switches, tests, and whether all of it is up to date."""
+    """Build note, classes, findings, switches, tests, and whether all of it is up to date."""
     workspace, url = services.files.workspace(), TestUrl.read(search)
     faults, items, findings = (
         services.tests.faults(), services.tests.items(), services.tests.findings()
@@ -132,13 +132,13 @@ def show_picture(services: Services) -> Component:
 
 
 def open_point(search: str | None, click: dict[str, Any]) -> str:
-    """Return the address of the page with the test of the chosen point open."""
+    """Write the address of the page with the test of the chosen point open."""
     [test_id, *_] = click["points"][0]["customdata"]
     return TestUrl.read(search).change(test=test_id).search
 
 
 def show_facts(services: Services, test_id: str) -> list[Component]:
-    """Return what is known by now about a test; nothing if it was removed."""
+    """Read what is known by now about a test; nothing if it was removed."""
     workspace = services.files.workspace()
     test = workspace.tests_by_id.get(test_id)
     if test is None:
@@ -150,7 +150,7 @@ def show_facts(services: Services, test_id: str) -> list[Component]:
 
 
 def show_panel(services: Services, search: str | None) -> Any:
-    """Return the test that is open, or nothing."""
+    """Build the panel of the open test; nothing without one."""
     url, workspace = TestUrl.read(search), services.files.workspace()
     test = workspace.tests_by_id.get(url.test)
     if test is None:

@@ -67,7 +67,7 @@ class FormIds(StrEnum):
 
 
 def form_id(kind: FormIds, test_id: str) -> dict[str, str]:
-    """Return the id of a part of the form of a test."""
+    """Make the id of a part of the form of a test."""
     return {"type": kind, "index": test_id}
 
 
@@ -118,7 +118,7 @@ LINKS = StayLinks(TestsIds.SEARCH)
 
 
 def layout(url: TestUrl) -> Component:
-    """Return the page without data, its filters set as the address says."""
+    """Build the page without data, its filters set as the address says."""
     words = search_box(TestsIds.TEXT, "Search", "Search", url.text)
     return html.Div(
         [
@@ -215,5 +215,5 @@ def _bulk_bar() -> Component:
 
 
 def parts() -> list[Component]:
-    """Return one of each component that callbacks put into the page."""
+    """Build one of each component that callbacks put into the page."""
     return [dcc.Graph(id=TestsIds.PICTURE_GRAPH)]

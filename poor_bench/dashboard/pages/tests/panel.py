@@ -43,7 +43,7 @@ def panel(
     known: Sequence[Component],
     url: TestUrl,
 ) -> list[Component]:
-    """Return the panel of one test.
+    """Build the panel of one test.
 
     Args:
         test: The test.
@@ -179,7 +179,7 @@ def _button(kind: FormIds, test_id: str, text: str) -> Component:
 def form_to_changes(
     test: Test, text: str | None, level: object, reference: str | None, parameters: str | None
 ) -> dict[str, Any]:
-    """Return the keys of the test that the form changes; None takes a key away.
+    """Read the keys of the test that the form changes; None takes a key away.
 
     Raises:
         ConfigError: If a field is not of the form that its key needs.

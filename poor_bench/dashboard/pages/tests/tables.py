@@ -171,7 +171,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
                                         "Chance that two trials differ"),
-                        further=[("Flakiness: models",
+                        further=[("Models with several trials",
                                   read(lambda item: item.n_repeated))]),
             SheetColumn(field="text", heading="Text", value=_read_text,
                         cell=lambda test: quiet(" ".join(_read_text(test).split())[:140],

@@ -193,9 +193,9 @@ def _explain_nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigErr
             hint="Choose another side, or fewer filters.",
         )
     return ConfigError(
-        f"nothing to compare: no LLM has results in both {before.name} and {after.name}",
+        f"nothing to compare: no model has results in both {before.name} and {after.name}",
         hint=f"before: {names_text(before.by_llm())}; after: {names_text(after.by_llm())}. "
-        "Name two LLMs to compare one with the other.",
+        "Name two models to compare one with the other.",
     )
 
 

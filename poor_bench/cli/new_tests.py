@@ -271,7 +271,7 @@ def _draw(generator: Generator, class_id: str, levels: range, n_tests: int, seed
         raise click.UsageError(f"--level: generators have levels {LEVELS[0]} to {LEVELS[-1]}")
     tests = list(draw(generator, class_id, levels, n_tests, seed))
     lacking = n_tests - len(tests)
-    refused = [f"{write_count(lacking, 'test')}: no more different ones exist"] if lacking else []
+    refused = [f"{write_count(lacking, 'test')}: others do not exist"] if lacking else []
     return NewTests(
         class_entry={"id": class_id, **generator.class_entry}, tests=tests, refused=refused
     )

@@ -84,7 +84,7 @@ def watch(app: AppContext, /, reference: str) -> int:
             if progress.n_done > before.n_done:
                 view.move(advance=progress.n_done - before.n_done)
                 view.tell(_done_text(progress))
-    say(f"{title} is not running any more: {_done_text(progress)}")
+    say(f"{title} is not running: {_done_text(progress)}")
     return 0
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from poor_bench.errors import ConfigError
 from poor_bench.calls.budget import Budget, find_unpriced, require_prices
+from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judged_run import (

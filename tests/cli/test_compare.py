@@ -145,7 +145,7 @@ def test_nothing_in_common_is_no_comparison(
     other.write_text(json.dumps({"results": {"x": rows, "y": rows}}))
     assert compare(files, str(other)) == 2
     told = capsys.readouterr().err
-    assert "no LLM has results in both" in told
+    assert "no model has results in both" in told
     assert "before: x, y; after: scripted:a" in told
 
 
@@ -177,7 +177,7 @@ def test_an_llm_that_is_new_is_told_and_compared_with_no_other_one(
     assert (told["llms"], told["llms_only_after"]) == ([], ["scripted:bad"])
     assert compare(workspace_files, "previous", "last") == 2
     assert compare(workspace_files, "previous", "scripted:bad") == 2
-    assert "Name two LLMs to compare one with the other" in capsys.readouterr().err
+    assert "Name two models to compare one with the other" in capsys.readouterr().err
 
 
 def test_short_times_keep_their_digits(

@@ -63,9 +63,7 @@ def test_a_running_run_is_watched_and_not_deleted(
         watching.start()
         writer.add_judgement(judgement_of(7))
     watching.join()
-    assert "judged run 20261122T010000-aa is not running any more: 2 of 2 done" in (
-        capsys.readouterr().out
-    )
+    assert "judged run 20261122T010000-aa is not running: 2 of 2 done" in (capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(

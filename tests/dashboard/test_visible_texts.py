@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.dashboard.visible_texts import LIST, collect, fold, order, write
+from tests.dashboard.visible_texts import CONSOLE, DASHBOARD, Screen, collect, fold, order, write
 
 MOST_WORDS = 2_100
 RENEW = "texts changed: python -m tests.dashboard.visible_texts, then read what is new"
@@ -14,17 +14,30 @@ _OLD_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that the project replaced by those of its field."""
-_CONSOLE = frozenset({"judge run AGENT --judge LLM"})
-"""Commands, as the console has them."""
+_CONSOLE = frozenset(
+    {
+        "judge run AGENT --judge LLM",
+        "Find out how good an LLM is at your tasks, on your machine, and why it fails.",
+        "Show how much of each confidence interval comes from tests, trials and the judge.",
+    }
+)
+"""Commands, as the console has them, and what the project says of itself."""
 
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, list[str]]:
-    return collect()
+    return collect(DASHBOARD)
 
 
-def test_the_list_of_texts_is_current(texts: dict[str, list[str]]) -> None:
-    assert write(texts) == LIST.read_text(encoding="utf-8"), RENEW
+@pytest.mark.parametrize("screen", [DASHBOARD, CONSOLE], ids=["dashboard", "console"])
+def test_the_list_of_texts_is_current(screen: Screen) -> None:
+    assert write(collect(screen)) == screen.texts.read_text(encoding="utf-8"), RENEW
+
+
+def test_texts_of_the_console_use_the_words_of_the_field_and_have_its_help() -> None:
+    told = [text for part in collect(CONSOLE).values() for text in part if text not in _CONSOLE]
+    assert [text for text in told if _OLD_WORDS.search(text)] == []
+    assert "List judged runs, newest last." in told
 
 
 def test_each_wording_is_listed_once_and_none_is_missing(texts: dict[str, list[str]]) -> None:
@@ -39,9 +52,8 @@ def test_texts_that_differ_in_words_are_different_wordings() -> None:
 
 
 def test_the_list_stays_short() -> None:
-    words = [
-        word for word in LIST.read_text(encoding="utf-8").split() if re.search("[A-Za-z]", word)
-    ]
+    listed = DASHBOARD.texts.read_text(encoding="utf-8").split()
+    words = [word for word in listed if re.search("[A-Za-z]", word)]
     assert len(words) <= MOST_WORDS
 
 

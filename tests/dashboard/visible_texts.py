@@ -1,6 +1,6 @@
-"""All texts that the dashboard itself shows, read from its source, in the order of pages.
+"""All texts that dashboard and console themselves show, read from their source.
 
-Renew the list that people read with `python -m tests.dashboard.visible_texts`. Texts of figures
+Renew the lists that people read with `python -m tests.dashboard.visible_texts`. Texts of figures
 come from `poor_bench/metrics`, texts of findings from `poor_bench/issues` and `poor_bench/lint`.
 """
 
@@ -11,9 +11,21 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-LIST = Path(__file__).with_name("visible_texts.txt")
-_ROOT = Path(__file__).parents[2] / "poor_bench" / "dashboard"
+_TESTS = Path(__file__).parents[1]
+_POOR_BENCH = Path(__file__).parents[2] / "poor_bench"
+
+
+class Screen(NamedTuple):
+    """What people look at: its source, and the list of its texts."""
+
+    root: Path
+    texts: Path
+
+
+DASHBOARD = Screen(_POOR_BENCH / "dashboard", _TESTS / "dashboard" / "visible_texts.txt")
+CONSOLE = Screen(_POOR_BENCH / "cli", _TESTS / "cli" / "visible_texts.txt")
 _HIDDEN_ARGUMENTS = frozenset(
     {
         "className", "class_name", "id", "href", "store_id", "search_id", "kind", "key", "type",
@@ -47,13 +59,13 @@ _SCRIPT_TEXT = re.compile(r'"([A-Z][a-z]+(?: [^"]*)?)"')
 _KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
 
 
-def collect() -> dict[str, list[str]]:
-    """Return all texts by the part of the dashboard that shows them."""
+def collect(screen: Screen) -> dict[str, list[str]]:
+    """Return all texts by the part of a screen that shows them."""
     parts: dict[str, dict[str, None]] = {}
-    files = [*sorted(_ROOT.rglob("*.py")), *sorted(_ROOT.glob("assets/*.js"))]
+    files = [*sorted(screen.root.rglob("*.py")), *sorted(screen.root.glob("assets/*.js"))]
     for path in (each for each in files if each.name not in _HIDDEN_FILES):
         texts = _of_python(path) if path.suffix == ".py" else _of_script(path)
-        parts.setdefault(_part(path), {}).update(dict.fromkeys(texts))
+        parts.setdefault(_part(path.relative_to(screen.root)), {}).update(dict.fromkeys(texts))
     return {part: list(texts) for part, texts in sorted(parts.items()) if texts}
 
 
@@ -93,7 +105,7 @@ def _write_part(texts: list[str]) -> str:
 
 
 def _part(path: Path) -> str:
-    folders = path.relative_to(_ROOT).parts
+    folders = path.parts
     return (
         f"page {folders[1]}"
         if folders[0] == "pages" and len(folders) > 2
@@ -132,13 +144,21 @@ def _children(node: ast.AST) -> Iterable[ast.AST]:
         case ast.Subscript():
             return [node.value]
         case ast.FunctionDef():
-            return node.body
+            return [*node.decorator_list, *_help_of(node), *node.body]
         case ast.AnnAssign():
             return [node.value] if node.value else ()
         case ast.Dict():
             pairs = zip(node.keys, node.values, strict=True)
             return [value for key, value in pairs if not _is_hidden(key)]
     return ast.iter_child_nodes(node)
+
+
+def _help_of(node: ast.FunctionDef) -> Iterator[ast.expr]:
+    """Yield the docstring of a command: `--help` shows it."""
+    first = node.body[0]
+    is_command = any("command" in ast.unparse(each) for each in node.decorator_list)
+    if is_command and isinstance(first, ast.Expr):
+        yield first.value
 
 
 def _is_code(node: ast.AST) -> bool:
@@ -179,4 +199,5 @@ def _read(node: ast.expr) -> str:
 
 
 if __name__ == "__main__":
-    LIST.write_text(write(collect()), encoding="utf-8")
+    for screen in (DASHBOARD, CONSOLE):
+        screen.texts.write_text(write(collect(screen)), encoding="utf-8")

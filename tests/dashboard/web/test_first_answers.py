@@ -186,7 +186,9 @@ def test_a_link_asks_for_the_parts_and_rows_of_its_page_only(client: FlaskClient
 
 def test_a_link_first_brings_what_its_page_shows_in_plain_html(client: FlaskClient) -> None:
     services_know = {"path": "/", "search": "", "version": "known"}
-    client.get("/_first", query_string=services_know, headers=HOST)
+    assert client.get(
+        "/_first", query_string=services_know, headers=HOST
+    ).data  # answers come as they are read
     query = {"path": "/model", "search": "?llm=scripted%3Aone", "version": "known"}
     paint, *_ = read_lines(client.get("/_first", query_string=query, headers=HOST))
     assert paint.startswith('<div class="first-paint" data-first-paint="/model"')

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from poor_bench.calls.budget import Budget, find_unpriced, require_prices
+from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation, ConversationDriver
 from poor_bench.judge.judge import Judge
@@ -28,7 +28,7 @@ from poor_bench.judge.run_plan import (
     JudgeRequest,
     estimate_conversation_usd,
     estimate_judgement_usd,
-    estimate_plan_usd,
+    find_plan_usd,
     prepare_plan,
     resume_request,
 )
@@ -150,8 +150,7 @@ class JudgeRunner:
 
     def estimate_usd(self, plan: JudgePlan) -> float | None:
         """Estimate the highest cost of a plan in US dollars; None where a price is unknown."""
-        unpriced = find_unpriced(plan.asked, self._manager.is_local)
-        return estimate_plan_usd(plan) if unpriced is None else None
+        return find_plan_usd(plan, self._manager.is_local)
 
     def _require_usable(self, plan: JudgePlan) -> None:
         """Report unknown prices and invalid settings of models before the first request."""

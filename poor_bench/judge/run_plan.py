@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from poor_bench.calls.budget import find_unpriced
 from poor_bench.config.judge_settings import JudgeSettings, load_judge_settings
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
@@ -316,6 +317,16 @@ def estimate_plan_usd(plan: JudgePlan) -> float:
         plan.n_judgements_by(judge) * estimate_judgement_usd(plan, judge, evidence)
         for judge in plan.judges
     )
+
+
+def find_plan_usd(plan: JudgePlan, is_local: Callable[[LLM], bool]) -> float | None:
+    """Highest cost of a plan in US dollars; None where a price is unknown.
+
+    Args:
+        plan: Of a judged run.
+        is_local: Tells if a model costs nothing without a price.
+    """
+    return None if find_unpriced(plan.asked, is_local) else estimate_plan_usd(plan)
 
 
 def estimate_request_usd(llm: LLM, n_characters: float) -> float:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -229,6 +231,28 @@ def test_form_tells_what_will_be_done_before_it_can_be_started(services: Service
     assert "by scripted:judge" in shown
     assert "2 dimensions; threshold 8" in shown
     assert not callbacks.plan_run(services, *FORM).needs_consent
+
+
+@pytest.mark.parametrize(
+    ("provider", "prices", "shown"),
+    [("openai", {}, "n/a"), ("ollama", {}, "$0"), ("openai", {"input": 1e6, "output": 0}, "$")],
+)
+def test_the_highest_cost_is_not_known_without_the_prices_of_a_hosted_judge(
+    services: Services,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+    prices: dict[str, float],
+    shown: str,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "never sent")
+    path = folder(with_agent(services)) / "llms.json"
+    llms = json.loads(path.read_text())["llms"]
+    judge = {"provider": provider, "name": "hosted", "prices": prices}
+    path.write_text(json.dumps({"llms": [*llms, judge]}))
+    plan = callbacks.plan_run(services, FORM[0], [f"{provider}:hosted"], *FORM[2:])
+    [cost] = re.findall(r"Highest cost(.*)without repairs", text_of(plan.shown))
+    assert cost.strip().startswith(shown)
+    assert (cost.strip() == "$0") == (shown == "$0")
 
 
 def test_a_long_run_asks_first(services: Services) -> None:

@@ -72,8 +72,9 @@ from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.judged_run import RunSummary
 from poor_bench.judge.registry import load_agent_registry
-from poor_bench.judge.run_plan import JudgeRequest, estimate_plan_usd, prepare_plan
+from poor_bench.judge.run_plan import JudgeRequest, find_plan_usd, prepare_plan
 from poor_bench.labels.label import OVERALL
+from poor_bench.providers.endpoint import is_local
 
 _LEAST_AXES = 3
 _RADAR, _HISTORY = "Scores by dimension", "Score over runs"
@@ -279,7 +280,7 @@ def plan_run(services: Services, *values: Any) -> StartPlan:
     folder = services.data_dir()
     request = JudgeRequest(agent_id=agent_id, judges=tuple(judges or ()), repeat=repeat)
     plan = prepare_plan(request, load_agent_registry(folder), folder, os.environ)
-    most_usd = estimate_plan_usd(plan)
+    most_usd = find_plan_usd(plan, is_local)
     shown = [plan_tiles(plan, most_usd), html.P(rubric_note(plan), className="quiet")]
     llms = (plan.llms[plan.agent.llm_id], *plan.judges)
     return StartPlan(shown, needs_consent=must_ask(plan.n_steps, llms, most_usd))

@@ -28,7 +28,6 @@ from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
 from poor_bench.dashboard.services.console_runs import write_judges, write_options
 from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
-from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judged_run import CaseSummary, RunSummary
@@ -36,6 +35,7 @@ from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.run_plan import JudgePlan
 from poor_bench.judge.storage import JUDGED_RUNS
 from poor_bench.messages import write_count
+from poor_bench.metrics import cost_text
 
 
 class JudgeIds(StrEnum):
@@ -139,19 +139,18 @@ def write_command(
     return ["judge", "run", *write_judges(judges), *limits, "--", agent_id]
 
 
-def plan_tiles(plan: JudgePlan, most_usd: float) -> Component:
+def plan_tiles(plan: JudgePlan, most_usd: float | None) -> Component:
     """Build the tiles of a plan.
 
     Args:
         plan: Of a judged run.
-        most_usd: Its highest cost without repairs; 0.0 without prices.
+        most_usd: Its highest cost without repairs; None where a price is unknown.
     """
     judges = ", ".join(judge.id for judge in plan.judges)
-    most = dollars_text(most_usd) if most_usd else "-"
     return tiles(
         tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
         tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
-        tile("Highest cost", most, "without repairs"),
+        tile("Highest cost", cost_text(most_usd) or "n/a", "without repairs"),
     )
 
 

@@ -91,4 +91,4 @@ def _compile(rule: dict[str, Any], fragments: dict[str, str]) -> Rule:
 def _compile_leads(leads: dict[str, str]) -> re.Pattern[str]:
     spaced = _SPACED.format("|".join(text for name, text in leads.items() if name not in _UNSPACED))
     unspaced = "|".join(text for name, text in leads.items() if name in _UNSPACED)
-    return re.compile(f"(?:{spaced}|{unspaced})[ ,]{{0,3}}")
+    return re.compile(rf"\A(?:{spaced}|{unspaced})[ ,]{{0,3}}")

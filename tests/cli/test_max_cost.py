@@ -27,7 +27,7 @@ def test_a_run_stops_before_the_money_is_spent(
 ) -> None:
     assert run(folder, "--max-cost", "0.25") == 3
     shown = capsys.readouterr().out
-    assert "Stopped by --max-cost: $0.2000 of $0.2500 spent" in shown
+    assert "Stopped by --max-cost: $0.20 of $0.25 spent" in shown
     assert run(folder, "--max-cost", "0.25") == 0
 
 

@@ -56,7 +56,7 @@ def test_run_tells_what_failed_and_writes_what_is_asked_for(
     options = [part for key, name in files.items() for part in (key, str(tmp_path / name))]
     assert call(tmp_path, "run", str(path), *options) == 1
     told = capsys.readouterr()
-    assert "one: max_actions: 1 actions, at most 0 expected" in told.out
+    assert "one: max_actions: 1 action, at most 0 expected" in told.out
     assert "1 of 2 cases passed (0.50" in told.out
     assert "2/2  two: passed" in told.err
     assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import regex
 
+from poor_bench.extraction.refusal_rules import load_refusal_rules
 from poor_bench.providers.api_keys import _spellings
 
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
@@ -26,8 +27,11 @@ OF_USERS = {
     "'|'.join(parts)",  # results/filter_text.py: typed on a page, searched with a time limit
 }
 """Patterns that do not stand in our code."""
-MADE = {"'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py"}
-"""Patterns that are put together from pieces: `all_patterns` adds an example."""
+MADE = {
+    "'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py",
+    "_FRAGMENT.sub(lambda name: fragments[name[1]], text)": "extraction/refusal_rules.py",
+}
+"""Patterns that are put together from pieces: `all_patterns` adds an example, or all."""
 
 
 class Found(NamedTuple):
@@ -157,6 +161,10 @@ def all_patterns() -> list[Found]:
         for item in [*compiled_in(module), *called_in(module)]:
             if isinstance(item.pattern.pattern, str):
                 found.setdefault((item.pattern.pattern, item.pattern.flags), item)
+    rules = load_refusal_rules()
+    for pattern in _patterns_in(rules, type(rules).__module__):
+        of_rule = Found(f"{type(rules).__module__}.{load_refusal_rules.__name__}", pattern)
+        found.setdefault((pattern.pattern, pattern.flags), of_rule)
     of_key = _spellings("Zq7+wX/3pL=8vN5tR2&yH9")
     return [*found.values(), Found("poor_bench.providers.api_keys._spellings", of_key)]
 

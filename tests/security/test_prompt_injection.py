@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from poor_bench.evaluation.browser import session
+from poor_bench.evaluation.browser import page_events
 from tests.evaluation.browser.conftest import Trials, chromium, scripted, serve, trials
 from tests.evaluation.browser.sites import PUBLIC, Answer, FakeInternet, Site
 
@@ -110,8 +110,8 @@ def test_an_agent_sees_nothing_of_other_trials(trials: Trials, serve: Serve) -> 
 def test_files_that_a_page_makes_do_not_fill_the_disk(
     trials: Trials, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_MOST_DOWNLOADS", 3)
-    monkeypatch.setattr(session, "_MOST_DOWNLOADED_BYTES", 2_500)
+    monkeypatch.setattr(page_events, "_MOST_DOWNLOADS", 3)
+    monkeypatch.setattr(page_events, "_MOST_DOWNLOADED_BYTES", 2_500)
     page = """<title>Files</title><button onclick="make()">Make</button><script>
     function make() {
       for (let n = 0; n < 6; n++) {

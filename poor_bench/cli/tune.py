@@ -141,16 +141,13 @@ def accept(app: AppContext, /, run: str, choice: str, yes: bool, force: bool, as
     default. A prompt is written to test_classes.yaml or the agent's file; comments are kept. A
     variant of a model becomes an entry of llms.json and keeps its results.
     """
-    from poor_bench.tuning.accepting import accept_prompt, accept_variant
+    from poor_bench.tuning.accepting import accept_result
     from poor_bench.tuning.searches import find_search
 
     search = find_search(app.data_dir, run)
     if not yes:
         _ask(search)
-    if search.kind == "params":
-        accepted = accept_variant(app.config, search.run_id, choice).accepted
-    else:
-        accepted = accept_prompt(app.config, search.run_id, choice, force=force).accepted
+    accepted = accept_result(app.config, search.run_id, choice, force=force)
     if as_json:
         print_json({"run_id": search.run_id, "accepted": accepted})
     else:

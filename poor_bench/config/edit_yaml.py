@@ -105,16 +105,24 @@ def change_agent_prompt(data_dir: Path, agent_id: str, prompt: str) -> None:
         ConfigError: If the agent does not exist, or its file cannot be read or written; it is
             untouched then.
     """
+    _edit(
+        find_agent_file(data_dir, agent_id),
+        lambda data, style: _put(data, _SYSTEM_PROMPT, style(prompt)),
+        lambda _document, _report: None,
+        refusal="has a system_prompt that cannot be changed here",
+        hint="Change it in the file.",
+    )
+
+
+def find_agent_file(data_dir: Path, agent_id: str) -> Path:
+    """Find the file of an agent.
+
+    Raises:
+        ConfigError: If the agent does not exist, or a file cannot be read.
+    """
     for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
         if _agent_id_in(path) == agent_id:
-            _edit(
-                path,
-                lambda data, style: _put(data, _SYSTEM_PROMPT, style(prompt)),
-                lambda _document, _report: None,
-                refusal="has a system_prompt that cannot be changed here",
-                hint="Change it in the file.",
-            )
-            return
+            return path
     raise ConfigError(f"the agent {agent_id!r} does not exist in {data_dir / AGENTS_FOLDER}")
 
 

@@ -94,7 +94,7 @@ class StartForm:
                 body_id=self.part("run-body"),
                 tools=[small_button("Cancel", self.part("cancel-button"), "stop")],
             ),
-            consent_dialog(self.prefix),
+            consent_dialog(self.prefix, "Start run"),
             dcc.Interval(id=self.part("clock-interval"), interval=CLOCK_MS, disabled=True),
         ]  # fmt: skip
 
@@ -108,8 +108,13 @@ class StartForm:
         ]
 
 
-def consent_dialog(prefix: str) -> Component:
-    """Build the question before a run that is long or may cost money."""
+def consent_dialog(prefix: str, action: str) -> Component:
+    """Build the question before an action, such as a run that is long or may cost money.
+
+    Args:
+        prefix: Ids begin with it.
+        action: Stands on the button, and is the question.
+    """
     dialog: Component = dmc.Modal(
         [
             html.Div(id=f"{prefix}-consent-body"),
@@ -118,13 +123,13 @@ def consent_dialog(prefix: str) -> Component:
                     dmc.Button(
                         "Back", id=f"{prefix}-consent-back-button", variant="default", n_clicks=0
                     ),
-                    dmc.Button("Start run", id=f"{prefix}-consent-start-button", n_clicks=0),
+                    dmc.Button(action, id=f"{prefix}-consent-start-button", n_clicks=0),
                 ],
                 className="dialog-buttons",
             ),
         ],
         id=f"{prefix}-consent-modal",
-        title="Start run?",
+        title=f"{action}?",
         size="lg",
         closeButtonProps=aria(label="Close"),
     )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.served import PROJECT
 from tests.browser.watched import heading
 from tests.browser.workspaces import to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
+from tests.tuning.prompt_searches import BETTER, write_workspace
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -108,3 +112,23 @@ def test_the_embedded_model_runs_from_the_browser(
     page.get_by_role("gridcell", name="sum_001", exact=True).click()
     answer = page.get_by_role("complementary", name="Result").get_by_role("heading", name="Answer")
     expect(answer.first).to_be_visible()
+
+
+def test_the_result_of_a_search_is_shown_and_asked_about_before_it_is_written(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    folder = write_workspace(workspace_files)
+    models = ["--llm", "scripted:small", "--reflection-llm", "scripted:writer"]
+    command = [sys.executable, "main.py", "--data", str(folder), "tune", "prompt", "sums", *models]
+    subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/run")
+    card = page.get_by_role("region", name="Accept result")
+    card.get_by_role("textbox", name="Search").click()
+    page.get_by_role("option", name="class sums").click()
+    expect(card.get_by_text(f"+{BETTER}")).to_be_visible()
+    card.get_by_role("button", name="Accept").click()
+    assert BETTER not in (folder / "test_classes.yaml").read_text()
+    page.get_by_role("dialog").get_by_role("button", name="Accept result").click()
+    expect(page.locator("#accept-frame")).to_be_hidden()
+    assert BETTER in (folder / "test_classes.yaml").read_text()

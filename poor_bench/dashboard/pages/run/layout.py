@@ -192,7 +192,7 @@ def layout(url: RunUrl) -> Component:
             ),
             _failures_frame(),
             *build_tuning(),
-            consent_dialog("run"),
+            consent_dialog("run", "Start run"),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
             dcc.Store(id=RunIds.ORDER),
             dcc.Download(id=RunIds.DOWNLOAD),

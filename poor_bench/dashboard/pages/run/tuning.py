@@ -16,6 +16,7 @@ from poor_bench.dashboard.components.controls import StayLinks, build_options
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import on_data
+from poor_bench.dashboard.pages.run.accepting import build_accepting, register_accepting
 from poor_bench.dashboard.services.console_runs import must_ask, write_options
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
@@ -80,9 +81,10 @@ def build() -> list[Component]:
         card(
             "Searches",
             html.Div(id=TuneIds.STORED),
-            note=f"Show or accept one on the console: {next_command('tune show RUN')}",
+            note=f"Show one on the console: {next_command('tune show RUN')}",
             class_name="if-filled",
         ),
+        *build_accepting(),
     ]
 
 
@@ -173,4 +175,5 @@ def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[T
         table = TABLE.draw(found, links, url.read(search)) if found else None
         return still(table, search=search)
 
+    register_accepting(app, services, Input(FORM.part("clock-interval"), "disabled"))
     bind_start_form(app, services, FORM, plan=partial(plan_run, services), command=write_command)

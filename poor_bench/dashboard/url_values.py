@@ -7,6 +7,7 @@ import binascii
 import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+from urllib.parse import unquote
 
 MOST_UNPACKED = 40
 """Values that are still written one by one, so that people can read them."""
@@ -52,6 +53,14 @@ def _unpack(text: str) -> list[str]:
     return unpacked.split("\n") if unpacked else []
 
 
+_QUOTED = str.maketrans({"%": "%25", "~": "%7E", ".": "%2E"})
+
+
+def _quote(field: str) -> str:
+    """Write a field so that it holds no sign of its own; a field may be named by the user."""
+    return field.translate(_QUOTED)
+
+
 class TableView(NamedTuple):
     """What the reader chose of one table."""
 
@@ -65,13 +74,14 @@ class TableView(NamedTuple):
     def read(cls, text: str) -> TableView:
         """Read what `text` writes; what is missing is empty."""
         name, sort, columns, *_ = [*text.split("~"), "", ""]
-        return cls(name, sort, tuple(filter(None, columns.split("."))))
+        return cls(name, unquote(sort), tuple(map(unquote, filter(None, columns.split(".")))))
 
     @property
     def text(self) -> str:
         """Write it for the address; empty where nothing was chosen."""
         is_usual = not self.sort and not self.columns
-        return "" if is_usual else f"{self.name}~{self.sort}~{'.'.join(self.columns)}"
+        columns = ".".join(map(_quote, self.columns))
+        return "" if is_usual else f"{self.name}~{_quote(self.sort)}~{columns}"
 
     @property
     def field(self) -> str:

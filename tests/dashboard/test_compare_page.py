@@ -373,3 +373,18 @@ def test_the_answer_of_one_model_is_chosen_to_be_rated(workspace_files: Workspac
     chosen = f"?test=sum_002&rated={FAIR}"
     assert callbacks.show_panel(services, chosen)[1] == [FAIR, "sum_002", 1, False]
     assert callbacks.show_panel(services, f"{chosen}&llm={GOOD}")[1] is None
+
+
+def test_a_class_that_is_not_chosen_is_neither_on_screen_nor_in_the_file(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = three_llms(workspace_files)
+    classes, _ = callbacks.show_classes(services, "")
+    [tick] = [link for link in of_type(classes, "A") if link.className == "column-tick"]
+    assert "sums" in text_of(of_type(classes, "Table"))
+    without, search = callbacks.show_classes(services, tick.href)
+    assert "sums" not in text_of(of_type(without, "Table"))
+    assert "good" in text_of(of_type(without, "Table"))
+    file = callbacks.classes_csv(services, search)
+    assert file is not None
+    assert not file.rows

@@ -127,3 +127,19 @@ def test_a_detector_dropped_into_the_workspace_is_shown_at_once(
     details = services.trials.details("scripted:bad", TrialKey("sum_001", 1, is_failure=False))
     assert details is not None
     assert ("Says no", "seen") in details.issues
+
+
+def test_columns_of_the_causes_are_chosen_in_the_address(workspace_files: WorkspaceFiles) -> None:
+    services = finished(services_with(workspace_files, {"bad": [0, 0, 0]}))
+    _, _, usual, *_ = callbacks.show(services, "")
+    [tick] = [
+        link
+        for link in of_type(usual, "A")
+        if link.className == "column-tick" and text_of(link).strip() == "Trials"
+    ]
+    _, _, fewer, *_ = callbacks.show(services, tick.href)
+    heads = [text_of(of_type(causes, "Summary")[1:]) for causes in (usual, fewer)]
+    assert "3 trials" in heads[0]
+    assert "3 trials" not in heads[1]
+    assert "100.0%" in heads[1]
+    assert "hides-trials" in fewer.className

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.dashboard.url_values import pack_values, unpack_values
+from poor_bench.dashboard.url_values import TableView, pack_values, unpack_values
 
 NAMES = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1)
 
@@ -15,6 +15,12 @@ NAMES = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]
 @given(st.lists(NAMES.filter(lambda name: not name.startswith("~")), max_size=120))
 def test_values_of_any_number_come_back(values: list[str]) -> None:
     assert unpack_values(pack_values(values)) == tuple(values)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=8), NAMES)
+def test_columns_of_any_name_come_back(columns: list[str], sort: str) -> None:
+    view = TableView("classes", f"-{sort}", tuple(columns))
+    assert TableView.read(view.text) == view
 
 
 def test_few_values_stay_readable() -> None:

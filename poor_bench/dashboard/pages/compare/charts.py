@@ -6,6 +6,7 @@ Bars and cells are links, so that keys reach them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from dash import html
 from dash.development.base_component import Component
@@ -13,7 +14,7 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.badges import heat_legend, list_notes, llm_mark
 from poor_bench.dashboard.components.blocks import aria
 from poor_bench.dashboard.components.controls import chip_row, class_link
-from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.pages.compare.layout import FACET_FIELDS, LINKS, CompareUrl
 from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.messages import write_count
@@ -113,20 +114,49 @@ def class_map(
         url: State of the page, for links to other states.
         summaries: By place of the model and class id; what they lack is written below a score.
     """
-    rows = [
-        row(
-            html.Div([llm_mark(index), html.Span(name)], className="class-map-name"),
-            *(
-                _cell(class_id, of_class[index], name, url, summaries.get((index, class_id)))
-                for class_id, of_class in scores.items()
-            ),
+
+    def cell(class_id: str, place: int) -> Component:
+        summary = summaries.get((place, class_id))
+        return _cell(class_id, scores[class_id][place], names[place], url, summary)
+
+    models: SheetColumn[int] = SheetColumn(
+        field="model", heading="Model", value=lambda place: names[place],
+        cell=partial(_name_line, names), head=html.Th("Model", scope="col"),
+    )  # fmt: skip
+    classes: list[SheetColumn[int]] = [
+        SheetColumn(
+            field=_field(class_id), heading=_class_name(class_id), value=_read_nothing,
+            cell=partial(cell, class_id),
+            head=html.Th(class_link(LINKS, url, class_id, _class_name(class_id)), scope="col"),
         )
-        for index, name in enumerate(names)
-    ]
-    links = (class_link(LINKS, url, class_id, _class_name(class_id)) for class_id in scores)
-    kind = "heat-map class-map"
-    table = sheet(["Model", *links], rows, label="Score by test class", kind=kind)
-    return html.Div([table, heat_legend()])
+        for class_id in scores
+    ]  # fmt: skip
+    columns = [models, *classes]
+    table: SheetTable[int] = SheetTable(name=_MAP, label="Score by test class", columns=columns)
+    lines = range(len(names))
+    return html.Div([table.draw(lines, LINKS, url, kind="heat-map class-map"), heat_legend()])
+
+
+_MAP = "classes"
+
+
+def _field(class_id: str) -> str:
+    """Name the column of a class; no class can be named as the column of models."""
+    return f"={class_id}"
+
+
+def is_class_shown(class_id: str, url: CompareUrl) -> bool:
+    """True if the table of classes shows a class."""
+    chosen = url.find_view(_MAP).columns
+    return not chosen or _field(class_id) in chosen
+
+
+def _name_line(names: Sequence[str], place: int) -> Component:
+    return html.Div([llm_mark(place), html.Span(names[place])], className="class-map-name")
+
+
+def _read_nothing(_place: int) -> None:
+    """Leave the rows in the order of the subjects."""
 
 
 def _cell(

@@ -20,7 +20,7 @@ from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.sheets import SheetTable
 from poor_bench.dashboard.components.texts import build_folded
-from poor_bench.dashboard.pages.compare.charts import build_charts, class_map
+from poor_bench.dashboard.pages.compare.charts import build_charts, class_map, is_class_shown
 from poor_bench.dashboard.pages.compare.layout import (
     LINKS,
     CompareUrl,
@@ -135,6 +135,7 @@ class CompareView:
             base=url.base,
             classes=url.classes,
             alike=url.alike,
+            tables=url.tables,
             page=2,  # no page and no test are in the links: the page drops them
             test="-",
         )
@@ -200,9 +201,11 @@ class CompareView:
             yield self._read(lines[start : start + _READ_AT_ONCE])
 
     def class_rows(self) -> list[dict[str, Any]]:
-        """Build one row for each class and LLM."""
+        """Build one row for each shown class and LLM."""
         rows = []
         for class_id, scores in self._compare.class_scores(self._grid()).items():
+            if not is_class_shown(class_id, self.url):
+                continue
             for llm_id, of_class in zip(self.columns, scores, strict=True):
                 row: dict[str, Any] = {"class_id": class_id, "llm_id": llm_id}
                 row |= {"model": self._name(llm_id), "score": of_class.score, "n": of_class.n}

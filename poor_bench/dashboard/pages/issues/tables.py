@@ -21,7 +21,6 @@ from poor_bench.issues.form import FormatTax
 from poor_bench.messages import write_count
 from poor_bench.metrics import Metric
 
-_HEADINGS = ("", "Severity", "Cause", "Trials", "Lost score")
 _SHOWN_LLMS = 12
 
 
@@ -44,56 +43,92 @@ def issue_groups(
         return no_results()
     if not groups:
         return empty_state("No issues", "No results match these filters.")
+    chosen = {each.field: each for each in CAUSES.shown(groups, url.find_view(CAUSES.name))}
+    shown = [chosen[field] for field in _PLACES if field in chosen]
+    hidden = [f"hides-{field}" for field in _PLACES if field not in chosen]
     return html.Div(
         [
+            html.Div(CAUSES.chooser(groups, LINKS, url), className="choosable"),
             html.Div(
-                [html.Span(heading) for heading in _HEADINGS],
+                [html.Span(), *(html.Span(column.heading) for column in shown)],
                 className="cause-head cause-headings",
                 **aria(hidden="true"),
             ),
-            *(_group(group, name_of, url, is_open=group is groups[0]) for group in groups),
+            *(_group(group, name_of, url, shown, is_open=group is groups[0]) for group in groups),
         ],
-        className="causes",
+        className=" ".join(["causes", *hidden]),
     )
 
 
+Columns = Sequence[SheetColumn[IssueGroup]]
+
+
 def _group(
-    group: IssueGroup, name_of: Callable[[str], str], url: IssueUrl, *, is_open: bool
+    group: IssueGroup,
+    name_of: Callable[[str], str],
+    url: IssueUrl,
+    shown: Columns,
+    *,
+    is_open: bool,
 ) -> Component:
     return html.Details(
-        [_head(group), html.Div(_body(group, name_of, url), className="cause-body")],
+        [
+            html.Summary([column.draw(group) for column in shown], className="cause-head"),
+            html.Div(_body(group, name_of, url), className="cause-body"),
+        ],
         className="cause",
         open=is_open,
     )
 
 
-def _head(group: IssueGroup) -> Component:
+def _severity(group: IssueGroup) -> Component:
+    return html.Span(group.severity.value, className=f"grade is-{group.severity.value}")
+
+
+def _lost(group: IssueGroup) -> Component:
     share = f"{group.lost_share:.1%}"
-    return html.Summary(
+    return html.Span(
         [
-            html.Span(group.severity.value, className=f"grade is-{group.severity.value}"),
-            html.Span(group.title, className="cause-title"),
-            html.Span(_where(group), className="cause-where"),
             html.Span(
-                [
-                    html.Span(
-                        html.Span(className="share-fill", style={"--share": share}),
-                        className="share-track",
-                        **aria(hidden="true"),
-                    ),
-                    html.Span(share if group.lost_score else "-", className="share-value"),
-                ],
-                className="share",
-                title=f"{group.lost_score:.1f} points, {share}",
+                html.Span(className="share-fill", style={"--share": share}),
+                className="share-track",
+                **aria(hidden="true"),
             ),
+            html.Span(share if group.lost_score else "-", className="share-value"),
         ],
-        className="cause-head",
+        className="share",
+        title=f"{group.lost_score:.1f} points, {share}",
     )
 
 
 def _where(group: IssueGroup) -> str:
     llms = write_count(len(group.n_by_llm), "model")
     return f"{write_count(group.n_trials, 'trial')}, {llms}"
+
+
+CAUSES: SheetTable[IssueGroup] = SheetTable(
+    name="causes",
+    label="By cause",
+    columns=[
+        SheetColumn(
+            field="cause", heading="Cause", value=lambda each: each.title,
+            cell=lambda each: html.Span(each.title, className="cause-title"),
+        ),
+        SheetColumn(
+            field="severity", heading="Severity", value=lambda each: each.severity.value,
+            cell=_severity,
+        ),
+        SheetColumn(
+            field="trials", heading="Trials", value=lambda each: each.n_trials,
+            cell=lambda each: html.Span(_where(each), className="cause-where"),
+        ),
+        SheetColumn(
+            field="lost", heading="Lost score", value=lambda each: each.lost_score, cell=_lost
+        ),
+    ],
+)  # fmt: skip
+_PLACES = ("severity", "cause", "trials", "lost")
+"""From left to right."""
 
 
 def _body(group: IssueGroup, name_of: Callable[[str], str], url: IssueUrl) -> list[Component]:

@@ -4,7 +4,13 @@ import threading
 
 import pytest
 
-from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
+from poor_bench.dashboard.services.computations import (
+    Computations,
+    Computed,
+    Kept,
+    Requests,
+    without_waiting,
+)
 from poor_bench.errors import ConfigError, StoreError
 from tests.waiting import wait_for
 
@@ -30,7 +36,7 @@ def test_nobody_waits_for_a_slow_answer() -> None:
     assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)
 
 
-def test_one_who_asks_may_wait_less_than_the_others() -> None:
+def test_one_who_asks_in_haste_does_not_wait() -> None:
     background: Computations[int] = Computations(patience_s=PATIENCE_S)
     gate = threading.Event()
 
@@ -38,7 +44,8 @@ def test_one_who_asks_may_wait_less_than_the_others() -> None:
         gate.wait(30)
         return 7
 
-    known = background.ask("a", 1, slow, patience_s=0)
+    with without_waiting():
+        known = background.ask("a", 1, slow)
     assert known == Computed(value=None, is_current=False)
     gate.set()
     assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)

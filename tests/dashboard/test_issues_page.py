@@ -3,6 +3,7 @@ from __future__ import annotations
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.layout import IssueUrl
 from poor_bench.dashboard.services.services import Services
+from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.results.query import ResultQuery
 from poor_bench.results.table import TrialKey
 from tests.conftest import WorkspaceFiles
@@ -36,6 +37,28 @@ def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles
     note, _, groups, *_ = callbacks.show(services, "?llm=scripted%3Agood")
     assert note.startswith("0 findings")
     assert "No issues" in text_of(groups)
+
+
+def test_new_results_are_summed_up_too(workspace_files: WorkspaceFiles) -> None:
+    services = finished(services_with(workspace_files, {"bad": [0, 1, 0]}))
+    assert "2.0 points lost" in callbacks.show(services, "")[0]
+    folder = services.files.config().data_dir
+    write_results(folder, {"scripted:bad": [scored("sum_001", 0.0)]})
+    assert "1.0 points lost" in callbacks.show(finished(services), "")[0]
+
+
+def test_a_choice_is_summed_up_once(workspace_files: WorkspaceFiles) -> None:
+    services = finished(services_with(workspace_files, {"bad": [0, 1, 0]}))
+    looked: list[FoundIssues] = []
+
+    def choose() -> FoundIssues:
+        looked.append(services.issues.wait().issues)
+        return looked[-1]
+
+    first = services.issues.group(services.issues.wait(), "all", choose)
+    assert services.issues.group(services.issues.wait(), "all", choose) is first
+    services.issues.group(services.issues.wait(), "others", choose)
+    assert len(looked) == 2
 
 
 def test_a_chosen_severity_leaves_the_other_causes_out(workspace_files: WorkspaceFiles) -> None:

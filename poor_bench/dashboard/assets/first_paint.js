@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const LONGEST_MS = 10000;
-  const DRAWN = ".ag-row, .test-row, .empty-state";
+  const DRAWN = ".ag-row, .test-row, .cause, .tests-sheet, .llm-table, .empty-state";
   const functions = (window.dash_clientside = window.dash_clientside || {});
   let sketch = null;
 

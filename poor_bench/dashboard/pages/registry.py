@@ -8,12 +8,14 @@ from poor_bench.dashboard.pages.compare.callbacks import sketch as sketch_compar
 from poor_bench.dashboard.pages.compare.layout import CompareIds, CompareUrl
 from poor_bench.dashboard.pages.compare.layout import layout as compare_layout
 from poor_bench.dashboard.pages.issues.callbacks import register as register_issues
+from poor_bench.dashboard.pages.issues.callbacks import sketch as sketch_issues
 from poor_bench.dashboard.pages.issues.layout import IssuesIds, IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
 from poor_bench.dashboard.pages.judge.callbacks import register as register_judge
 from poor_bench.dashboard.pages.judge.layout import JudgeIds, JudgeUrl
 from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
+from poor_bench.dashboard.pages.llms.callbacks import sketch as sketch_llms
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
 from poor_bench.dashboard.pages.model.callbacks import sketch as sketch_model
@@ -31,6 +33,7 @@ from poor_bench.dashboard.pages.suites.callbacks import register as register_sui
 from poor_bench.dashboard.pages.suites.layout import SuitesIds, SuiteUrl
 from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
 from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
+from poor_bench.dashboard.pages.tests.callbacks import sketch as sketch_tests
 from poor_bench.dashboard.pages.tests.layout import TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
@@ -93,6 +96,7 @@ PAGES: tuple[Page, ...] = (
         url=IssueUrl,
         shows=("llm",),
         layout=issues_layout,
+        sketch=sketch_issues,
         first=(IssuesIds.LLMS, IssuesIds.NOTE),
         register=register_issues,
     ),
@@ -102,11 +106,19 @@ PAGES: tuple[Page, ...] = (
         url=TestUrl,
         shows=("test",),
         layout=tests_layout,
+        sketch=sketch_tests,
         parts=tests_parts,
         first=(TestsIds.NOTE,),
         register=register_tests,
     ),
-    Page(path="/llms", title="Models", url=TablesUrl, layout=llms_layout, register=register_llms),
+    Page(
+        path="/llms",
+        title="Models",
+        url=TablesUrl,
+        layout=llms_layout,
+        sketch=sketch_llms,
+        register=register_llms,
+    ),
     Page(path="/run", title="Run", url=RunUrl, layout=run_layout, register=register_run),
     Page(
         path="/judge",

@@ -170,9 +170,7 @@ class CompareService:
         results = tuple(replace(result, llm_id=llm_id) for result in found.results)
         return replace(found, results=results)
 
-    def comparison(
-        self, llm_ids: Sequence[str], *, is_alike: bool = False, patience_s: float | None = None
-    ) -> Computed[Comparison]:
+    def comparison(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> Computed[Comparison]:
         """Compare all pairs of some subjects, as far as that is computed by now; see `grid`."""
         table, topic = self.table(llm_ids, is_alike=is_alike), sorted(set(llm_ids))
         workspace = self._files.workspace()
@@ -184,7 +182,7 @@ class CompareService:
             return compare_llms(chosen, groups=groups)
 
         of_these = is_alike, *topic
-        return self._comparisons.ask(of_these, version, compare, patience_s=patience_s)
+        return self._comparisons.ask(of_these, version, compare)
 
     def grid(self, llm_ids: Sequence[str], *, is_alike: bool = False) -> TrialGrid:
         """Collect the trials of some subjects, the first one being the base.

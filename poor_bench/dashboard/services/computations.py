@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -113,6 +114,19 @@ class _Work(Generic[V]):
     """The version that `value` or `error` belongs to; at first none that anybody asks for."""
 
 
+_IS_IN_HASTE: ContextVar[bool] = ContextVar("is_in_haste", default=False)
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Answer whoever asks within this block at once; what is not known is computed meanwhile."""
+    before = _IS_IN_HASTE.set(True)
+    try:
+        yield
+    finally:
+        _IS_IN_HASTE.reset(before)
+
+
 class Computations(Generic[V]):
     """Computes one value for each topic and version; an older value stands in meanwhile.
 
@@ -130,21 +144,13 @@ class Computations(Generic[V]):
         self._lock = threading.Lock()
         self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
 
-    def ask(
-        self,
-        topic: Hashable,
-        version: Hashable,
-        compute: Callable[[], V],
-        *,
-        patience_s: float | None = None,
-    ) -> Computed[V]:
+    def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Computed[V]:
         """Look up the value of a topic, and start to compute it where it is not known.
 
         Args:
             topic: What is asked.
             version: Changes with everything that the value depends on.
             compute: Returns the value; runs in another thread.
-            patience_s: How long this one waits; None for as long as all.
 
         Raises:
             Exception: What `compute` raised for this version.
@@ -159,7 +165,7 @@ class Computations(Generic[V]):
             thread = work.thread
         if thread is not None:
             with self._requests.waiting():
-                thread.join(self._patience_s if patience_s is None else patience_s)
+                thread.join(0 if _IS_IN_HASTE.get() else self._patience_s)
         with self._lock:
             is_current = work.done == version
             if is_current and work.error is not None:

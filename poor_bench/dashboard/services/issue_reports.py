@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_reports import ItemReport
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.issues.across_trials import PEOPLE
-from poor_bench.issues.detect import detect_issues, find_issues
-from poor_bench.issues.detector import Detector, Issue, IssueContext
+from poor_bench.issues.detect import detect_issues, find_issues, group_issues, sort_by_severity
+from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.models.test import Test
@@ -43,6 +43,8 @@ class IssueReport:
     """One row per LLM and class, the highest tax first."""
     tests: Mapping[str, Test]
     """By id; tests that are not known any more are missing."""
+    version: Hashable
+    """Changes with the findings."""
 
 
 class IssueReports:
@@ -79,6 +81,7 @@ class IssueReports:
         self._requests = requests
         self._report: Computations[IssueReport] = Computations(requests=requests)
         self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
+        self._causes: Kept[list[IssueGroup]] = Kept()
         self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
 
     def of_llm(self, llm_id: str) -> FoundIssues:
@@ -155,8 +158,25 @@ class IssueReports:
         if answer.value is None:
             return answer
         issues = self._add_disputed(answer.value.issues, table, folder, tuple(table.llm_ids))
-        report = replace(answer.value, issues=issues)
+        version = (answer.value.version, table.version, self._ratings.version())
+        report = replace(answer.value, issues=issues, version=version)
         return Computed(value=report, is_current=answer.is_current)
+
+    def group(
+        self, report: IssueReport, choice: Hashable, choose: Callable[[], FoundIssues]
+    ) -> list[IssueGroup]:
+        """Group the chosen issues of a report by cause, the most severe first.
+
+        Args:
+            report: The report.
+            choice: Names what is chosen.
+            choose: Selects it.
+        """
+
+        def group() -> list[IssueGroup]:
+            return sort_by_severity(group_issues(choose(), detectors=report.detectors))
+
+        return self._causes.get((report.version, choice), group)
 
     def _report_unrated(self) -> Computed[IssueReport]:
         """Report the same without what people's ratings show."""
@@ -171,7 +191,7 @@ class IssueReports:
             known = replace(context, suspicious_tests=suspicious)
             texts = self._open_texts(table, folder)
             texts.follow(lambda _: self._requests.give_way())
-            return _build_report(texts, workspace, known)
+            return _build_report(texts, workspace, known, version)
 
         return self._report.ask("issues", version, build)
 
@@ -183,7 +203,9 @@ class IssueReports:
                 return answer.value
 
 
-def _build_report(stored: StoredTexts, workspace: Workspace, context: IssueContext) -> IssueReport:
+def _build_report(
+    stored: StoredTexts, workspace: Workspace, context: IssueContext, version: Hashable
+) -> IssueReport:
     looked = stored.look()
     return IssueReport(
         n_results=len(stored.table),
@@ -191,4 +213,5 @@ def _build_report(stored: StoredTexts, workspace: Workspace, context: IssueConte
         detectors=stored.detectors,
         tax=tuple(compute_format_taxes(looked)),
         tests=workspace.tests_by_id,
+        version=version,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dash import html
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.services.computations import without_waiting
 from poor_bench.dashboard.shell import sketch_shell
 from poor_bench.errors import PoorBenchError
 
@@ -95,8 +96,9 @@ def write_first_paint(
     if page is None or page.sketch is None or not services.results.is_known:
         return ""
     try:
-        url = page.url.read(search).with_llm_ids(services.llms.id_named)
-        content = page.sketch(services, page.start(services, url))
+        with without_waiting():
+            url = page.url.read(search).with_llm_ids(services.llms.id_named)
+            content = page.sketch(services, page.start(services, url))
         text = write_html(_surround(pages, page, content, has_shell)) if content else ""
     except PoorBenchError:  # the page itself tells it
         return ""

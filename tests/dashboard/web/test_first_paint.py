@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from functools import lru_cache
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from dash import dcc, html
@@ -12,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.dashboard.app import create_app
+from poor_bench.dashboard.pages.issues.callbacks import show as show_issues
 from poor_bench.dashboard.pages.overview.callbacks import leaderboard_rows
+from poor_bench.dashboard.pages.tests.callbacks import show as show_tests
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.web.access import Access
 from poor_bench.dashboard.web.first_paint import write_html
@@ -20,6 +24,8 @@ from poor_bench.messages import harmless
 from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_with
+from tests.dashboard.seen_text import components
+from tests.waiting import wait_for
 
 HOST = {"Host": "127.0.0.1:8050"}
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -37,6 +43,12 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Services:
     services = services_with(files, {"good": [1, 1, 1], "bad": [0, 0, 1]})
     services.results.summaries(GroupBy.LLM)
     return services
+
+
+def list_texts(content: Any) -> set[str]:
+    """List the texts of elements that hold nothing else."""
+    texts = {part.children for part in components(content) if isinstance(part.children, str)}
+    return texts - {""}
 
 
 @lru_cache(maxsize=1)
@@ -85,6 +97,46 @@ def test_the_document_of_a_comparison_shows_both_models(shown: Services) -> None
     for row in leaderboard_rows(shown):
         assert row["model"] in paint.text
         assert row["texts"]["average_score"] in paint.text
+
+
+def test_the_document_of_issues_shows_its_causes(shown: Services) -> None:
+    shown.issues.wait()
+    note, _, causes, *_ = show_issues(shown, "")
+    paint = Seen(read_paint(shown, "/issues"))
+    assert {note, *list_texts(causes)} <= paint.texts
+
+
+def test_the_document_of_tests_shows_classes_and_findings(shown: Services) -> None:
+    wait_for(lambda: shown.tests.findings().is_current)
+    note, classes, findings, *_ = show_tests(shown, "")
+    paint = Seen(read_paint(shown, "/tests"))
+    assert {note, *list_texts([classes, findings])} <= paint.texts
+
+
+def test_the_document_of_models_does_not_wait_for_their_servers(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services.results.summaries(GroupBy.LLM)
+    gate = threading.Event()
+    monkeypatch.setattr(services.llms, "_check", lambda _: gate.wait(30))
+    paint = Seen(read_paint(services, "/llms"))
+    gate.set()
+    assert {"scripted:good", "scripted:bad", "checking ..."} <= paint.texts
+
+
+@pytest.mark.parametrize(
+    ("address", "work"),
+    [("/issues", "issue_reports._build_report"), ("/tests", "test_reports._find_faults")],
+)
+def test_what_is_still_computed_is_left_to_the_page(
+    services: Services, monkeypatch: pytest.MonkeyPatch, address: str, work: str
+) -> None:
+    services.results.summaries(GroupBy.LLM)
+    gate = threading.Event()
+    monkeypatch.setattr(f"poor_bench.dashboard.services.{work}", lambda *_: gate.wait(30))
+    paint = read_paint(services, address)
+    gate.set()
+    assert paint == ""
 
 
 @pytest.mark.parametrize("address", ["/model?llm=nobody", "/compare?llm=nobody"])
@@ -142,6 +194,7 @@ class Seen(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
+        self.texts: set[str] = set()
         self.feed(text)
         self.close()
 
@@ -150,6 +203,7 @@ class Seen(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        self.texts.add(data)
 
 
 @given(text=st.text(), title=st.text(st.characters(blacklist_categories=["Cs"])))

@@ -37,14 +37,12 @@ from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
 
-def show_strip(
-    services: Services, search: str | None, patience_s: float | None = None
-) -> tuple[Any, Any, bool]:
+def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     """Build a line about the comparison, the LLMs, and whether all is computed."""
     view = open_view(services, search)
     if not view.columns:
         return "", nothing_yet(), True
-    answer = view.comparison(patience_s)
+    answer = view.comparison()
     lines = view.strip_lines(answer.value)
     kinds = {ComparedSubject.parse(name).kind for name in view.columns}
     others = write_count(
@@ -194,7 +192,7 @@ def _register_files(app: Dash, services: Services) -> None:
 
 def sketch(services: Services, url: CompareUrl) -> Component | None:
     """Build head and overall comparison of the page; None without results."""
-    note, table, _ = show_strip(services, url.search, patience_s=0)
+    note, table, _ = show_strip(services, url.search)
     if not note:
         return None
     parts = [

@@ -110,10 +110,9 @@ class CompareView:
             for number, llm_id in enumerate(self.columns)
         ]
 
-    def comparison(self, patience_s: float | None = None) -> Computed[Comparison]:
+    def comparison(self) -> Computed[Comparison]:
         """Compare all pairs of the chosen subjects, as far as that is computed by now."""
-        is_alike = self.url.alike
-        return self._compare.comparison(self.columns, is_alike=is_alike, patience_s=patience_s)
+        return self._compare.comparison(self.columns, is_alike=self.url.alike)
 
     def classes(self) -> Component:
         """Build the scores by class; their links leave page and open test."""

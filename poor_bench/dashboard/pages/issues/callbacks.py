@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from dash import Dash, Output, State, no_update
+from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.controls import llm_options, test_options
 from poor_bench.dashboard.page import (
@@ -22,12 +23,12 @@ from poor_bench.dashboard.pages.issues.layout import (
     chosen_issues,
     chosen_tax,
     severity_chips,
+    sketch_page,
 )
 from poor_bench.dashboard.pages.issues.tables import issue_groups, list_tax_columns, tax_table
 from poor_bench.dashboard.services.issue_reports import IssueReport
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
-from poor_bench.issues.detect import group_issues, sort_by_severity
 from poor_bench.issues.detector import IssueGroup
 from poor_bench.messages import write_count
 
@@ -53,11 +54,10 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     if answer.value is None:
         return no_update, no_update, no_update, no_update, False
     report, url = answer.value, IssueUrl.read(search)
-    issues = chosen_issues(report.issues, url, report.tests)
-    groups = sort_by_severity(group_issues(issues, detectors=report.detectors))
+    groups = _group(services, report, url)
     shown = _of_severity(groups, url)
     return (
-        note(report, url),
+        note(report, groups),
         severity_chips(groups, url),
         issue_groups(shown, services.llms.name, url, n_results=report.n_results),
         tax_table(chosen_tax(report.tax, url), services.llms.name, url),
@@ -65,11 +65,19 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     )
 
 
-def note(report: IssueReport, url: IssueUrl) -> str:
+def _group(services: Services, report: IssueReport, url: IssueUrl) -> list[IssueGroup]:
+    """Group the selected issues by cause."""
+    choice = (url.llm_ids, url.classes, url.levels)
+    return services.issues.group(
+        report, choice, lambda: chosen_issues(report.issues, url, report.tests)
+    )
+
+
+def note(report: IssueReport, groups: Sequence[IssueGroup]) -> str:
     """Summarise the findings in one line."""
-    issues = chosen_issues(report.issues, url, report.tests)
-    lost = sum(charge.lost_score for charge in issues.charges())
-    found = f"{write_count(len(issues), 'finding')} in {write_count(report.n_results, 'result')}"
+    n_found = sum(group.n_trials for group in groups)
+    lost = sum(group.lost_score for group in groups)
+    found = f"{write_count(n_found, 'finding')} in {write_count(report.n_results, 'result')}"
     return f"{found} · {lost:,.1f} points lost"
 
 
@@ -82,9 +90,9 @@ def issues_csv(services: Services, search: str | None) -> TableFile | None:
     report, url = services.issues.report().value, IssueUrl.read(search)
     if report is None:
         return None
-    issues = chosen_issues(report.issues, url, report.tests)
-    groups = sort_by_severity(group_issues(issues, detectors=report.detectors))
+    groups = _group(services, report, url)
     shown = {group.detector_id: group for group in _of_severity(groups, url)}
+    issues = chosen_issues(report.issues, url, report.tests)
     ranks = {detector_id: rank for rank, detector_id in enumerate(shown)}
     found = [issue for issue in issues if issue.detector_id in shown]
     rows = [
@@ -102,6 +110,12 @@ def tax_csv(services: Services, search: str | None) -> TableFile | None:
     if report is None:
         return None
     return list_tax_columns(services.llms.name).file("format_tax", chosen_tax(report.tax, url), url)
+
+
+def sketch(services: Services, url: IssueUrl) -> Component | None:
+    """Build head and causes of the page; None until they are known."""
+    note, chips, causes, *_ = show(services, url.search)
+    return None if note is no_update else sketch_page(note, chips, causes)
 
 
 def register(app: Dash, services: Services) -> None:

@@ -94,11 +94,8 @@ def layout(url: IssueUrl) -> Component:
         [
             page_head("Issues", html.Span(id=IssuesIds.NOTE)),
             filters,
-            card(
-                "By cause",
-                html.Div(loading_state(8), id=IssuesIds.GROUPS),
-                note="Each lost point counts for one cause.",
-                tools=file_buttons(IssuesIds.CSV),
+            _cause_card(
+                html.Div(loading_state(8), id=IssuesIds.GROUPS), file_buttons(IssuesIds.CSV)
             ),
             card(
                 "Format tax",
@@ -112,6 +109,22 @@ def layout(url: IssueUrl) -> Component:
         ],
         className="page-body",
     )
+
+
+def sketch_page(note: str, chips: Component, causes: Component) -> Component:
+    """Build plain elements of what the page shows first."""
+    choices = [html.Div(className="multi-choice first-paint-controls") for _ in range(3)]
+    parts = [
+        page_head("Issues", note),
+        html.Div([*choices, html.Div(chips)], className="filter-bar"),
+        _cause_card(causes, html.Span(className="first-paint-controls")),
+    ]
+    return html.Div(parts, className="page-body")
+
+
+def _cause_card(causes: Component, tools: Component) -> Component:
+    note = "Each lost point counts for one cause."
+    return card("By cause", causes, note=note, tools=tools)
 
 
 def severity_chips(groups: Sequence[IssueGroup], url: IssueUrl) -> Component:

@@ -9,7 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import LLMAction, LLMEdit
-from poor_bench.dashboard.components.blocks import error_banner, loading_state
+from poor_bench.dashboard.components.blocks import card, error_banner, loading_state, page_head
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
@@ -49,6 +49,14 @@ def show_listed(
     url = TablesUrl.read(search)
     table = build_llm_table(workspace.llms, answer.value, services.llms.probes(), url)
     return note, table, answer.is_current
+
+
+def sketch(services: Services, url: TablesUrl) -> Component:
+    """Build head and configured models of the page."""
+    note, table, _ = show_listed(services, 0, url.search)
+    tools = html.Span(className="first-paint-controls")
+    parts = [page_head("Models", note), card("Configured", table, tools=tools)]
+    return html.Div(parts, className="page-body")
 
 
 def show_found(services: Services, endpoint: str | None, look: int) -> Any:

@@ -29,9 +29,16 @@ from poor_bench.dashboard.pages.tests.filters import (
     choose_tests,
     find_tests,
 )
-from poor_bench.dashboard.pages.tests.layout import LINKS, FormIds, TestsIds, TestUrl
+from poor_bench.dashboard.pages.tests.layout import (
+    LINKS,
+    FormIds,
+    TestsIds,
+    TestUrl,
+    sketch_page,
+)
 from poor_bench.dashboard.pages.tests.panel import facts, panel, register_form
 from poor_bench.dashboard.pages.tests.tables import (
+    ClassLine,
     build_test_table,
     define_classes,
     define_tests,
@@ -73,36 +80,54 @@ def tests_csv(services: Services, search: str | None) -> TableFile:
 
 def classes_csv(services: Services, search: str | None) -> TableFile:
     """Write the test classes as a file; difficulty is 1 minus the mean score."""
-    workspace, answer = services.files.workspace(), services.tests.items().value
-    lines = list_classes(
-        workspace.test_classes,
-        workspace.tests,
-        answer.orders if answer else None,
-        services.tests.faults().value,
-    )
+    lines = _list_classes(services)
     return define_classes(lines).file("test_classes", lines, TestUrl.read(search))
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Build note, classes, findings, switches, tests, and whether all of it is up to date."""
     workspace, url = services.files.workspace(), TestUrl.read(search)
-    faults, items, findings = (
-        services.tests.faults(), services.tests.items(), services.tests.findings()
-    )  # fmt: skip
     if not workspace.tests:
         nothing = empty_state("No tests yet", "Add tests to tests.json.")
         return "", nothing, None, None, nothing, True
-    orders = items.value.orders if items.value else None
-    classes = list_classes(workspace.test_classes, workspace.tests, orders, faults.value)
-    groups = findings.value.groups if findings.value else ()
+    classes, findings, is_current = _show_first(services, url)
     return (
         _note(workspace),
-        define_classes(classes, url).draw(classes, LINKS, url),
-        build_finding_groups(groups, url, is_complete=findings.is_current),
+        classes,
+        findings,
         build_filters(workspace, url),
         build_test_table(list_found_tests(services, search), _know(services), url),
-        faults.is_current and items.is_current,
+        is_current,
     )
+
+
+def _show_first(services: Services, url: TestUrl) -> tuple[Component, Component, bool]:
+    """Build classes and findings, and whether both are up to date."""
+    findings = services.tests.findings()
+    lines = _list_classes(services)
+    groups = findings.value.groups if findings.value else ()
+    return (
+        define_classes(lines, url).draw(lines, LINKS, url),
+        build_finding_groups(groups, url, is_complete=findings.is_current),
+        findings.is_current,
+    )
+
+
+def _list_classes(services: Services) -> list[ClassLine]:
+    workspace, answer = services.files.workspace(), services.tests.items().value
+    return list_classes(
+        workspace.test_classes,
+        workspace.tests,
+        answer.orders if answer else None,
+        services.tests.faults().value,
+    )
+
+
+def sketch(services: Services, url: TestUrl) -> Component | None:
+    """Build head, classes and findings of the page; None until these are known."""
+    workspace = services.files.workspace()
+    classes, findings, is_known = _show_first(services, url)
+    return sketch_page(_note(workspace), classes, findings) if is_known else None
 
 
 def _note(workspace: Workspace) -> str:

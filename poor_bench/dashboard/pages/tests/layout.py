@@ -123,16 +123,10 @@ def layout(url: TestUrl) -> Component:
     return html.Div(
         [
             page_head("Tests", html.Span(id=TestsIds.NOTE)),
-            card(
-                "Classes",
+            *_build_first_cards(
                 html.Div(loading_state(3), id=TestsIds.CLASSES),
-                note="Difficulty: 1 minus mean score.",
-                tools=file_buttons(TestsIds.CLASSES_CSV),
-            ),
-            card(
-                "Findings",
                 html.Div(loading_state(4), id=TestsIds.GROUPS),
-                note="Worst first.",
+                tools=file_buttons(TestsIds.CLASSES_CSV),
             ),
             html.Div(id=TestsIds.PICTURE, **data(discards="")),
             html.Div(
@@ -154,6 +148,22 @@ def layout(url: TestUrl) -> Component:
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],
         className="page-body",
+    )
+
+
+def sketch_page(note: str, classes: Component, findings: Component) -> Component:
+    """Build plain elements of what the page shows first."""
+    controls = html.Span(className="first-paint-controls")
+    cards = _build_first_cards(classes, findings, tools=controls)
+    return html.Div([page_head("Tests", note), *cards], className="page-body")
+
+
+def _build_first_cards(
+    classes: Component, findings: Component, *, tools: Component
+) -> tuple[Component, Component]:
+    return (
+        card("Classes", classes, note="Difficulty: 1 minus mean score.", tools=tools),
+        card("Findings", findings, note="Worst first."),
     )
 
 

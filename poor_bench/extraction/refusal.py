@@ -16,14 +16,12 @@ from __future__ import annotations
 import re
 
 from poor_bench.extraction.normalise import fold_text
-from poor_bench.extraction.refusal_rules import Rule, load_refusal_rules
+from poor_bench.extraction.refusal_rules import fits_a_rule, load_refusal_phrases
 
 _OPENING = 600
 """Characters of the answer in which a refusal must begin."""
 _READ = 3_000
 """Characters of the answer that are read for an answer after the refusal."""
-_REACH = 70
-"""Characters between the end of one part of a rule and the start of the next, at most."""
 _MOST_LEADS = 6
 
 _EDGES = " _#-~`'()"
@@ -120,7 +118,7 @@ def find_refusal(answer: str) -> str:
     position = 0
     for index, clause in enumerate(clauses):
         own = _strip_leads(clause)
-        if _declines(own):
+        if fits_a_rule(own):
             return "" if _is_answered(text) else own
         end = text[len(clause) : len(clause) + 1] if index == 0 else ","
         if position > _OPENING or _rules_out(clause, own, end):
@@ -137,41 +135,13 @@ def is_refusal(answer: str) -> bool:
 def _strip_leads(clause: str) -> str:
     """Remove what politeness puts before the point, such as "unfortunately" or "as an AI"."""
     clause = clause.strip(_EDGES)
-    leads = load_refusal_rules().leads
+    leads = load_refusal_phrases().leads
     for _ in range(_MOST_LEADS):
         lead = leads.match(clause)
         if lead is None:
             break
         clause = clause[lead.end() :].lstrip(" _")
     return clause
-
-
-def _declines(clause: str) -> bool:
-    rules = load_refusal_rules()
-    anywhere = rules.anywhere_ascii if clause.isascii() else rules.anywhere
-    if any(_applies(rule, clause) for rule in anywhere):
-        return True
-    return rules.any_start.match(clause) is not None and any(
-        _applies(rule, clause) for rule in rules.starting
-    )
-
-
-def _applies(rule: Rule, clause: str) -> bool:
-    """True if all parts of a rule stand in a clause in order, and nobody else speaks."""
-    first, *others = rule.parts
-    if rule.other_speaker is None:
-        found = first.match(clause)
-    else:
-        found = first.search(clause, 0, _REACH)
-        if found and rule.other_speaker.search(clause, 0, found.start()):
-            return False
-    for part in others:
-        if found is None:
-            return False
-        found = part.search(clause, found.end(), found.end() + _REACH)
-    if found is None or rule.harmless is None:
-        return found is not None
-    return rule.harmless.search(clause, found.end(), found.end() + rule.reach) is None
 
 
 def _rules_out(clause: str, own: str, end: str) -> bool:

@@ -6,6 +6,7 @@ A rule is a sequence of parts that follow one another in a clause. All patterns 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +17,8 @@ _SPACED = r"(?:{})(?![^\W_])(?: (?:that|dass|que|che|что)(?![\w']))?"
 _UNSPACED = frozenset({"chinese", "japanese"})
 _OWN_SCRIPT = frozenset({"chinese", "japanese", "korean", "russian"})
 """Languages of which no clause is ASCII."""
+_REACH = 70
+"""Characters between the end of one part of a rule and the start of the next, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,49 +33,117 @@ class Rule:
     nothing."""
     reach: int = 0
 
+    def fits(self, clause: str) -> bool:
+        """True if all parts stand in a clause in order, and nobody else speaks."""
+        found = self._find_first(clause)
+        for part in self.parts[1:]:
+            if found is None:
+                return False
+            found = part.search(clause, found.end(), found.end() + _REACH)
+        if found is None or self.harmless is None:
+            return found is not None
+        return self.harmless.search(clause, found.end(), found.end() + self.reach) is None
+
+    def _find_first(self, clause: str) -> re.Match[str] | None:
+        if self.other_speaker is None:
+            return self.parts[0].match(clause)
+        found = self.parts[0].search(clause, 0, _REACH)
+        if found and self.other_speaker.search(clause, 0, found.start()):
+            return None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageRules:
+    """Rules of a language, sorted by where in a clause they may begin."""
+
+    starting: tuple[Rule, ...]
+    """Rules whose first part begins the clause."""
+    start: re.Pattern[str]
+    """First parts of `starting`, tried at once: few clauses begin like one."""
+    anywhere: tuple[Rule, ...]
+    sign: re.Pattern[str]
+    """What every clause holds that a rule of `anywhere` fits: few clauses do."""
+
 
 @dataclass(frozen=True, slots=True)
 class RefusalRules:
-    """Rules of all languages, sorted by where in a clause they may begin."""
+    """Rules of all languages, or of those that an ASCII clause may be in."""
+
+    languages: tuple[LanguageRules, ...]
+    start: re.Pattern[str]
+    """`start` of any language."""
+    sign: re.Pattern[str]
+    """`sign` of any language."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalPhrases:
+    """All that is known of refusals."""
 
     leads: re.Pattern[str]
     """What politeness puts before the point, such as "unfortunately" or "as an AI"."""
-    starting: tuple[Rule, ...]
-    """Rules whose first part begins the clause."""
-    any_start: re.Pattern[str]
-    """First parts of `starting`, tried at once: few clauses begin like one."""
-    anywhere: tuple[Rule, ...]
-    anywhere_ascii: tuple[Rule, ...]
-    """Those of `anywhere` that an ASCII clause may fit."""
+    of_ascii: RefusalRules
+    of_any: RefusalRules
+
+
+def fits_a_rule(clause: str) -> bool:
+    """True if a folded clause without leads declines something.
+
+    Most clauses hold no sign of that and begin like none that do; rules are tried in others only.
+    """
+    phrases = load_refusal_phrases()
+    rules = phrases.of_ascii if clause.isascii() else phrases.of_any
+    if rules.sign.search(clause) is None and rules.start.match(clause) is None:
+        return False
+    return any(_fits_one_of(language, clause) for language in rules.languages)
+
+
+def _fits_one_of(language: LanguageRules, clause: str) -> bool:
+    if language.start.match(clause) and any(rule.fits(clause) for rule in language.starting):
+        return True
+    return language.sign.search(clause) is not None and any(
+        rule.fits(clause) for rule in language.anywhere
+    )
 
 
 @cache
-def load_refusal_rules() -> RefusalRules:
-    """Read and compile the rules, on first use: this takes a while."""
+def load_refusal_phrases() -> RefusalPhrases:
+    """Read and compile the phrases, on first use: this takes a while."""
     import pkgutil
     import tomllib
 
     languages = tomllib.loads(
         (pkgutil.get_data(__package__, "refusal_phrases.toml") or b"").decode()
     )
-    by_language = {
-        name: [_compile(rule, each["fragments"]) for rule in each["rules"]]
-        for name, each in languages.items()
-    }
-    rules = [rule for of_language in by_language.values() for rule in of_language]
-    starting = tuple(rule for rule in rules if rule.other_speaker is None)
-    starts = "|".join(f"(?:{rule.parts[0].pattern})" for rule in starting)
-    return RefusalRules(
+    rules = {name: _compile_language(each) for name, each in languages.items()}
+    return RefusalPhrases(
         leads=_compile_leads({name: "|".join(each["leads"]) for name, each in languages.items()}),
+        of_ascii=_join([each for name, each in rules.items() if name not in _OWN_SCRIPT]),
+        of_any=_join(list(rules.values())),
+    )
+
+
+def _join(languages: Sequence[LanguageRules]) -> RefusalRules:
+    return RefusalRules(
+        languages=tuple(languages),
+        start=_join_patterns([each.start for each in languages]),
+        sign=_join_patterns([each.sign for each in languages]),
+    )
+
+
+def _join_patterns(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each.pattern})" for each in patterns))
+
+
+def _compile_language(language: dict[str, Any]) -> LanguageRules:
+    rules = [_compile(rule, language["fragments"]) for rule in language["rules"]]
+    starting = tuple(rule for rule in rules if rule.other_speaker is None)
+    return LanguageRules(
         starting=starting,
-        any_start=re.compile(rf"\A(?:{starts})"),
+        start=_join_patterns([rule.parts[0] for rule in starting]),
         anywhere=tuple(rule for rule in rules if rule.other_speaker is not None),
-        anywhere_ascii=tuple(
-            rule
-            for name, of_language in by_language.items()
-            for rule in of_language
-            if name not in _OWN_SCRIPT and rule.other_speaker is not None
-        ),
+        sign=re.compile(language["signs"]),
     )
 
 

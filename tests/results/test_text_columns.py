@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -204,3 +205,18 @@ def test_joined_columns_are_those_of_all_results(pieces: list[list[str]]) -> Non
         for found in (joined, whole)
     ]
     assert names[0] == names[1]
+
+
+def test_the_digest_of_readers_changes_with_the_phrases_of_refusals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = text_columns.digest_code()
+    package = tmp_path / "poor_bench"
+    for name in text_columns._CODE:
+        copytree(Path(text_columns.__file__).parents[1] / name, package / name)
+    monkeypatch.setattr(text_columns, "__file__", str(package / "results" / "text_columns.py"))
+    digest_now = text_columns.digest_code.__wrapped__
+    assert digest_now() == before
+    with (package / "extraction" / "refusal_phrases.toml").open("a") as phrases:
+        phrases.write("# changed\n")
+    assert digest_now() != before

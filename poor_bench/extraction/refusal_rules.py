@@ -17,6 +17,8 @@ _SPACED = r"(?:{})(?![^\W_])(?: (?:that|dass|que|che|что)(?![\w']))?"
 _UNSPACED = frozenset({"chinese", "japanese"})
 _OWN_SCRIPT = frozenset({"chinese", "japanese", "korean", "russian"})
 """Languages of which no clause is ASCII."""
+_NEVER = "(?!)"
+"""Pattern that fits nothing, for a language without a rule of a kind."""
 _REACH = 70
 """Characters between the end of one part of a rule and the start of the next, at most."""
 
@@ -133,7 +135,7 @@ def _join(languages: Sequence[LanguageRules]) -> RefusalRules:
 
 
 def _join_patterns(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each.pattern})" for each in patterns))
+    return re.compile("|".join(f"(?:{each.pattern})" for each in patterns) or _NEVER)
 
 
 def _compile_language(language: dict[str, Any]) -> LanguageRules:
@@ -141,7 +143,7 @@ def _compile_language(language: dict[str, Any]) -> LanguageRules:
     starting = tuple(rule for rule in rules if rule.other_speaker is None)
     return LanguageRules(
         starting=starting,
-        start=_join_patterns([rule.parts[0] for rule in starting]),
+        start=re.compile(rf"\A(?:{_join_patterns([rule.parts[0] for rule in starting]).pattern})"),
         anywhere=tuple(rule for rule in rules if rule.other_speaker is not None),
         sign=re.compile(language["signs"]),
     )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from poor_bench.extraction.refusal_rules import load_refusal_rules
+from poor_bench.extraction.refusal_rules import load_refusal_phrases
 from poor_bench.providers.api_keys import _spellings
 
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
@@ -30,6 +30,9 @@ OF_USERS = {
 MADE = {
     "'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py",
     "_FRAGMENT.sub(lambda name: fragments[name[1]], text)": "extraction/refusal_rules.py",
+    "'|'.join((f'(?:{each.pattern})' for each in patterns))"
+    " or _NEVER": "extraction/refusal_rules.py",
+    "language['signs']": "extraction/refusal_rules.py",
 }
 """Patterns that are put together from pieces: `all_patterns` adds an example, or all."""
 
@@ -61,7 +64,7 @@ def compiled_in(module: ModuleType) -> Iterator[Found]:
 def _patterns_in(value: Any, module: str, depth: int = 0) -> Iterator[Any]:
     if isinstance(value, re.Pattern | regex.Pattern):
         yield value
-    elif depth < 6:
+    elif depth < 8:
         for inner in _parts(value, module):
             yield from _patterns_in(inner, module, depth + 1)
 
@@ -161,9 +164,9 @@ def all_patterns() -> list[Found]:
         for item in [*compiled_in(module), *called_in(module)]:
             if isinstance(item.pattern.pattern, str):
                 found.setdefault((item.pattern.pattern, item.pattern.flags), item)
-    rules = load_refusal_rules()
+    rules = load_refusal_phrases()
     for pattern in _patterns_in(rules, type(rules).__module__):
-        of_rule = Found(f"{type(rules).__module__}.{load_refusal_rules.__name__}", pattern)
+        of_rule = Found(f"{type(rules).__module__}.{load_refusal_phrases.__name__}", pattern)
         found.setdefault((pattern.pattern, pattern.flags), of_rule)
     of_key = _spellings("Zq7+wX/3pL=8vN5tR2&yH9")
     return [*found.values(), Found("poor_bench.providers.api_keys._spellings", of_key)]

@@ -111,7 +111,7 @@ def test_patterns_are_found_wherever_they_stand(patterns: list[Found]) -> None:
     assert {
         "poor_bench.scoring.older_results._SAID",
         "poor_bench.extraction.code",
-        "poor_bench.extraction.refusal_rules.load_refusal_rules",
+        "poor_bench.extraction.refusal_rules.load_refusal_phrases",
         "poor_bench.providers.failures._RULES",
         "evaluators.reasoning_gym_scorer._BOARD",
     } <= places

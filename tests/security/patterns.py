@@ -61,12 +61,17 @@ def compiled_in(module: ModuleType) -> Iterator[Found]:
             yield Found(f"{module.__name__}.{name}", pattern)
 
 
-def _patterns_in(value: Any, module: str, depth: int = 0) -> Iterator[Any]:
-    if isinstance(value, re.Pattern | regex.Pattern):
-        yield value
-    elif depth < 8:
-        for inner in _parts(value, module):
-            yield from _patterns_in(inner, module, depth + 1)
+def _patterns_in(value: Any, module: str) -> Iterator[Any]:
+    seen = {id(value): value}  # held, so that no later value gets its id
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, re.Pattern | regex.Pattern):
+            yield one
+            continue
+        new = {id(part): part for part in _parts(one, module) if id(part) not in seen}
+        seen |= new
+        left += new.values()
 
 
 def _parts(value: Any, module: str) -> list[Any]:

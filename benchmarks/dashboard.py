@@ -288,7 +288,7 @@ def sort_by_score(page: Page) -> None:
 def filter_to(page: Page, outcome: str) -> None:
     page.click(f"#model-outcome-switch label:has-text('{outcome}') >> nth=0")
     page.wait_for_function(
-        "note => document.querySelector(note).innerText.includes('match the filters')", arg=NOTE
+        "note => document.querySelector(note).innerText.includes('shown.')", arg=NOTE
     )
     page.wait_for_function(
         "row => { const badges = [...document.querySelectorAll(row + ' .score-badge')];"

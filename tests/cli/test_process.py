@@ -31,19 +31,23 @@ def test_everything_is_said_and_cleaned_up_whatever_threads_remain(n_threads: in
     assert process.stderr == ""
 
 
-def test_threads_that_must_finish_are_waited_for() -> None:
-    source = (
-        "import threading\nfrom poor_bench.cli.process import leave\nmay_end = threading.Event()\n"
-        "def work():\n    may_end.wait()\n    print('finished')\n"
-        "threading.Thread(target=work).start()\nmay_end.set()\nleave(3)"
-    )
-    process = subprocess.run(
+def run_source(source: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-c", source],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_threads_that_must_finish_are_waited_for() -> None:
+    source = (
+        "import threading\nfrom poor_bench.cli.process import leave\nmay_end = threading.Event()\n"
+        "def work():\n    may_end.wait()\n    print('finished')\n"
+        "threading.Thread(target=work).start()\nmay_end.set()\nleave(3)"
+    )
+    process = run_source(source)
     assert (process.returncode, process.stdout) == (3, "finished\n")
 
 
@@ -73,11 +77,5 @@ print(control.cancelled(), "Stopping" in sys.stderr.getvalue())
 
 
 def test_a_signal_stops_a_run_also_while_it_writes() -> None:
-    process = subprocess.run(
-        [sys.executable, "-c", _STOP_WHILE_WRITING],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_source(_STOP_WHILE_WRITING)
     assert process.stdout == "True True\n", process.stderr

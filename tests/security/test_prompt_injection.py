@@ -71,12 +71,13 @@ def test_no_address_of_this_machine_is_opened_on_demand(trials: Trials, serve: S
 
 def test_no_link_leads_an_agent_out_of_the_web(trials: Trials, serve: Serve) -> None:
     site, evil = serve({"/": INJECTED, "/gift": GIFT}), serve({"/": "evil"})
-    links = ("e3", "e4", "e5", "e7", "e8", "e6")  # the last one leads away from the page
+    # The first one starts a download, which may end some steps later; the last one leads away.
+    links = ("e8", "e3", "e4", "e5", "e7", "e6")
     actions = [{"action": "click", "ref": ref} for ref in links]
     outcome = obeying(trials, site, evil, *actions)
-    results = [step.result for step in trials.steps]
-    assert "downloads/evaluators_e.py" in results[4]
-    assert "127.0.0.1 was refused" in "".join(results[5:])
+    results = "".join(step.result for step in trials.steps)
+    assert "downloads/evaluators_e.py" in results
+    assert "127.0.0.1 was refused" in results
     shown = {step.url.partition("://")[0] for step in trials.steps}
     assert shown <= {"http", "about:blank", "chrome-error", ""}, shown
     assert "root:" not in told(trials, outcome)

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.judging import EvaluationContext, Part, evaluate_parts, parts_by_place
+from poor_bench.scoring.judging import EvaluationContext, Part, evaluate_parts, number_parts
 
 
 class Parameters(BaseModel):
@@ -30,5 +30,5 @@ def evaluate(
 
 
 def parts(parameters: Mapping[str, Any]) -> Mapping[str, Part]:
-    """Return the evaluators by their place in the parameters."""
-    return parts_by_place(Parameters.model_validate(parameters).evaluators)
+    """Number the evaluators by their place in the parameters."""
+    return number_parts(Parameters.model_validate(parameters).evaluators)

@@ -18,7 +18,7 @@ from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _USUAL_LABELS = list("ABCD")
 
@@ -75,7 +75,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
             expected=wanted.expected,
         )
     is_right = extracted.value == wanted.expected
-    return under_format_rule(
+    return apply_format_rule(
         1.0 if is_right else 0.0,
         f"{'correct' if is_right else 'incorrect'}: expected {wanted.expected}, "
         f"got {extracted.value}",
@@ -89,10 +89,10 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.CHOICE
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the label of the right choice."""
+    """Give the label of the right choice."""
     return Parameters.model_validate(parameters).expected

@@ -65,12 +65,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 
 def reference(parameters: Mapping[str, Any]) -> str | None:
-    """Return the required texts on lines of their own, where that is a right answer."""
+    """Write the required texts on lines of their own, where that is a right answer."""
     wanted = Parameters.model_validate(parameters)
     response = "\n".join([*wanted.all, *wanted.any[:1]])
     return response if response and evaluate(response, parameters).score == 1.0 else None

@@ -18,15 +18,15 @@ from poor_bench.extraction.thinking import without_thinking
 from poor_bench.extraction.unified_diff import (
     DiffDoesNotApplyError,
     Files,
-    all_changes,
     apply_hunks,
-    difference_of_diffs,
+    compute_shared_changes,
+    explain_difference,
     extract_diff,
+    list_all_changes,
     parse_diff,
-    share_of_changes,
 )
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _SHARE_OF_UNEQUAL = 0.5
 
@@ -51,71 +51,71 @@ class Parameters(BaseModel):
             raise ValueError("`expected_result` requires `original`")
         if self.expected_result is None and self.expected_diff is None:
             raise ValueError("give `expected_diff`, or `original` and `expected_result`")
-        expected = parse_diff(_expected_diff(self))
+        expected = parse_diff(_build_expected_diff(self))
         if not expected:
             raise ValueError("the expected diff contains no changes")
         if self.original is not None and self.expected_result is None:
-            apply_hunks(_lines(self.original), expected[0].hunks)
+            apply_hunks(_split_lines(self.original), expected[0].hunks)
         return self
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 for an equivalent diff, up to 0.5 for a partly correct one."""
     wanted = Parameters.model_validate(parameters)
-    expected = parse_diff(_expected_diff(wanted))
+    expected = parse_diff(_build_expected_diff(wanted))
     extracted = extract_diff(without_thinking(response, keep_invisible=True))
     if extracted is None:
         return Verdict(
             0.0,
             "found no diff that changes a line",
             found=Found.MISSING,
-            expected=_changes(expected),
+            expected=_write_changes(expected),
         )
     score, details = _compare(extracted.value, expected, wanted)
-    return under_format_rule(
+    return apply_format_rule(
         score,
         details,
         broken=extracted.found.wrapping or _find_malformed(extracted.value),
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
-        expected=_changes(expected),
-        got=_changes(extracted.value),
+        expected=_write_changes(expected),
+        got=_write_changes(extracted.value),
     )
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.DIFF
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return a right diff."""
-    return _expected_diff(Parameters.model_validate(parameters))
+    """Write a right diff."""
+    return _build_expected_diff(Parameters.model_validate(parameters))
 
 
-def _expected_diff(wanted: Parameters) -> str:
+def _build_expected_diff(wanted: Parameters) -> str:
     if wanted.expected_diff is not None:
         return wanted.expected_diff
-    old, new = _lines(wanted.original or ""), _lines(wanted.expected_result or "")
+    old, new = _split_lines(wanted.original or ""), _split_lines(wanted.expected_result or "")
     return "\n".join(difflib.unified_diff(old, new, "original", "original", lineterm=""))
 
 
 def _compare(got: Files, expected: Files, wanted: Parameters) -> tuple[float, str]:
     if wanted.original is not None:
-        problem = _difference_when_applied(wanted.original, got, expected, wanted)
+        problem = _compare_when_applied(wanted.original, got, expected, wanted)
     else:
-        problem = difference_of_diffs(got, expected)
+        problem = explain_difference(got, expected)
     if not problem:
         return 1.0, "equivalent to the expected diff"
-    share = share_of_changes(got, expected)
+    share = compute_shared_changes(got, expected)
     return _SHARE_OF_UNEQUAL * share, f"{problem}; {share:.0%} of the changed lines agree"
 
 
-def _difference_when_applied(original: str, got: Files, expected: Files, wanted: Parameters) -> str:
-    lines = _lines(original)
+def _compare_when_applied(original: str, got: Files, expected: Files, wanted: Parameters) -> str:
+    lines = _split_lines(original)
     if wanted.expected_result is not None:
-        right = _lines(wanted.expected_result)
+        right = _split_lines(wanted.expected_result)
     else:
         right = apply_hunks(lines, expected[0].hunks)
     try:
@@ -126,8 +126,8 @@ def _difference_when_applied(original: str, got: Files, expected: Files, wanted:
     return "" if same else "applied to the original it gives another result than expected"
 
 
-def _changes(files: Files) -> str:
-    return "\n".join(all_changes(files))
+def _write_changes(files: Files) -> str:
+    return "\n".join(list_all_changes(files))
 
 
 def _find_malformed(files: Files) -> str:
@@ -138,5 +138,5 @@ def _find_malformed(files: Files) -> str:
     return ""
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")

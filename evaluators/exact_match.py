@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Found
-from poor_bench.extraction.normalise import fold_answer, without_invisible
+from poor_bench.extraction.normalise import drop_invisible, fold_answer
 from poor_bench.extraction.parameter_types import OneOrMoreTexts
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, apply_format_rule
 
 
 class Parameters(BaseModel):
@@ -39,12 +39,12 @@ class Parameters(BaseModel):
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 if the answer is one of the expected texts, else 0.0."""
     wanted = Parameters.model_validate(parameters)
-    normal = _exact if wanted.exact else fold_answer
+    normal = _normalise if wanted.exact else fold_answer
     right = {normal(expected) for expected in wanted.expected}
     answer = without_thinking(response)
-    for piece, found in _candidates(answer):
+    for piece, found in _list_candidates(answer):
         if normal(piece) in right:
-            return under_format_rule(
+            return apply_format_rule(
                 1.0,
                 "the expected text",
                 broken=found.wrapping,
@@ -64,20 +64,20 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the first right answer."""
+    """Give the first right answer."""
     return Parameters.model_validate(parameters).expected[0]
 
 
-def _exact(text: str) -> str:
-    return without_invisible(unicodedata.normalize("NFC", text)).strip()
+def _normalise(text: str) -> str:
+    return drop_invisible(unicodedata.normalize("NFC", text)).strip()
 
 
-def _candidates(answer: str) -> Iterator[tuple[str, Found]]:
+def _list_candidates(answer: str) -> Iterator[tuple[str, Found]]:
     blocks = find_fenced_blocks(answer)
     if not blocks:
         yield answer, Found.BARE

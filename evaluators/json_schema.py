@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from poor_bench.extraction.field_comparison import compare_fields
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json, open_envelopes
-from poor_bench.extraction.schema_check import schema_validator
+from poor_bench.extraction.schema_check import build_validator
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _MAX_NAMED = 10
 
@@ -46,7 +46,7 @@ class Parameters(BaseModel):
         if self.schema_ is None and self.expected is None:
             raise ValueError("give `schema`, `expected`, or both")
         if self.schema_ is not None:
-            schema_validator(json.dumps(self.schema_))
+            build_validator(json.dumps(self.schema_))
         return self
 
 
@@ -55,12 +55,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     wanted = Parameters.model_validate(parameters)
     extracted = extract_json(without_thinking(response, keep_invisible=True))
     if extracted is not None:
-        extracted = _out_of_envelope(extracted, wanted)
+        extracted = _open_envelope(extracted, wanted)
     if extracted is None:
         return Verdict(
             0.0, "found no JSON", found=Found.MISSING, expected=_write_value(wanted.expected)
         )
-    problems = list(_schema_problems(extracted.value, wanted))
+    problems = list(_list_schema_problems(extracted.value, wanted))
     score = 0.0 if problems else 1.0
     if wanted.expected is not None and not problems:
         comparison = compare_fields(
@@ -68,9 +68,9 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         )
         score = comparison.share_right
         problems = [str(difference) for difference in comparison.differences]
-    return under_format_rule(
+    return apply_format_rule(
         score,
-        _details(problems),
+        _write_details(problems),
         broken=extracted.found.wrapping,
         strict=wanted.strict,
         found=extracted.found,
@@ -81,7 +81,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     wanted = Parameters.model_validate(parameters)
     kind = (wanted.schema_ or {}).get("type")
     if kind == "array" or isinstance(wanted.expected, list):
@@ -91,12 +91,12 @@ def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
 
 
 def reference(parameters: Mapping[str, Any]) -> str | None:
-    """Return the expected values, where they are given."""
+    """Write the expected values, where they are given."""
     expected = Parameters.model_validate(parameters).expected
     return None if expected is None else json.dumps(expected, ensure_ascii=False)
 
 
-def _out_of_envelope(extracted: Extracted[Any], wanted: Parameters) -> Extracted[Any]:
+def _open_envelope(extracted: Extracted[Any], wanted: Parameters) -> Extracted[Any]:
     """Take out the value that fits, where the whole does not."""
     if _fits(extracted.value, wanted):
         return extracted
@@ -107,21 +107,21 @@ def _out_of_envelope(extracted: Extracted[Any], wanted: Parameters) -> Extracted
 def _fits(value: Any, wanted: Parameters) -> bool:
     """True if a value may be the answer: it has the schema, or else something of what is asked."""
     if wanted.schema_ is not None:
-        return not any(_schema_problems(value, wanted))
+        return not any(_list_schema_problems(value, wanted))
     if isinstance(wanted.expected, dict):
         fields = value.keys() if isinstance(value, dict) else set()
         return not wanted.expected or not wanted.expected.keys().isdisjoint(fields)
     return isinstance(value, list)
 
 
-def _schema_problems(value: Any, wanted: Parameters) -> Iterator[str]:
+def _list_schema_problems(value: Any, wanted: Parameters) -> Iterator[str]:
     if wanted.schema_ is None:
         return
-    for error in schema_validator(json.dumps(wanted.schema_)).iter_errors(value):
+    for error in build_validator(json.dumps(wanted.schema_)).iter_errors(value):
         yield f"{error.json_path}: {error.message:.200}"
 
 
-def _details(problems: list[str]) -> str:
+def _write_details(problems: list[str]) -> str:
     if not problems:
         return "as expected"
     n_more = len(problems) - _MAX_NAMED

@@ -16,13 +16,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.fences import find_fenced_blocks
-from poor_bench.extraction.field_comparison import item_key
+from poor_bench.extraction.field_comparison import build_item_key
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _MAX_NAMED = 5
 _MAX_SOLE_ITEM = 80
@@ -49,7 +49,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     answer = without_thinking(response)
     extracted = extract_list(answer)
     if extracted is None and len(wanted.expected) == 1:
-        extracted = _sole_item(answer)
+        extracted = _read_sole_item(answer)
     if extracted is None:
         return Verdict(
             0.0, "found no list", found=Found.MISSING, expected=_write_items(wanted.expected)
@@ -59,7 +59,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         broken = "not a JSON list"
     compare = _compare_places if wanted.compare == "ordered" else _compare_sets
     score, details = compare(wanted.expected, extracted.value)
-    return under_format_rule(
+    return apply_format_rule(
         score,
         details,
         broken=broken,
@@ -72,18 +72,18 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     is_json = Parameters.model_validate(parameters).format == "json"
     return AnswerFormat.JSON_LIST if is_json else AnswerFormat.LIST
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the expected items as JSON."""
+    """Write the expected items as JSON."""
     return _write_items(Parameters.model_validate(parameters).expected)
 
 
-def _sole_item(answer: str) -> Extracted[list[Any]] | None:
-    """Return a short answer on one line as a list of one item."""
+def _read_sole_item(answer: str) -> Extracted[list[Any]] | None:
+    """Read a short answer on one line as a list of one item."""
     blocks = find_fenced_blocks(answer)
     body = (blocks[-1].body if blocks else answer).strip()
     if not body or "\n" in body or len(body) > _MAX_SOLE_ITEM:
@@ -96,7 +96,7 @@ def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float,
     wrong = [
         f"item {place}: expected {ours!r:.60}, got {theirs!r:.60}"
         for place, (ours, theirs) in enumerate(pairs, start=1)
-        if item_key(ours) != item_key(theirs)
+        if build_item_key(ours) != build_item_key(theirs)
     ]
     n_right = len(pairs) - len(wrong)
     length = (
@@ -109,8 +109,8 @@ def _compare_places(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float,
 
 
 def _compare_sets(expected: Sequence[Any], got: Sequence[Any]) -> tuple[float, str]:
-    ours = {item_key(item): item for item in expected}
-    theirs = {item_key(item): item for item in got}
+    ours = {build_item_key(item): item for item in expected}
+    theirs = {build_item_key(item): item for item in got}
     missing = [item for key, item in ours.items() if key not in theirs]
     extra = [item for key, item in theirs.items() if key not in ours]
     n_common = len(ours) - len(missing)

@@ -46,7 +46,7 @@ class Parameters(BaseModel):
 
 
 def question(parameters: Mapping[str, Any]) -> JudgeQuestion:
-    """Return the question to the judge about every response."""
+    """Build the question to the judge about every response."""
     wanted = Parameters.model_validate(parameters)
     return JudgeQuestion(
         judge=wanted.judge,
@@ -63,13 +63,15 @@ def evaluate(response: str, parameters: Mapping[str, Any], *, judge: AskJudge) -
     answer = judge(response, question(parameters))
     return Verdict(
         answer.overall_score / LARGEST_SCORE,
-        _details(answer, wanted.threshold),
+        _write_details(answer, wanted.threshold),
         expected=wanted.expected_behavior,
     )
 
 
-def _details(answer: JudgeAnswer, threshold: float | None) -> str:
-    lines = [f"{answer.judge} gives {answer.overall_score:.1f} of 10{_approval(answer, threshold)}"]
+def _write_details(answer: JudgeAnswer, threshold: float | None) -> str:
+    lines = [
+        f"{answer.judge} gives {answer.overall_score:.1f} of 10{_write_approval(answer, threshold)}"
+    ]
     lines += [f"- {name}: {score:.1f}" for name, score in answer.scores.items()]
     lines += [f"- {text}" for text in answer.feedback if text]
     if answer.spread is not None:
@@ -80,7 +82,7 @@ def _details(answer: JudgeAnswer, threshold: float | None) -> str:
     return "\n".join(lines)
 
 
-def _approval(answer: JudgeAnswer, threshold: float | None) -> str:
+def _write_approval(answer: JudgeAnswer, threshold: float | None) -> str:
     if threshold is None:
         return ""
     word = "approved" if answer.overall_score >= threshold else "not approved"

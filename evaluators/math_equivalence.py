@@ -14,13 +14,13 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from poor_bench.extraction.answer_number import extract_number
-from poor_bench.extraction.expression import extract_expression, safe_expression
+from poor_bench.extraction.expression import extract_expression, make_safe_expression
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.number import Number, parse_number
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _SOURCE = """
 import sympy
@@ -62,7 +62,7 @@ class Parameters(BaseModel):
     @model_validator(mode="after")
     def _can_be_compared(self) -> Self:
         if parse_number(self.expected) is None:
-            if safe_expression(self.expected) is None:
+            if make_safe_expression(self.expected) is None:
                 raise ValueError(f"{self.expected!r:.80} cannot be read as an expression")
             if find_spec("sympy") is None:
                 raise ValueError(_HINT)
@@ -77,22 +77,22 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     if number is not None:
         extracted_number = extract_number(answer)
         if extracted_number is not None and _is_right(extracted_number.value, number):
-            return _verdict(wanted, extracted_number, f"{extracted_number.value.value:f}", "")
+            return _build_verdict(wanted, extracted_number, f"{extracted_number.value.value:f}", "")
     extracted = extract_expression(answer)
     if extracted is None:
         return Verdict(0.0, "found no expression", found=Found.MISSING, expected=wanted.expected)
-    expected = safe_expression(wanted.expected) or wanted.expected
-    problem = _difference(extracted.value, expected, wanted)
-    return _verdict(wanted, extracted, extracted.value, problem)
+    expected = make_safe_expression(wanted.expected) or wanted.expected
+    problem = _find_difference(extracted.value, expected, wanted)
+    return _build_verdict(wanted, extracted, extracted.value, problem)
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.EXPRESSION
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the right expression."""
+    """Give the right expression."""
     return Parameters.model_validate(parameters).expected
 
 
@@ -100,8 +100,8 @@ def _is_right(got: Number, expected: Number) -> bool:
     return not set(got.readings).isdisjoint(expected.readings)
 
 
-def _difference(got: str, expected: str, wanted: Parameters) -> str:
-    """Return why two safe expressions are not the same; empty where they are."""
+def _find_difference(got: str, expected: str, wanted: Parameters) -> str:
+    """Explain why two safe expressions are not the same; empty where they are."""
     if got == expected:
         return ""
     if find_spec("sympy") is None:
@@ -122,8 +122,10 @@ def _difference(got: str, expected: str, wanted: Parameters) -> str:
     return f"equivalence could not be shown ({case.end})"
 
 
-def _verdict(wanted: Parameters, extracted: Extracted[Any], got: str, problem: str) -> Verdict:
-    return under_format_rule(
+def _build_verdict(
+    wanted: Parameters, extracted: Extracted[Any], got: str, problem: str
+) -> Verdict:
+    return apply_format_rule(
         0.0 if problem else 1.0,
         f"{problem or 'equivalent'}: expected {wanted.expected:.200}, got {got:.200}",
         broken=extracted.found.wrapping,

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.answer_number import (
     KEY,
-    answer_member,
     extract_number,
+    find_answer_member,
     holds_key,
     holds_objects,
 )
@@ -25,13 +25,13 @@ from poor_bench.extraction.found import Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.number import (
     Number,
-    number_from_json,
+    read_json_number,
     round_number,
 )
 from poor_bench.extraction.parameter_types import ExactNumber, Locale, has_decimal_comma
 from poor_bench.extraction.thinking import split_thinking, without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _UNMISTAKABLE = {Found.BARE, Found.FENCED, Found.BOXED, Found.ANNOUNCED, Found.STATED}
 
@@ -67,7 +67,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     """Score 1.0 if the numbers agree, else 0.0."""
     wanted = Parameters.model_validate(parameters)
     split = split_thinking(response)
-    read = _json_answer if wanted.expected_format == "json" else _number_answer
+    read = _read_json_answer if wanted.expected_format == "json" else _read_number_answer
     answer = read(without_thinking(response), has_decimal_comma(wanted.locale))
     expected = round_number(wanted.expected_answer, wanted.precision)
     if answer is None:
@@ -79,7 +79,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         )
     got, is_right = _compare(answer.number, expected, wanted.precision)
     thinking = " (after thinking)" if split.thinking else ""
-    return under_format_rule(
+    return apply_format_rule(
         1.0 if is_right else 0.0,
         f"{'correct' if is_right else 'incorrect'}: expected {expected:f}, got {got}{thinking}",
         broken=answer.broken,
@@ -92,13 +92,13 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     is_json = Parameters.model_validate(parameters).expected_format == "json"
     return AnswerFormat.JSON_OBJECT if is_json else AnswerFormat.NUMBER
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return a right answer in the right format."""
+    """Write a right answer in the right format."""
     wanted = Parameters.model_validate(parameters)
     number = f"{wanted.expected_answer:f}"
     return f'{{"{KEY}": {number}}}' if wanted.expected_format == "json" else number
@@ -113,11 +113,11 @@ def _compare(number: Number | None, expected: Decimal, precision: int) -> tuple[
     return f"{got:f}", got == expected
 
 
-def _json_answer(text: str, decimal_comma: bool) -> _Answer | None:
+def _read_json_answer(text: str, decimal_comma: bool) -> _Answer | None:
     extracted = extract_json(text, holds_key, exact=True) or extract_json(
         text, holds_objects, exact=True
     )
-    member = answer_member(extracted.value) if extracted else None
+    member = find_answer_member(extracted.value) if extracted else None
     if extracted is None or member is None:
         return _find_announced(text, decimal_comma)
     broken = (
@@ -126,7 +126,7 @@ def _json_answer(text: str, decimal_comma: bool) -> _Answer | None:
         or ("within another value" if KEY not in _read_members(extracted.value) else "")
         or ("the number is a text" if isinstance(member.value, str) else "")
     )
-    number = number_from_json(member.value, decimal_comma=decimal_comma)
+    number = read_json_number(member.value, decimal_comma=decimal_comma)
     return _Answer(number, extracted.found, extracted.text, broken)
 
 
@@ -135,14 +135,14 @@ def _read_members(value: Any) -> dict[str, Any]:
 
 
 def _find_announced(text: str, decimal_comma: bool) -> _Answer | None:
-    """Return a number that is clearly the answer, though no JSON holds it."""
+    """Find a number that is clearly the answer, though no JSON holds it."""
     extracted = extract_number(text, decimal_comma=decimal_comma)
     if extracted is None or extracted.found not in _UNMISTAKABLE:
         return None
     return _Answer(extracted.value, extracted.found, extracted.text, "no JSON object")
 
 
-def _number_answer(text: str, decimal_comma: bool) -> _Answer | None:
+def _read_number_answer(text: str, decimal_comma: bool) -> _Answer | None:
     extracted = extract_number(text, decimal_comma=decimal_comma)
     if extracted is None:
         return None

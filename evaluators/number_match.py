@@ -17,7 +17,7 @@ from poor_bench.extraction.found import Found
 from poor_bench.extraction.parameter_types import ExactNumber, Locale, has_decimal_comma
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 
 class Parameters(BaseModel):
@@ -54,7 +54,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     near = [value for value in number.readings if abs(value - wanted.expected) <= tolerance]
     got = f"{(near or number.readings)[0]:f}"
     within = f" (tolerance {tolerance:f})" if tolerance else ""
-    return under_format_rule(
+    return apply_format_rule(
         1.0 if near else 0.0,
         f"{'correct' if near else 'incorrect'}: expected {expected}, got {got}{within}",
         broken=extracted.found.wrapping,
@@ -67,10 +67,10 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.NUMBER
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the right number."""
+    """Give the right number."""
     return f"{Parameters.model_validate(parameters).expected:f}"

@@ -19,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from poor_bench.extraction.code import (
     defines,
+    explain_unusable_function,
     extract_code,
     extract_code_blocks,
-    last_function,
-    why_no_plain_function,
+    find_last_function,
 )
 from poor_bench.sandbox import (
     CaseEnd,
@@ -128,7 +128,7 @@ class Parameters(BaseModel):
         if source is not None:
             if not defines(source, _CHECK):
                 raise ValueError(f"does not define `{_CHECK}(candidate)`")
-            if reason := why_no_plain_function(source, _CHECK):
+            if reason := explain_unusable_function(source, _CHECK):
                 raise ValueError(f"`{_CHECK}(candidate)` {reason}")
         return source
 
@@ -182,7 +182,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         )
     program = Program(
         source=code.value,
-        function=wanted.function_name or last_function(code.value),
+        function=wanted.function_name or find_last_function(code.value),
         setup=wanted.setup_code,
         limits=wanted.limits,
     )
@@ -202,7 +202,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.CODE
 
 

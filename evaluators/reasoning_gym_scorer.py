@@ -15,13 +15,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from poor_bench.extraction.expression import safe_expression
+from poor_bench.extraction.expression import make_safe_expression
 from poor_bench.extraction.fences import find_fenced_blocks
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.sandbox import CaseEnd, Limits, LoadEnd, Program, run_cases
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat, apply_format_rule
 
 _SOURCE = """
 from reasoning_gym.factory import create_dataset
@@ -70,11 +70,11 @@ class Parameters(BaseModel):
 
 
 def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
-    """Return the score that the library gives, from 0.0 to 1.0."""
+    """Compute the score that the library gives, from 0.0 to 1.0."""
     wanted = Parameters.model_validate(parameters)
-    answer, found = _answer_in(without_thinking(response))
+    answer, found = _find_answer(without_thinking(response))
     score, details = _score_answer(answer, wanted)
-    return under_format_rule(
+    return apply_format_rule(
         score,
         details,
         broken=found.wrapping,
@@ -87,16 +87,16 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the right answer that is known."""
+    """Give the right answer that is known."""
     return Parameters.model_validate(parameters).example
 
 
-def _answer_in(text: str) -> tuple[str, Found]:
+def _find_answer(text: str) -> tuple[str, Found]:
     blocks = find_fenced_blocks(text)
     if len(blocks) == 1:
         return blocks[0].body.strip(), Found.FENCED
@@ -106,11 +106,11 @@ def _answer_in(text: str) -> tuple[str, Found]:
 def _score_answer(answer: str, wanted: Parameters) -> tuple[float, str]:
     if answer == wanted.example:
         return 1.0, "the known right answer"
-    readable = _readable(answer, wanted.family)
+    readable = _prepare_answer(answer, wanted.family)
     if readable is None:
         return 0.0, f"not in the notation of such answers: {answer!r:.200}"
     given = wanted.metadata.get("numbers", [])
-    if wanted.family in _GIVEN_NUMBERS and _integers(readable) != sorted(map(str, given)):
+    if wanted.family in _GIVEN_NUMBERS and _list_integers(readable) != sorted(map(str, given)):
         return 0.0, f"does not use the numbers {given!r:.100}: {answer!r:.200}"
     limits = Limits(
         case_s=wanted.timeout_s,
@@ -132,14 +132,14 @@ def _score_answer(answer: str, wanted: Parameters) -> tuple[float, str]:
     return 0.0, f"the rules of {wanted.family} cannot read {answer!r:.200}: {reason:.200}"
 
 
-def _integers(text: str) -> list[str]:
+def _list_integers(text: str) -> list[str]:
     return sorted(re.findall(r"\d+", text))
 
 
-def _readable(answer: str, family: str) -> str | None:
-    """Return the answer as the library may see it; None where it may not."""
+def _prepare_answer(answer: str, family: str) -> str | None:
+    """Prepare the answer as the library may see it; None where it may not."""
     if family in _EXPRESSIONS:
-        return safe_expression(answer)
+        return make_safe_expression(answer)
     if family in _BOARDS and not _BOARD.fullmatch(answer):
         return None
     return answer

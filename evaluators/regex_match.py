@@ -67,7 +67,7 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
         if wanted.must == "occur":
             problem = "the pattern does not occur"
     else:
-        problem = _difference(match, wanted)
+        problem = _explain_difference(match, wanted)
     return Verdict(
         0.0 if problem else 1.0,
         problem or "the requirement on the pattern is met",
@@ -78,11 +78,11 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 
-def _difference(match: regex.Match[str], wanted: Parameters) -> str:
+def _explain_difference(match: regex.Match[str], wanted: Parameters) -> str:
     if wanted.expected is None:
         return ""
     got = match[wanted.group] or ""
@@ -92,7 +92,7 @@ def _difference(match: regex.Match[str], wanted: Parameters) -> str:
 
 
 def _search(wanted: Parameters, answer: str) -> regex.Match[str] | None:
-    """Return the last match, or the one of the whole answer.
+    """Find the last match, or the one of the whole answer.
 
     Raises:
         TimeoutError: If it takes longer than allowed.

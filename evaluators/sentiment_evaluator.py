@@ -15,13 +15,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.extraction.label import is_labelled, sole_label
+from poor_bench.extraction.label import find_sole_label, is_labelled
 from poor_bench.extraction.list_value import extract_list
 from poor_bench.extraction.normalise import fold_answer
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.messages import write_count
 from poor_bench.scoring import Verdict
-from poor_bench.scoring.verdict import AnswerFormat, under_format_rule
+from poor_bench.scoring.verdict import AnswerFormat, apply_format_rule
 
 _KEYS = ("sentiment", "label")
 _USUAL_SENTIMENTS = frozenset({"positive", "negative", "neutral"})
@@ -57,10 +57,10 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
     is_json = extracted.text.startswith("[")
     got = [_read_sentiment(item, known, is_json=is_json) for item in extracted.value]
     score, details = _compare(expected, got)
-    return under_format_rule(
+    return apply_format_rule(
         score,
         details,
-        broken=extracted.found.wrapping or _broken_list(extracted.value, is_json=is_json),
+        broken=extracted.found.wrapping or _explain_broken_list(extracted.value, is_json=is_json),
         strict=wanted.strict,
         found=extracted.found,
         extracted=extracted.text,
@@ -70,12 +70,12 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.JSON_LIST
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return a right answer in the right format."""
+    """Write a right answer in the right format."""
     return json.dumps(Parameters.model_validate(parameters).expected_sentiments)
 
 
@@ -86,7 +86,7 @@ def _extract(text: str, known: frozenset[str], *, n_expected: int) -> Extracted[
         accepts_item=lambda item: fold_answer(item) in known or is_labelled(item, known),
     )
     if extracted is None and n_expected == 1 and len(text) <= _MAX_SHORT_TEXT:
-        sole = sole_label(text, known)
+        sole = find_sole_label(text, known)
         return Extracted([sole], Found.IN_PROSE, text.strip()) if sole else None
     return extracted
 
@@ -96,25 +96,25 @@ def _is_list_of_sentiments(value: list[Any]) -> bool:
 
 
 def _read_sentiment(item: Any, known: frozenset[str], *, is_json: bool) -> str:
-    """Return the sentiment that an item gives, folded; empty where it gives none."""
+    """Find the sentiment that an item gives, folded; empty where it gives none."""
     if isinstance(item, dict):
-        item = _sentiment_in(item)
+        item = _find_sentiment(item)
     if not isinstance(item, str):
         return ""
     sentiment = fold_answer(item)
     if is_json or sentiment in known:
         return sentiment
-    return sole_label(item, known) or sentiment
+    return find_sole_label(item, known) or sentiment
 
 
-def _sentiment_in(item: dict[str, Any]) -> Any:
+def _find_sentiment(item: dict[str, Any]) -> Any:
     for key in _KEYS:
         if key in item:
             return item[key]
     return next(iter(item.values())) if len(item) == 1 else None
 
 
-def _broken_list(items: Sequence[Any], *, is_json: bool) -> str:
+def _explain_broken_list(items: Sequence[Any], *, is_json: bool) -> str:
     if not is_json:
         return "not a JSON list"
     return "" if all(isinstance(item, str) for item in items) else "items are not texts"

@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.normalise import fold_text
 from poor_bench.extraction.parameter_types import OneOrMoreTexts
-from poor_bench.extraction.text_overlap import chrf, edit_ratio, rouge_l
+from poor_bench.extraction.text_overlap import compute_chrf, compute_edit_ratio, compute_rouge_l
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring import Verdict
 from poor_bench.scoring.verdict import MAX_SHOWN, AnswerFormat
 
-_METRICS = {"rouge_l": rouge_l, "chrf": chrf, "edit": edit_ratio}
+_METRICS = {"rouge_l": compute_rouge_l, "chrf": compute_chrf, "edit": compute_edit_ratio}
 
 
 class Parameters(BaseModel):
@@ -67,10 +67,10 @@ def evaluate(response: str, parameters: Mapping[str, Any]) -> Verdict:
 
 
 def wants(_parameters: Mapping[str, Any]) -> AnswerFormat:
-    """Return the format that the prompt should ask for."""
+    """Describe the format that the prompt should ask for."""
     return AnswerFormat.TEXT
 
 
 def reference(parameters: Mapping[str, Any]) -> str:
-    """Return the first reference text."""
+    """Give the first reference text."""
     return Parameters.model_validate(parameters).expected[0]

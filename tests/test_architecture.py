@@ -52,3 +52,13 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     graph = grimp.build_graph("poor_bench", cache_dir=None)
     imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the circle
+
+
+def test_no_docstring_begins_with_return() -> None:
+    sources = [
+        path for part in ("poor_bench", "evaluators") for path in (ROOT / part).rglob("*.py")
+    ]
+    begun = re.compile(r'^\s*r?"""Returns? ', re.MULTILINE)
+    found = [path.name for path in sources if begun.search(path.read_text(encoding="utf-8"))]
+    assert sources
+    assert not found

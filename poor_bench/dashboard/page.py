@@ -65,7 +65,7 @@ class Page:
     sketch: Callable[[Services, Any], Component | None] | None = None
     """Builds plain elements of what the page shows first; the document has them."""
     parts: Callable[[], Sequence[Component]] = tuple
-    """Returns one of each component with an id that callbacks put into the page later."""
+    """Build one of each component with an id that callbacks put into the page later."""
     first: Sequence[str] = ()
     """Elements whose content comes with the page: of each callback that is quick, the first."""
     register: Callable[[Dash, Services], None]

@@ -19,7 +19,7 @@ passed over, and so are lists that a response begins with. An offer of more help
 states the answer only if its name says so (`Total: 9`).
 
 After a correction ("Wait, ...", "No, ...") what follows comes first, if the rules 3 and 4 fit
-there. Numbers that are parts of something else, or denied, never count: see `meant_numbers`. A
+there. Numbers that are parts of something else, or denied, never count: see `find_meant_numbers`. A
 refusal that mentions a number has no answer.
 """
 
@@ -31,24 +31,24 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, find_last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.label import ANNOUNCING
-from poor_bench.extraction.normalise import without_offer
+from poor_bench.extraction.normalise import drop_offer
 from poor_bench.extraction.number import (
     Number,
     NumberInText,
-    first_number_in,
-    last_number_in,
-    meant_numbers,
-    number_from_json,
-    numbers_in,
+    find_first_number,
+    find_last_number,
+    find_meant_numbers,
+    find_numbers,
+    find_sole_number,
     parse_number,
-    sole_number,
-    with_decimal_point,
+    read_json_number,
+    write_decimal_point,
 )
-from poor_bench.extraction.plain_math import plain_math, read_number_words, read_sole_word
+from poor_bench.extraction.plain_math import read_number_words, read_sole_word, write_plain_math
 from poor_bench.extraction.refusal import is_refusal
 
 KEY = "answer"
@@ -67,32 +67,32 @@ class Member(NamedTuple):
     value: Any
 
 
-def answer_member(value: Any) -> Member | None:
-    """Return the member that holds the answer; None where several may, or none does.
+def find_answer_member(value: Any) -> Member | None:
+    """Find the member that holds the answer; None where several may, or none does.
 
     Example:
-        >>> answer_member({"steps": 3, "final_answer": 18})
+        >>> find_answer_member({"steps": 3, "final_answer": 18})
         Member(key='final_answer', value=18)
-        >>> answer_member({"a": 5, "b": 4}) is None
+        >>> find_answer_member({"a": 5, "b": 4}) is None
         True
     """
-    members = list(_members(value))
+    members = list(_list_members(value))
     named = [member for member in members if member.key == KEY]
     named = named or [member for member in members if _is_key(member.key)]
     if named:
         return named[-1] if all(member.value == named[-1].value for member in named) else None
-    worded = [member for member in members if KEY in _words(member.key)]
-    return _sole(worded) if worded else _sole_number(members)
+    worded = [member for member in members if KEY in _list_words(member.key)]
+    return _find_sole(worded) if worded else _find_sole_number(members)
 
 
 def is_ambiguous(value: Any) -> bool:
     """True if a JSON value holds several numbers and does not say which one is meant."""
-    return answer_member(value) is None and len(_numbers(list(_members(value)))) > 1
+    return find_answer_member(value) is None and len(_list_numbers(list(_list_members(value)))) > 1
 
 
 def holds_key(value: Any) -> bool:
     """True if a JSON value has a member `answer`, in any case and at any depth."""
-    return any(_is_key(member.key) for member in _members(value))
+    return any(_is_key(member.key) for member in _list_members(value))
 
 
 def holds_objects(value: Any) -> bool:
@@ -101,8 +101,8 @@ def holds_objects(value: Any) -> bool:
     return any(isinstance(item, dict) and item for item in items)
 
 
-def without_ambiguous_objects(text: str) -> str:
-    """Return `text` with blanks in place of JSON whose numbers cannot be the answer.
+def blank_ambiguous_objects(text: str) -> str:
+    """Put blanks in place of JSON whose numbers cannot be the answer.
 
     A list counts only where the text begins with it: `[5, 4]` within prose may be anything.
     """
@@ -122,7 +122,7 @@ def _may_hide(value: Any, text: str) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and begins_with_list)
 
 
-def _members(value: Any, key: str = "", depth: int = 0) -> Iterator[Member]:
+def _list_members(value: Any, key: str = "", depth: int = 0) -> Iterator[Member]:
     """Yield the members of all objects in a value, and the items of its lists without a key."""
     if depth > _MAX_DEPTH:
         return
@@ -131,10 +131,10 @@ def _members(value: Any, key: str = "", depth: int = 0) -> Iterator[Member]:
             if _is_key(name) or not isinstance(inner, dict | list):
                 yield Member(name, inner)
             else:
-                yield from _members(inner, name, depth + 1)
+                yield from _list_members(inner, name, depth + 1)
     elif isinstance(value, list):
         for inner in value:
-            yield from _members(inner, key, depth + 1)
+            yield from _list_members(inner, key, depth + 1)
     elif depth:
         yield Member(key, value)
 
@@ -143,24 +143,24 @@ def _is_key(key: str) -> bool:
     return key.strip().casefold() == KEY
 
 
-def _words(key: str) -> list[str]:
+def _list_words(key: str) -> list[str]:
     return [word.casefold() for word in _WORDS.findall(key[:_LONGEST_KEY])]
 
 
-def _sole(members: list[Member]) -> Member | None:
+def _find_sole(members: list[Member]) -> Member | None:
     return members[0] if len(members) == 1 else None
 
 
-def _sole_number(members: list[Member]) -> Member | None:
-    """Return the only member, or else the only one with a number that is not a text."""
+def _find_sole_number(members: list[Member]) -> Member | None:
+    """Find the only member, or else the only one with a number that is not a text."""
     if len(members) == 1:
         return members[0]
-    plain = [member for member in _numbers(members) if not isinstance(member.value, str)]
-    return _sole(plain or _numbers(members))
+    plain = [member for member in _list_numbers(members) if not isinstance(member.value, str)]
+    return _find_sole(plain or _list_numbers(members))
 
 
-def _numbers(members: list[Member]) -> list[Member]:
-    return [member for member in members if number_from_json(member.value) is not None]
+def _list_numbers(members: list[Member]) -> list[Member]:
+    return [member for member in members if read_json_number(member.value) is not None]
 
 
 _ANNOUNCEMENT = re.compile(
@@ -200,7 +200,7 @@ _MAX_BEFORE_CONCLUSION = 60
 
 
 def extract_number(text: str, *, decimal_comma: bool = False) -> Extracted[Number] | None:
-    """Return the number that `text` gives as its answer, or None.
+    """Find the number that `text` gives as its answer, or None.
 
     Args:
         text: An answer, without thinking.
@@ -213,45 +213,45 @@ def extract_number(text: str, *, decimal_comma: bool = False) -> Extracted[Numbe
         Decimal('18.00')
     """
     if decimal_comma and not _is_json(text):
-        text = with_decimal_point(text)
-    text = without_offer(text)
-    extracted = _read_fenced(text) or _whole(text, Found.BARE) or _read_boxed(text)
-    if extracted is not None or _DIGIT.search(last_boxed(text) or ""):
+        text = write_decimal_point(text)
+    text = drop_offer(text)
+    extracted = _read_fenced(text) or _read_whole(text, Found.BARE) or _read_boxed(text)
+    if extracted is not None or _DIGIT.search(find_last_boxed(text) or ""):
         return extracted
-    if of_object := _object(text, decimal_comma=decimal_comma):
+    if of_object := _read_object(text, decimal_comma=decimal_comma):
         return of_object
     if is_refusal(text):
         return None
-    text = without_ambiguous_objects(text)
+    text = blank_ambiguous_objects(text)
     return (
         _read_corrected(text)
         or _read_announced(text)
         or _read_announced_afterwards(text)
-        or _first_line(text)
+        or _read_first_line(text)
         or _read_concluded(text)
-        or _last(text)
-        or _worded(text)
+        or _find_last(text)
+        or _read_worded(text)
     )
 
 
-def _whole(text: str, found: Found) -> Extracted[Number] | None:
+def _read_whole(text: str, found: Found) -> Extracted[Number] | None:
     number = parse_number(text)
     return Extracted(number, found, text.strip()) if number else None
 
 
 def _read_fenced(text: str) -> Extracted[Number] | None:
     for block in reversed(find_fenced_blocks(text)):
-        extracted = _whole(block.body, Found.FENCED)
+        extracted = _read_whole(block.body, Found.FENCED)
         if extracted:
             return extracted
     return None
 
 
 def _read_boxed(text: str) -> Extracted[Number] | None:
-    content = last_boxed(text)
+    content = find_last_boxed(text)
     if content is None:
         return None
-    number = parse_number(content) or sole_number(content.rpartition("=")[2])
+    number = parse_number(content) or find_sole_number(content.rpartition("=")[2])
     return Extracted(number, Found.BOXED, content) if number else None
 
 
@@ -260,20 +260,20 @@ def _is_json(text: str) -> bool:
     return extracted is not None and extracted.found in {Found.BARE, Found.FENCED}
 
 
-def _object(text: str, *, decimal_comma: bool) -> Extracted[Number] | None:
-    """Return the number of a response that is nothing but a JSON object."""
+def _read_object(text: str, *, decimal_comma: bool) -> Extracted[Number] | None:
+    """Read the number of a response that is nothing but a JSON object."""
     extracted = extract_json(text, holds_objects, lenient=False, exact=True)
     if extracted is None or extracted.found not in {Found.BARE, Found.FENCED}:
         return None
-    member = answer_member(extracted.value)
-    number = number_from_json(member.value, decimal_comma=decimal_comma) if member else None
+    member = find_answer_member(extracted.value)
+    number = read_json_number(member.value, decimal_comma=decimal_comma) if member else None
     return Extracted(number, Found.ANNOUNCED, extracted.text) if number else None
 
 
 def _read_corrected(text: str) -> Extracted[Number] | None:
     for correction in deque(_CORRECTION.finditer(text), maxlen=1):
         rest = text[correction.end() :]
-        return _read_announced(rest) or _whole(rest, Found.STATED) or _read_concluded(rest)
+        return _read_announced(rest) or _read_whole(rest, Found.STATED) or _read_concluded(rest)
     return None
 
 
@@ -281,18 +281,18 @@ def _read_announced(text: str) -> Extracted[Number] | None:
     announcements = list(_ANNOUNCEMENT.finditer(text))
     for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
         rest = text[announcement.end() : announcement.end() + _MAX_LINE].lstrip()
-        extracted = _first_after(rest.partition("\n")[0])
+        extracted = _find_first_after(rest.partition("\n")[0])
         if extracted:
             return extracted
     return None
 
 
-def _first_after(line: str) -> Extracted[Number] | None:
-    """Return the number at the beginning of an announced line, or of its last right-hand side."""
+def _find_first_after(line: str) -> Extracted[Number] | None:
+    """Read the number at the beginning of an announced line, or of its last right-hand side."""
     sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
     for piece in (sentence.rpartition("=")[2], sentence):
-        plain = plain_math(piece)
-        first = first_number_in(plain)
+        plain = write_plain_math(piece)
+        first = find_first_number(plain)
         if first and first.start <= _MAX_GAP:
             return _extract(first, plain, Found.ANNOUNCED)
         if not _DIGIT.search(piece) and (value := read_number_words(piece)) is not None:
@@ -304,17 +304,17 @@ def _read_announced_afterwards(text: str) -> Extracted[Number] | None:
     announcements = list(_ANNOUNCEMENT_AFTERWARDS.finditer(text))
     for announcement in reversed(announcements[-_MAX_ANNOUNCEMENTS:]):
         before = text[max(0, announcement.start() - _MAX_LINE) : announcement.start()]
-        plain = plain_math(before)
-        last = last_number_in(plain)
+        plain = write_plain_math(before)
+        last = find_last_number(plain)
         if last and len(plain) - last.end <= _MAX_GAP:
             return _extract(last, plain, Found.ANNOUNCED)
     return None
 
 
-def _first_line(text: str) -> Extracted[Number] | None:
+def _read_first_line(text: str) -> Extracted[Number] | None:
     line = text.lstrip().partition("\n")[0].rstrip()
     is_list_item = line.endswith((".", ")", ":")) or line.startswith("- ")
-    return None if is_list_item else _whole(line, Found.STATED)
+    return None if is_list_item else _read_whole(line, Found.STATED)
 
 
 def _read_concluded(text: str) -> Extracted[Number] | None:
@@ -322,8 +322,8 @@ def _read_concluded(text: str) -> Extracted[Number] | None:
         return None
     last_line = text.rstrip().rpartition("\n")[2][-_MAX_LINE:]
     sentences = _SENTENCE_END.split(_EMPHASIS.sub("", last_line))
-    plain = plain_math(next((piece for piece in reversed(sentences) if piece.strip()), ""))
-    conclusions = list(_conclusions(plain))
+    plain = write_plain_math(next((piece for piece in reversed(sentences) if piece.strip()), ""))
+    conclusions = list(_list_conclusions(plain))
     return _extract(conclusions[-1], plain, Found.STATED) if conclusions else None
 
 
@@ -334,21 +334,21 @@ def _is_mapping(text: str) -> bool:
     return len(lines) == len(named) > 1 and not _NAME_OF_ANSWER.search(named[-1]["name"])
 
 
-def _conclusions(sentence: str) -> Iterator[NumberInText]:
-    for candidate in meant_numbers(sentence, list(numbers_in(sentence))):
+def _list_conclusions(sentence: str) -> Iterator[NumberInText]:
+    for candidate in find_meant_numbers(sentence, list(find_numbers(sentence))):
         before = sentence[max(0, candidate.start - _MAX_BEFORE_CONCLUSION) : candidate.start]
         goes_on = _AFTER_NO_CONCLUSION.match(sentence, candidate.end)
         if _BEFORE_CONCLUSION.search(before) and not goes_on:
             yield candidate
 
 
-def _last(text: str) -> Extracted[Number] | None:
-    plain = plain_math(text)
-    last = last_number_in(plain)
+def _find_last(text: str) -> Extracted[Number] | None:
+    plain = write_plain_math(text)
+    last = find_last_number(plain)
     return _extract(last, plain, Found.IN_PROSE) if last else None
 
 
-def _worded(text: str) -> Extracted[Number] | None:
+def _read_worded(text: str) -> Extracted[Number] | None:
     """Read a text without digits: "seven", or "There are seven days"."""
     if _DIGIT.search(text):
         return None

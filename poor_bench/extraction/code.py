@@ -29,37 +29,37 @@ def defines(code: str, function_name: str) -> bool:
     return re.search(pattern, code, re.MULTILINE) is not None
 
 
-def last_function(code: str) -> str | None:
-    """Return the last public function that a module defines, but for its `main` and own tests."""
-    tree = _tree(code)
+def find_last_function(code: str) -> str | None:
+    """Find the last public function that a module defines, but for its `main` and own tests."""
+    tree = _parse_tree(code)
     names = [
         name
         for statement in tree.body
-        for name in _functions_bound_by(statement)
+        for name in _list_bound_functions(statement)
         if not name.startswith(("_", "test_")) and name not in {"main", "test"}
     ]
     return names[-1] if names else None
 
 
-def _functions_bound_by(statement: ast.stmt) -> Iterator[str]:
+def _list_bound_functions(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         yield statement.name
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
         yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
     elif isinstance(statement, ast.AnnAssign) and isinstance(statement.value, ast.Lambda):
-        yield from _bound_by(statement.target)
+        yield from _list_bound(statement.target)
 
 
-def why_no_plain_function(code: str, name: str) -> str:
-    """Return why calling the function with one argument would run nothing; empty where it would.
+def explain_unusable_function(code: str, name: str) -> str:
+    """Explain why calling the function with one argument would run nothing; empty where it would.
 
     Only functions that `code` defines by `def` are looked at.
     """
-    for node in _tree(code).body:
+    for node in _parse_tree(code).body:
         if isinstance(node, ast.AsyncFunctionDef) and node.name == name:
             return "must not be async"
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _own_nodes(node)):
+            if any(isinstance(part, ast.Yield | ast.YieldFrom) for part in _walk_own_nodes(node)):
                 return "must not be a generator"
             if not _takes_one_argument(node.args):
                 return "must take one argument"
@@ -72,27 +72,27 @@ def _takes_one_argument(arguments: ast.arguments) -> bool:
     return n_required <= 1 <= n_positional or (n_required <= 1 and arguments.vararg is not None)
 
 
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+def _walk_own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """Yield what a function consists of, without functions within it."""
     for node in ast.iter_child_nodes(function):
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from _own_nodes(node)
+            yield from _walk_own_nodes(node)
 
 
-def with_needed(code: str, parts: Sequence[str], function_name: str | None = None) -> str:
-    """Return code together with those other parts that define what it needs, all in order.
+def add_needed(code: str, parts: Sequence[str], function_name: str | None = None) -> str:
+    """Put code together with those other parts that define what it needs, all in order.
 
     Args:
         code: One of the parts.
         parts: All parts of a response.
         function_name: What only `code` may define.
     """
-    missing = _names(code).needed
+    missing = _collect_names(code).needed
     if not missing:
         return code
     others = {
-        part: _names(part)
+        part: _collect_names(part)
         for part in parts[:_MAX_PARTS]
         if not (function_name and defines(part, function_name))
     }
@@ -113,16 +113,18 @@ class _Names:
 
     def __init__(self, tree: ast.Module) -> None:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)}
-        self.needed = used - _KNOWN - {name for node in ast.walk(tree) for name in _bound_by(node)}
-        self.bound_outside = {name for node in tree.body for name in _bound_by_statement(node)}
+        self.needed = (
+            used - _KNOWN - {name for node in ast.walk(tree) for name in _list_bound(node)}
+        )
+        self.bound_outside = {name for node in tree.body for name in _list_bound_by_statement(node)}
 
 
-def _names(code: str) -> _Names:
-    return _Names(_tree(code))
+def _collect_names(code: str) -> _Names:
+    return _Names(_parse_tree(code))
 
 
-def _tree(code: str) -> ast.Module:
-    """Return the syntax tree; an empty one where the code cannot be read."""
+def _parse_tree(code: str) -> ast.Module:
+    """Parse code into its syntax tree; an empty one where the code cannot be read."""
     try:
         return ast.parse(code if len(code) <= _LONGEST_PARSED else "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -133,15 +135,15 @@ def _is_read(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
 
 
-def _bound_by_statement(statement: ast.stmt) -> Iterator[str]:
+def _list_bound_by_statement(statement: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement of a module binds in that module."""
-    yield from _bound_by(statement)
+    yield from _list_bound(statement)
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         for node in ast.walk(statement):
-            yield from _bound_by(node)
+            yield from _list_bound(node)
 
 
-def _bound_by(node: ast.AST) -> Iterator[str]:
+def _list_bound(node: ast.AST) -> Iterator[str]:
     """Yield the names that one node of a syntax tree binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
@@ -153,7 +155,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
         yield (node.asname or node.name).partition(".")[0]
     elif isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
-            yield from _bound_by(alias)
+            yield from _list_bound(alias)
     elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
         yield node.name
 
@@ -177,7 +179,7 @@ _LONGEST_ASSIGNED = 20_000
 
 
 def extract_code(text: str, function_name: str | None = None) -> Extracted[str] | None:
-    """Return the Python code of a response.
+    """Find the Python code of a response.
 
     Of several fenced blocks the largest that defines `function_name` is taken, else the largest
     that looks like Python, else the largest; of equal ones the last. Other blocks are taken as well
@@ -195,39 +197,39 @@ def extract_code(text: str, function_name: str | None = None) -> Extracted[str] 
     """
     answer = without_thinking(text, keep_invisible=True)
     blocks = [textwrap.dedent(block.body).strip("\n") for block in find_fenced_blocks(answer)]
-    fenced = _best_block([block for block in blocks if block.strip()], function_name)
+    fenced = _choose_block([block for block in blocks if block.strip()], function_name)
     if fenced is not None:
-        code = with_needed(fenced, blocks, function_name)
+        code = add_needed(fenced, blocks, function_name)
         return Extracted(code, Found.FENCED, code)
     answer = textwrap.dedent(answer)
-    unfenced = _from_assignment(answer, function_name) or _from_first_line(answer)
+    unfenced = _cut_before_assignment(answer, function_name) or _cut_before_first_line(answer)
     if not unfenced:
         return None
     is_bare = unfenced.strip() == answer.strip()
     return Extracted(unfenced, Found.BARE if is_bare else Found.IN_PROSE, unfenced)
 
 
-def _from_first_line(answer: str) -> str:
+def _cut_before_first_line(answer: str) -> str:
     start = _FIRST_LINE.search(answer)
-    return _without_prose_behind(answer[start.start() :].rstrip()) if start else ""
+    return _drop_prose_behind(answer[start.start() :].rstrip()) if start else ""
 
 
-def _from_assignment(answer: str, function_name: str | None) -> str:
-    """Return code from the first assignment that stands in one piece with a function, or is one."""
+def _cut_before_assignment(answer: str, function_name: str | None) -> str:
+    """Cut code before the first assignment that stands in one piece with a function, or is one."""
     first = _FIRST_LINE.search(answer)
     end = first.start() if first else len(answer)
     for assignment in islice(_ASSIGNMENT.finditer(answer, 0, end), _MOST_ASSIGNMENTS):
         piece = answer[assignment.start() : assignment.start() + _LONGEST_ASSIGNED].rstrip()
         if not (first or function_name or "lambda" in piece):
             return ""
-        code = _without_prose_behind(piece)
-        if _first_bad_line(code) is None and _is_wanted(code, function_name):
+        code = _drop_prose_behind(piece)
+        if _find_first_bad_line(code) is None and _is_wanted(code, function_name):
             return code
     return ""
 
 
 def _is_wanted(code: str, function_name: str | None) -> bool:
-    return defines(code, function_name) if function_name else last_function(code) is not None
+    return defines(code, function_name) if function_name else find_last_function(code) is not None
 
 
 def extract_code_blocks(text: str) -> list[str]:
@@ -254,20 +256,20 @@ def extract_code_blocks(text: str) -> list[str]:
     return [] if bare is None else [bare.value]
 
 
-def _best_block(blocks: list[str], function_name: str | None) -> str | None:
+def _choose_block(blocks: list[str], function_name: str | None) -> str | None:
     defining = [block for block in blocks if function_name and defines(block, function_name)]
     python = [block for block in blocks if _LOOKS_LIKE_CODE.search(block)]
     return max(reversed(defining or python or blocks), key=len, default=None)
 
 
-def _without_prose_behind(code: str) -> str:
+def _drop_prose_behind(code: str) -> str:
     """Cut code where it stops being Python, if what stands before is whole."""
     if len(code) > _LONGEST_PARSED:
         return code
     lines = code.split("\n")
     end = len(lines)
     for _ in range(_MOST_CUTS):
-        bad_line = _first_bad_line("\n".join(lines[:end]))
+        bad_line = _find_first_bad_line("\n".join(lines[:end]))
         if bad_line is None:
             return "\n".join(lines[:end]).rstrip()
         end = min(bad_line, end) - 1
@@ -276,8 +278,8 @@ def _without_prose_behind(code: str) -> str:
     return code
 
 
-def _first_bad_line(code: str) -> int | None:
-    """Return the number, from 1, of the line at which code stops being Python; None if it is."""
+def _find_first_bad_line(code: str) -> int | None:
+    """Find the number, from 1, of the line at which code stops being Python; None if it is."""
     try:
         ast.parse(code)
     except SyntaxError as error:

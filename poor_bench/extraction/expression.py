@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, find_last_boxed
 from poor_bench.extraction.found import Extracted, Found
-from poor_bench.extraction.plain_math import plain_math
+from poor_bench.extraction.plain_math import write_plain_math
 
 _MAX_LENGTH = 300
 _MAX_NESTED_BRACES = 12
@@ -76,51 +76,51 @@ _ANNOUNCED = re.compile(
 
 
 def extract_expression(text: str) -> Extracted[str] | None:
-    """Return the expression in `text`, in safe notation, or None.
+    """Find the expression in `text`, in safe notation, or None.
 
     Args:
         text: An answer, without thinking.
     """
-    for piece, found in _pieces(text):
-        expression = safe_expression(piece)
+    for piece, found in _list_pieces(text):
+        expression = make_safe_expression(piece)
         if expression is not None:
             return Extracted(expression, found, piece.strip())
     return None
 
 
-def safe_expression(text: str) -> str | None:
-    r"""Return an expression in safe notation; of an equation the right-hand side.
+def make_safe_expression(text: str) -> str | None:
+    r"""Write an expression in safe notation; of an equation the right-hand side.
 
     Example:
-        >>> safe_expression(r"y = \frac{2x}{\sqrt{3}}")
+        >>> make_safe_expression(r"y = \frac{2x}{\sqrt{3}}")
         '(2*x)/(sqrt(3))'
     """
     if len(text) > _MAX_LENGTH:
         return None
     text = text.strip().strip("$`*").rstrip(".,; ").removesuffix("$")
-    text = _without_braces(_EQUATION.sub("", text))
+    text = _resolve_braces(_EQUATION.sub("", text))
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
         text = text.translate(_SIGNS)
-    text = _MIXED.sub(r"(\1+\2/\3)", _THOUSANDS.sub("", plain_math(text)))
+    text = _MIXED.sub(r"(\1+\2/\3)", _THOUSANDS.sub("", write_plain_math(text)))
     text = _TRIGONOMETRIC_POWER.sub(r"\g<function>(\g<argument>)^\g<power>", text)
     if re.search(r"\d\s+\d", text) or not all(map(_is_known, _COMMAND.findall(text))):
         return None
     return _join_tokens(text.replace("{", "(").replace("}", ")").replace("\\", " "))
 
 
-def _pieces(text: str) -> Iterator[tuple[str, Found]]:
+def _list_pieces(text: str) -> Iterator[tuple[str, Found]]:
     blocks = find_fenced_blocks(text)
     if "\n" not in text.strip():
         yield text, Found.BARE
     for block in reversed(blocks):
         yield block.body, Found.FENCED
-    boxed = last_boxed(text)
+    boxed = find_last_boxed(text)
     if boxed is not None:
         yield boxed, Found.BOXED
     for match in reversed(list(_ANNOUNCED.finditer(text))[-3:]):
         yield match["rest"], Found.ANNOUNCED
-        yield _first_sentence(match["rest"]), Found.ANNOUNCED
+        yield _cut_first_sentence(match["rest"]), Found.ANNOUNCED
     for match in reversed(list(_INLINE.finditer(text))[-3:]):
         yield match[1] or match[2] or match[3], Found.IN_PROSE
     last_line = text.rstrip().rpartition("\n")[2]
@@ -128,24 +128,24 @@ def _pieces(text: str) -> Iterator[tuple[str, Found]]:
         yield last_line.rpartition("=")[2], Found.IN_PROSE
 
 
-def _first_sentence(text: str) -> str:
+def _cut_first_sentence(text: str) -> str:
     return re.split(r"[.;]\s|,? (?:because|since|as|where|which)\b", text, maxsplit=1)[0]
 
 
-def _without_braces(text: str) -> str:
-    """Return LaTeX with roots, powers and fractions resolved from the inside out."""
+def _resolve_braces(text: str) -> str:
+    """Resolve LaTeX's roots, powers and fractions from the inside out."""
     for _ in range(_MAX_NESTED_BRACES):
         if "{" not in text and "\\" not in text:
             break
-        resolved = _ROOT.sub(_plain_root, text)
-        resolved = plain_math(_POWER.sub(r"^(\g<exponent>)", resolved))
+        resolved = _ROOT.sub(_write_plain_root, text)
+        resolved = write_plain_math(_POWER.sub(r"^(\g<exponent>)", resolved))
         if resolved == text:
             break
         text = resolved
     return text
 
 
-def _plain_root(match: re.Match[str]) -> str:
+def _write_plain_root(match: re.Match[str]) -> str:
     radicand = match["of"] if match["digit"] is None else match["digit"]
     if match["degree"]:
         return f"(({radicand})^(1/{match['degree']}))"
@@ -153,7 +153,7 @@ def _plain_root(match: re.Match[str]) -> str:
 
 
 def _join_tokens(text: str) -> str | None:
-    """Return tokens with every operator written out, or None where one is not allowed."""
+    """Join tokens with every operator written out, or None where one is not allowed."""
     pieces: list[str] = []
     position = 0
     text = text.strip()
@@ -162,14 +162,14 @@ def _join_tokens(text: str) -> str | None:
         if token is None:
             return None
         position = token.end()
-        for piece in _names(token["name"]) if token["name"] else [token[0].strip()]:
-            pieces += _with_operator(pieces[-1:], piece)
+        for piece in _split_names(token["name"]) if token["name"] else [token[0].strip()]:
+            pieces += _add_operator(pieces[-1:], piece)
     expression = "".join(pieces)
     return expression if pieces and _is_well_formed(expression) else None
 
 
-def _with_operator(left: list[str], piece: str) -> list[str]:
-    """Return `piece` as it follows `left`: as the argument of a function, or multiplied by it."""
+def _add_operator(left: list[str], piece: str) -> list[str]:
+    """Write `piece` as it follows `left`: as the argument of a function, or multiplied by it."""
     if piece == "^":
         return ["**"]
     if left and left[0] in _FUNCTIONS and piece != "(":
@@ -181,8 +181,8 @@ def _is_known(command: str) -> bool:
     return _RENAMED.get(command, command) in _FUNCTIONS | _GREEK
 
 
-def _names(name: str) -> list[str]:
-    """Return a function or Greek letter as it is, and other words as a product of letters."""
+def _split_names(name: str) -> list[str]:
+    """Keep a function or Greek letter as it is, and other words as a product of letters."""
     name = _RENAMED.get(name, name)
     lower = name.lower()
     if lower in _FUNCTIONS or lower in _GREEK:

@@ -40,7 +40,7 @@ class FencedBlock:
 
 
 def find_fenced_blocks(text: str) -> list[FencedBlock]:
-    r"""Return the fenced blocks of `text`, in order; they never overlap.
+    r"""Find the fenced blocks of `text`, in order; they never overlap.
 
     Example:
         >>> [(block.label, block.body) for block in find_fenced_blocks("So:\n```json\n[1]\n```")]
@@ -74,7 +74,7 @@ class _FenceScan:
                 self._close(line)
 
     def finish(self) -> list[FencedBlock]:
-        """Return all blocks, once all lines were taken."""
+        """Give all blocks, once all lines were taken."""
         if self._deep_end is not None:
             self._close(self._deep_end)
         if self._opening is not None:
@@ -82,7 +82,7 @@ class _FenceScan:
         return self._blocks
 
     def _open(self, line: re.Match[str]) -> None:
-        one_line = _one_line_block(line)
+        one_line = _read_one_line_block(line)
         if one_line is not None:
             self._blocks.append(one_line)
         elif "`" not in line["info"] or line["fence"][0] == "~":
@@ -90,15 +90,18 @@ class _FenceScan:
 
     def _close(self, line: re.Match[str]) -> None:
         assert self._opening is not None
-        block = _block(self._text, self._opening, line.start(), line.end(), is_closed=True)
+        block = _make_block(self._text, self._opening, line.start(), line.end(), is_closed=True)
         self._blocks.append(block)
         self._opening = self._deep_end = None
 
     def _is_deep(self, line: re.Match[str]) -> bool:
-        return self._opening is not None and _depth(line) >= _depth(self._opening) + _DEEP
+        return (
+            self._opening is not None
+            and _measure_depth(line) >= _measure_depth(self._opening) + _DEEP
+        )
 
 
-def _depth(line: re.Match[str]) -> int:
+def _measure_depth(line: re.Match[str]) -> int:
     return len(line["indent"].expandtabs(_DEEP))
 
 
@@ -106,7 +109,7 @@ def _closes(line: re.Match[str], opening: re.Match[str]) -> bool:
     return line["fence"].startswith(opening["fence"]) and not line["info"].strip()
 
 
-def _block(
+def _make_block(
     text: str, opening: re.Match[str], body_end: int, end: int, *, is_closed: bool
 ) -> FencedBlock:
     label = _LABEL.search(opening["info"])
@@ -120,7 +123,7 @@ def _block(
 
 
 def _read_unclosed_block(text: str, opening: re.Match[str]) -> FencedBlock:
-    """Return the block up to a last line of fence characters, else up to the end.
+    """Read the block up to a last line of fence characters, else up to the end.
 
     A closing fence that is too short (six backticks closed by three) closes nothing by the rules,
     but is not part of the body either.
@@ -128,10 +131,10 @@ def _read_unclosed_block(text: str, opening: re.Match[str]) -> FencedBlock:
     body_end = len(text.rstrip().rstrip(opening["fence"][0]))
     if body_end <= opening.end() or text[body_end - 1] != "\n":
         body_end = len(text)
-    return _block(text, opening, body_end, len(text), is_closed=False)
+    return _make_block(text, opening, body_end, len(text), is_closed=False)
 
 
-def _one_line_block(line: re.Match[str]) -> FencedBlock | None:
+def _read_one_line_block(line: re.Match[str]) -> FencedBlock | None:
     inside = line["info"].rstrip()
     if not inside.endswith(line["fence"]):
         return None
@@ -151,7 +154,7 @@ _OPENING = "\\boxed{"
 _MAX_LENGTH = 1000
 
 
-def last_boxed(text: str) -> str | None:
+def find_last_boxed(text: str) -> str | None:
     r"""Find the content of the last `\boxed{}`, up to 1,000 characters; None without one."""
     start = text.rfind(_OPENING)
     if start < 0:

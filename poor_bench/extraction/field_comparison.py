@@ -1,8 +1,8 @@
 """Compare answers with what was expected: single values as people mean them, JSON field by field.
 
-`item_key` is lenient: numbers agree by value, texts but for case and punctuation. `compare_fields`
-is strict: values are equal where JSON says so: `18` and `18.0` are, `1` and `true` or `"1"` are
-not; text is equal whatever its Unicode form.
+`build_item_key` is lenient: numbers agree by value, texts but for case and punctuation.
+`compare_fields` is strict: values are equal where JSON says so: `18` and `18.0` are, `1` and `true`
+or `"1"` are not; text is equal whatever its Unicode form.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from poor_bench.extraction.normalise import fold_answer
-from poor_bench.extraction.number import number_from_json, parse_number
+from poor_bench.extraction.number import parse_number, read_json_number
 
 
-def item_key(item: Any) -> object:
+def build_item_key(item: Any) -> object:
     """Build a key that is equal for two items exactly if they mean the same.
 
     Numbers agree by value, however they are written (`18`, `18.0`, `"18"`); texts but for case,
     white space and punctuation around; true, false and null with themselves only, or as texts.
 
     Example:
-        >>> item_key("18.0") == item_key(18), item_key("Red.") == item_key("red")
-        (True, True)
+        >>> build_item_key("18.0") == build_item_key(18)
+        True
     """
-    number = parse_number(item) if isinstance(item, str) else number_from_json(item)
+    number = parse_number(item) if isinstance(item, str) else read_json_number(item)
     if number is not None:
         return number
     if isinstance(item, str):
@@ -33,9 +33,9 @@ def item_key(item: Any) -> object:
     if item is None or isinstance(item, bool):
         return {None: "null", True: "true", False: "false"}[item]
     if isinstance(item, list):
-        return tuple(item_key(part) for part in item)
+        return tuple(build_item_key(part) for part in item)
     if isinstance(item, dict):
-        return frozenset((fold_answer(key), item_key(value)) for key, value in item.items())
+        return frozenset((fold_answer(key), build_item_key(value)) for key, value in item.items())
     return str(item)
 
 
@@ -75,7 +75,7 @@ def compare_fields(expected: Any, got: Any, *, forbid_others: bool = False) -> F
     """
     compared = list(_list_expected_fields(expected, got, "$"))
     if forbid_others:
-        compared += _other_fields(expected, got, "$")
+        compared += _list_other_fields(expected, got, "$")
     differences = tuple(field for field in compared if field.problem)
     return FieldComparison(len(compared), differences)
 
@@ -110,15 +110,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _other_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
+def _list_other_fields(expected: Any, got: Any, path: str) -> Iterator[Difference]:
     if isinstance(expected, dict) and isinstance(got, dict):
         for key, value in got.items():
             if key in expected:
-                yield from _other_fields(expected[key], value, f"{path}.{key}")
+                yield from _list_other_fields(expected[key], value, f"{path}.{key}")
             else:
                 yield Difference(f"{path}.{key:.80}", "not expected")
     elif isinstance(expected, list) and isinstance(got, list):
         for index, (ours, theirs) in enumerate(zip(expected, got, strict=False)):
-            yield from _other_fields(ours, theirs, f"{path}[{index}]")
+            yield from _list_other_fields(ours, theirs, f"{path}[{index}]")
         for index in range(len(expected), len(got)):
             yield Difference(f"{path}[{index}]", "not expected")

@@ -42,8 +42,8 @@ class BracketSpans:
     depth: int
 
 
-def bracket_spans(text: str) -> BracketSpans:
-    """Return the pairs of `[]` and `{}` in `text`.
+def find_bracket_spans(text: str) -> BracketSpans:
+    """Find the pairs of `[]` and `{}` in `text`.
 
     Brackets within double quotes do not count where a bracket is open before. A quote ends with
     its line, as in JSON, so that a stray one in prose does not hide the rest. A closing bracket
@@ -126,7 +126,7 @@ def extract_json(
     lenient: bool = True,
     exact: bool = False,
 ) -> Extracted[Any] | None:
-    """Return the JSON value in `text`, or None.
+    """Find the JSON value in `text`, or None.
 
     Args:
         text: An answer, without thinking.
@@ -144,21 +144,21 @@ def extract_json(
     extracted = reader.first([stripped], Found.BARE) or reader.first(bodies, Found.FENCED)
     if extracted is not None or not ("{" in text or "[" in text):
         return extracted
-    spans = bracket_spans(text)
-    extracted = reader.first(_spans_in_prose(text, spans), Found.IN_PROSE)
+    spans = find_bracket_spans(text)
+    extracted = reader.first(_list_spans_in_prose(text, spans), Found.IN_PROSE)
     if extracted is None and lenient and spans.depth <= _MAX_REPAIR_DEPTH:
-        extracted = reader.first_repaired([*bodies, *_repairable(text, spans)])
+        extracted = reader.read_first_repaired([*bodies, *_list_repairable(text, spans)])
     return extracted
 
 
 def parse_json(text: str, *, exact: bool = False) -> Any:
-    """Return the value of strict JSON; no NaN, no Infinity, no number beyond a float's range.
+    """Read the value of strict JSON; no NaN, no Infinity, no number beyond a float's range.
 
     Raises:
         ValueError: If it is not JSON, or nested deeper than 60 levels.
     """
     n_openings = text.count("[") + text.count("{")
-    if n_openings > _MAX_DEPTH and bracket_spans(text).depth > _MAX_DEPTH:
+    if n_openings > _MAX_DEPTH and find_bracket_spans(text).depth > _MAX_DEPTH:
         raise ValueError(f"nested deeper than {_MAX_DEPTH} levels")
     return (_EXACT if exact else _PLAIN).decode(text)
 
@@ -203,7 +203,7 @@ class _CandidateReader:
                 return Extracted(value, found, candidate)
         return None
 
-    def first_repaired(self, candidates: list[str]) -> Extracted[Any] | None:
+    def read_first_repaired(self, candidates: list[str]) -> Extracted[Any] | None:
         allowance = _MAX_REPAIR_CHARACTERS + _COST_OF_A_REPAIR
         for candidate in candidates:
             allowance -= len(candidate) + _COST_OF_A_REPAIR
@@ -215,7 +215,7 @@ class _CandidateReader:
         return None
 
 
-def _spans_in_prose(text: str, spans: BracketSpans) -> Iterator[str]:
+def _list_spans_in_prose(text: str, spans: BracketSpans) -> Iterator[str]:
     allowance = _MAX_PASSES * (len(text) + _COST_OF_A_TRY)
     for start, end in reversed(spans.closed):
         allowance -= end - start + _COST_OF_A_TRY
@@ -224,7 +224,7 @@ def _spans_in_prose(text: str, spans: BracketSpans) -> Iterator[str]:
         yield text[start:end]
 
 
-def _repairable(text: str, spans: BracketSpans) -> Iterator[str]:
+def _list_repairable(text: str, spans: BracketSpans) -> Iterator[str]:
     """Yield outermost pairs from last to first, then what a truncated answer left open."""
     outer_start = len(text)
     for start, end in reversed(spans.closed):
@@ -236,7 +236,7 @@ def _repairable(text: str, spans: BracketSpans) -> Iterator[str]:
 
 
 def _repair(candidate: str) -> Any:
-    """Return the object or list that `candidate` was meant to be, or None."""
+    """Read the object or list that `candidate` was meant to be, or None."""
     import json_repair
 
     kind = {"{": dict, "[": list}.get(candidate[:1])
@@ -249,7 +249,7 @@ def _repair(candidate: str) -> Any:
     return value if isinstance(value, kind) else None
 
 
-def _finite_float(text: str) -> float:
+def _read_finite_float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"{text:.40} is beyond a float's range")
@@ -260,5 +260,5 @@ def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_PLAIN = json.JSONDecoder(parse_float=_finite_float, parse_constant=_reject_constant)
+_PLAIN = json.JSONDecoder(parse_float=_read_finite_float, parse_constant=_reject_constant)
 _EXACT = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)

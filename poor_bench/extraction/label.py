@@ -53,25 +53,26 @@ def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
     """True if a negation stands before `start`, with at most `words` words between."""
     before = text[max(0, start - _REACH) : start]
     return any(
-        pattern.search(before) is not None for pattern in (_before(words), _NEGATION_WITHOUT_SPACES)
+        pattern.search(before) is not None
+        for pattern in (_compile_negation_before(words), _NEGATION_WITHOUT_SPACES)
     )
 
 
 @lru_cache(maxsize=8)
-def _before(words: int) -> re.Pattern[str]:
+def _compile_negation_before(words: int) -> re.Pattern[str]:
     word = rf"{_MARKS}+(?!{_ENDS_CLAUSE})[\w'\N{{RIGHT SINGLE QUOTATION MARK}}]+"
     return re.compile(rf"{_NEGATION}(?:{word}){{0,{words}}}?{_MARKS}*$", re.IGNORECASE)
 
 
-def sole_label(text: str, labels: AbstractSet[str]) -> str:
-    """Return the only label that a text mentions, and does not deny; else an empty text.
+def find_sole_label(text: str, labels: AbstractSet[str]) -> str:
+    """Find the only label that a text mentions, and does not deny; else an empty text.
 
     Args:
         text: A short text.
         labels: Folded, each a single word; others are never found.
 
     Example:
-        >>> sole_label("This text is positive.", {"positive", "negative"})
+        >>> find_sole_label("This text is positive.", {"positive", "negative"})
         'positive'
     """
     folded = fold_text(text)
@@ -89,7 +90,7 @@ def is_labelled(text: str, labels: AbstractSet[str]) -> bool:
         >>> is_labelled("Text 1: positive", {"positive", "negative"})
         True
     """
-    label = sole_label(text, labels)
+    label = find_sole_label(text, labels)
     return label != "" and label in {words(text)[0], words(text)[-1]}
 
 

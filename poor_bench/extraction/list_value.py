@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from poor_bench.extraction.fences import find_fenced_blocks, last_boxed
+from poor_bench.extraction.fences import find_fenced_blocks, find_last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import Accepts, extract_json
 from poor_bench.extraction.refusal import is_refusal
@@ -68,7 +68,7 @@ def is_list(value: Any) -> bool:
 
 
 def is_item(_item: str) -> bool:
-    """Return True: any text may be an item."""
+    """Accept anything: any text may be an item."""
     return True
 
 
@@ -79,7 +79,7 @@ def extract_list(
     accepts_item: AcceptsItem = is_item,
     lenient: bool = True,
 ) -> Extracted[list[Any]] | None:
-    r"""Return the list in `text`, or None.
+    r"""Find the list in `text`, or None.
 
     Args:
         text: An answer, without thinking.
@@ -99,25 +99,25 @@ def extract_list(
     if of_json is not None or is_refusal(text):
         return of_json
     return (
-        _lines_with_marks(text)
-        or _elements(text)
-        or _table(text)
-        or _plain_items(text, accepts_item)
+        _read_lines_with_marks(text)
+        or _read_elements(text)
+        or _read_table(text)
+        or _read_plain_items(text, accepts_item)
     )
 
 
-def _lines_with_marks(text: str) -> Extracted[list[Any]] | None:
+def _read_lines_with_marks(text: str) -> Extracted[list[Any]] | None:
     matches = list(_ITEM_LINE.finditer(text))
     if not matches:
         return None
     n_lines = sum(1 for line in text.splitlines() if line.strip())
-    items = [match["item"].strip() for match in _outermost(matches)]
-    bare = _without_explanations(items)
+    items = [match["item"].strip() for match in _keep_outermost(matches)]
+    bare = _drop_explanations(items)
     found = Found.BARE if n_lines == len(matches) and bare == items else Found.IN_PROSE
     return Extracted(list(bare), found, text[matches[0].start() : matches[-1].end()])
 
 
-def _elements(text: str) -> Extracted[list[Any]] | None:
+def _read_elements(text: str) -> Extracted[list[Any]] | None:
     """Read the items of an HTML list."""
     matches = list(_ELEMENT.finditer(text))
     if not matches:
@@ -126,7 +126,7 @@ def _elements(text: str) -> Extracted[list[Any]] | None:
     return Extracted([match["item"] for match in matches], Found.IN_PROSE, piece)
 
 
-def _without_explanations(items: list[str]) -> list[str]:
+def _drop_explanations(items: list[str]) -> list[str]:
     bold = [_BOLD_BEGINNING.fullmatch(item) for item in items]
     if any(bold):
         return [match["item"] if match else item for match, item in zip(bold, items, strict=True)]
@@ -134,7 +134,7 @@ def _without_explanations(items: list[str]) -> list[str]:
     return explained if len(explained) == len(items) > 1 else items
 
 
-def _table(text: str) -> Extracted[list[Any]] | None:
+def _read_table(text: str) -> Extracted[list[Any]] | None:
     """Read the first column of a Markdown table that does not number its rows."""
     lines = list(_TABLE_LINE.finditer(text))
     rows = [[cell.strip() for cell in _CELL_END.split(line["cells"])] for line in lines]
@@ -142,27 +142,27 @@ def _table(text: str) -> Extracted[list[Any]] | None:
         return None
     columns = list(zip(*rows[2:], strict=False))
     numbering = tuple(str(number) for number in range(1, len(rows) - 1))
-    items = next((column for column in columns if _without_stops(column) != numbering), ())
+    items = next((column for column in columns if _drop_stops(column) != numbering), ())
     n_lines = sum(1 for line in text.splitlines() if line.strip())
     found = Found.BARE if n_lines == len(lines) and len(columns) == 1 else Found.IN_PROSE
     piece = text[lines[0].start() : lines[-1].end()]
     return Extracted([item for item in items if item], found, piece) if any(items) else None
 
 
-def _without_stops(column: tuple[str, ...]) -> tuple[str, ...]:
+def _drop_stops(column: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(cell.strip(".)") for cell in column)
 
 
-def _outermost(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+def _keep_outermost(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
     """Yield the items that stand under no other; the first one's indentation may be cut off."""
     depths = [len(match["indent"].expandtabs(4)) for match in matches]
     deepest = min(depths[1:] if matches[0].start() == 0 and depths[1:] else depths) + 1
     yield from (match for match, depth in zip(matches, depths, strict=True) if depth <= deepest)
 
 
-def _plain_items(text: str, accepts_item: AcceptsItem) -> Extracted[list[Any]] | None:
+def _read_plain_items(text: str, accepts_item: AcceptsItem) -> Extracted[list[Any]] | None:
     blocks = find_fenced_blocks(text)
-    boxed = last_boxed(text)
+    boxed = find_last_boxed(text)
     body, found = text, Found.BARE
     if blocks:
         body, found = blocks[-1].body, Found.FENCED
@@ -179,7 +179,7 @@ def _plain_items(text: str, accepts_item: AcceptsItem) -> Extracted[list[Any]] |
 
 
 def _split(body: str) -> tuple[list[str], bool]:
-    """Return the items, and whether words lead up to them."""
+    """Find the items, and whether words lead up to them."""
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     is_led = len(lines) > 1 and lines[0].endswith(":")
     if is_led:
@@ -188,13 +188,13 @@ def _split(body: str) -> tuple[list[str], bool]:
         return lines, is_led
     for leading, is_clause in ((_LEADING, False), (_STATING, True)):
         match = leading.fullmatch(lines[0])
-        items = _items_of_line(match["rest"], of_clause=is_clause) if match else []
+        items = _split_line(match["rest"], of_clause=is_clause) if match else []
         if len(items) > 1:
             return items, True
-    return _items_of_line(lines[0]), is_led
+    return _split_line(lines[0]), is_led
 
 
-def _items_of_line(line: str, *, of_clause: bool = False) -> list[str]:
+def _split_line(line: str, *, of_clause: bool = False) -> list[str]:
     """Split a line at separators; empty if it reads like a sentence or an object."""
     if '":' in line:
         return []

@@ -36,18 +36,18 @@ _TYPOGRAPHIC = dict.fromkeys(
 """What text processors write for the signs of a keyboard, and signs that nobody sees."""
 
 
-def without_invisible(text: str) -> str:
+def drop_invisible(text: str) -> str:
     r"""Remove characters that nobody sees: byte order marks, soft hyphens, marks of direction.
 
     Example:
-        >>> without_invisible("\ufeff1\u200b8")
+        >>> drop_invisible("\ufeff1\u200b8")
         '18'
     """
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def fold_form(text: str) -> str:
-    """Return `text` without differences of Unicode form, typography and white space.
+    """Remove differences of Unicode form, typography and white space.
 
     Example:
         >>> fold_form("It isn\N{RIGHT SINGLE QUOTATION MARK}t\N{NO-BREAK SPACE}so")
@@ -59,7 +59,7 @@ def fold_form(text: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    r"""Return `fold_form(text)` without differences of case.
+    r"""Remove the differences that `fold_form` removes, and those of case.
 
     Example:
         >>> fold_text("  Full\tWIDTH ")
@@ -93,16 +93,16 @@ _OFFER = re.compile(
 )
 
 
-def without_offer(text: str) -> str:
+def drop_offer(text: str) -> str:
     r"""Remove a last paragraph that only offers more help.
 
     Example:
-        >>> without_offer("It costs $250.\n\nLet me know if you need the 3 steps!")
+        >>> drop_offer("It costs $250.\n\nLet me know if you need the 3 steps!")
         'It costs $250.'
     """
     return _OFFER.sub("", text)
 
 
 def words(text: str) -> list[str]:
-    """Return the words of `text` in order, folded."""
+    """Split `text` into its words in order, folded."""
     return WORD.findall(fold_text(text))

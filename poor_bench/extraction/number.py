@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from poor_bench.extraction.label import is_denied_before
 from poor_bench.extraction.normalise import WORD_CHARACTER
-from poor_bench.extraction.plain_math import plain_math
+from poor_bench.extraction.plain_math import write_plain_math
 
 _SIGN_OF_CURRENCY = "[$€£¥₹₽₩₺₴₪]"
 _CURRENCY = (
@@ -141,47 +141,47 @@ class NumberInText(NamedTuple):
 
 
 def parse_number(text: str) -> Number | None:
-    """Return the number that `text` is, but for emphasis, quotes and a full stop; else None."""
+    """Read the number that `text` is, but for emphasis, quotes and a full stop; else None."""
     if len(text) > 2 * _MAX_DIGITS:
         return None
-    plain = plain_math(text).strip(_WRAPPING.replace("$", "")).rstrip(".,;!" + _WRAPPING)
+    plain = write_plain_math(text).strip(_WRAPPING.replace("$", "")).rstrip(".,;!" + _WRAPPING)
     plain = _SPACED_MINUS.sub("-", plain)
     if _SPACED_THOUSANDS.fullmatch(plain):
         plain = re.sub(r"(?<=\d) (?=\d)", "_", plain)
     match = _NUMBER.fullmatch(plain) or _NUMBER.fullmatch(plain.lstrip(_WRAPPING))
-    return _number(match) if match else None
+    return _read_number(match) if match else None
 
 
-def sole_number(text: str) -> Number | None:
-    """Return the only number in a short text such as `18 apples`; None where there are more."""
+def find_sole_number(text: str) -> Number | None:
+    """Find the only number in a short text such as `18 apples`; None where there are more."""
     if len(text) > 2 * _MAX_DIGITS:
         return None
-    plain = plain_math(text)
-    numbers = list(meant_numbers(plain, list(numbers_in(plain))))
+    plain = write_plain_math(text)
+    numbers = list(find_meant_numbers(plain, list(find_numbers(plain))))
     return numbers[0].number if len(numbers) == 1 else None
 
 
-def with_decimal_point(text: str) -> str:
+def write_decimal_point(text: str) -> str:
     """Rewrite numbers such as `1.234,5` and `1,234` with a decimal point, as 1234.5 and 1.234.
 
     Example:
-        >>> with_decimal_point("1.234 km are 1.234.000 m, not 1,234")
+        >>> write_decimal_point("1.234 km are 1.234.000 m, not 1,234")
         '1234 km are 1234000 m, not 1.234'
     """
     return _DECIMAL_COMMA.sub(
-        lambda match: match[0].replace(".", "").replace(",", "."), plain_math(text)
+        lambda match: match[0].replace(".", "").replace(",", "."), write_plain_math(text)
     )
 
 
-def number_from_json(value: Any, *, decimal_comma: bool = False) -> Number | None:
-    """Return the number that a JSON value is, or gives as a text; else None.
+def read_json_number(value: Any, *, decimal_comma: bool = False) -> Number | None:
+    """Read the number that a JSON value is, or gives as a text; else None.
 
     A text counts where it is a number or holds exactly one; true, false, null, lists and objects
     do not, nor does what is not finite.
     """
     if isinstance(value, str):
-        value = with_decimal_point(value) if decimal_comma else value
-        return parse_number(value) or sole_number(value)
+        value = write_decimal_point(value) if decimal_comma else value
+        return parse_number(value) or find_sole_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
@@ -191,7 +191,7 @@ def number_from_json(value: Any, *, decimal_comma: bool = False) -> Number | Non
 
 
 def round_number(value: Decimal, places: int) -> Decimal:
-    """Return `value` rounded to decimal places, halves away from zero.
+    """Round `value` to decimal places, halves away from zero.
 
     Args:
         value: Finite, below 10^400.
@@ -200,49 +200,49 @@ def round_number(value: Decimal, places: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-places), context=_WIDE)
 
 
-def numbers_in(text: str) -> Iterator[NumberInText]:
-    """Yield the numbers in `text`, which `plain_math` made plain, from first to last."""
+def find_numbers(text: str) -> Iterator[NumberInText]:
+    """Yield the numbers in `text`, which `write_plain_math` made plain, from first to last."""
     for match in _NUMBER.finditer(text):
-        number = _number(match)
+        number = _read_number(match)
         if number:
             yield NumberInText(number, match.start(), match.end())
 
 
-def first_number_in(text: str) -> NumberInText | None:
-    """Return the first number in `text`, made plain, that is meant by itself."""
-    numbers = list(islice(numbers_in(text), _MAX_NEIGHBOURS))
-    return next(meant_numbers(text, numbers), None)
+def find_first_number(text: str) -> NumberInText | None:
+    """Find the first number in `text`, made plain, that is meant by itself."""
+    numbers = list(islice(find_numbers(text), _MAX_NEIGHBOURS))
+    return next(find_meant_numbers(text, numbers), None)
 
 
-def last_number_in(text: str) -> NumberInText | None:
-    """Return the last number in `text`, made plain, that is meant by itself."""
+def find_last_number(text: str) -> NumberInText | None:
+    """Find the last number in `text`, made plain, that is meant by itself."""
     matches = deque(_NUMBER.finditer(text), maxlen=_MAX_NEIGHBOURS)
     numbers = [
         NumberInText(number, match.start(), match.end())
         for match in matches
-        if (number := _number(match))
+        if (number := _read_number(match))
     ]
-    return next(reversed(list(meant_numbers(text, numbers))), None)
+    return next(reversed(list(find_meant_numbers(text, numbers))), None)
 
 
-def _number(match: re.Match[str]) -> Number | None:
+def _read_number(match: re.Match[str]) -> Number | None:
     if len(match[0]) > _MAX_DIGITS:
         return None
     try:
-        value = _magnitude(match)
+        value = _read_magnitude(match)
     except DecimalException:
         return None
     if abs(value.adjusted()) > _MAX_DIGITS:
         return None
     if "-" in f"{match['sign']}{match['inner_sign']}":
         value = value.copy_negate()
-    power_of_ten = _power_of_ten(match)
+    power_of_ten = _read_power_of_ten(match)
     if power_of_ten:
         return Number(value.scaleb(power_of_ten, _WIDE), digits=value)
     return Number(value, is_percent=match["percent"] is not None)
 
 
-def _power_of_ten(match: re.Match[str]) -> int:
+def _read_power_of_ten(match: re.Match[str]) -> int:
     """Give what a word behind the digits stands for; 0 without one."""
     if match["money_scale"]:
         return _SCALES_OF_CURRENCY[match["money_scale"].lower()]
@@ -250,10 +250,10 @@ def _power_of_ten(match: re.Match[str]) -> int:
     return _SCALES.get(word) or _SCALES.get(word.lower(), 0)
 
 
-def _magnitude(match: re.Match[str]) -> Decimal:
+def _read_magnitude(match: re.Match[str]) -> Decimal:
     if match["power"]:
         return Decimal(1).scaleb(int(match["power_exponent"]), _WIDE)
-    value = _digits(match)
+    value = _read_digits(match)
     exponent = match["exponent"] or match["times_exponent"]
     if exponent:
         return value.scaleb(int(exponent), _WIDE)
@@ -265,7 +265,7 @@ def _magnitude(match: re.Match[str]) -> Decimal:
     return value
 
 
-def _digits(match: re.Match[str]) -> Decimal:
+def _read_digits(match: re.Match[str]) -> Decimal:
     if match["us"]:
         return Decimal(re.sub(r"[^\d.]", "", match["us"]))
     if match["spaced"]:
@@ -302,7 +302,7 @@ _WITHIN = re.compile(
 _FACTOR = re.compile(r"\s?(?:\\(?:sqrt|pi|frac|ln|log|sin|cos|tan)\b|[π√])")
 
 
-def meant_numbers(text: str, numbers: Sequence[NumberInText]) -> Iterator[NumberInText]:
+def find_meant_numbers(text: str, numbers: Sequence[NumberInText]) -> Iterator[NumberInText]:
     """Yield those of the consecutive `numbers` in `text` that are meant by themselves."""
     linked = {
         place

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from poor_bench.extraction.number import number_from_json
+from poor_bench.extraction.number import read_json_number
 
 
 def _to_decimal(value: Any) -> Decimal:
-    number = number_from_json(value)
+    number = read_json_number(value)
     if number is None:
         raise ValueError(f"{value!r:.60} is not a number")
     return number.value

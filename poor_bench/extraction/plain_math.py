@@ -73,17 +73,17 @@ _WORDED_SIGN = re.compile(
 )
 
 
-def plain_math(text: str) -> str:
-    """Return `text` with mathematical notation made plain; other text is left as it is."""
+def write_plain_math(text: str) -> str:
+    """Make mathematical notation plain; leave other text as it is."""
     text = _WORDED_SIGN.sub(r"\g<before>-", text)
     if not text.isascii():
         text = _SUPERSCRIPT_POWER.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
-        text = _VULGAR_FRACTION.sub(_plain_vulgar_fraction, text).translate(_SIGNS)
+        text = _VULGAR_FRACTION.sub(_write_plain_vulgar_fraction, text).translate(_SIGNS)
         text = _MYRIADS.sub(_sum_myriads, text)
     if "\\" in text:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)
-        text = _FRACTION.sub(_plain_fraction, text)
+        text = _FRACTION.sub(_write_plain_fraction, text)
     elif "{,}" in text:
         text = text.replace("{,}", ",")
     return text
@@ -101,14 +101,14 @@ def _sum_myriads(match: re.Match[str]) -> str:
     return f"{total.normalize():f}"
 
 
-def _plain_vulgar_fraction(match: re.Match[str]) -> str:
+def _write_plain_vulgar_fraction(match: re.Match[str]) -> str:
     fraction = _VULGAR_FRACTIONS[match["fraction"]]
     return f"{match['whole']} {fraction}" if match["whole"] else fraction
 
 
-def _plain_fraction(match: re.Match[str]) -> str:
+def _write_plain_fraction(match: re.Match[str]) -> str:
     parts = (match["a"], match["b"]) if match["c"] is None else (match["c"], match["d"])
-    numerator, denominator = (_in_parentheses(part.strip()) for part in parts)
+    numerator, denominator = (_put_in_parentheses(part.strip()) for part in parts)
     if _begins(match):
         numerator = _NEGATIVE.sub(r"\1", numerator)
     fraction = f"{numerator}/{denominator}"
@@ -121,7 +121,7 @@ def _begins(match: re.Match[str]) -> bool:
     return match["whole"] is None and not (before.isalnum() or (before and before in ")}]^"))
 
 
-def _in_parentheses(part: str) -> str:
+def _put_in_parentheses(part: str) -> str:
     return part if _SIMPLE_FRACTION_PART.fullmatch(part) else f"({part})"
 
 

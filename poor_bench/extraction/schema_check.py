@@ -22,8 +22,8 @@ _UNLIMITED = {"patternProperties", "unevaluatedProperties"}
 
 
 @lru_cache(maxsize=64)
-def schema_validator(schema: str) -> Validator:
-    """Return the validator of a schema given as JSON.
+def build_validator(schema: str) -> Validator:
+    """Build the validator of a schema given as JSON.
 
     Raises:
         ValueError: If it is not a JSON schema, refers to what is not in it, or has both
@@ -78,26 +78,26 @@ def _require_end(reference: str, resolver: Any) -> None:
 
 
 def _require_limits(root: Resource[Any]) -> None:
-    if _keywords(root) >= _UNLIMITED:
+    if _list_keywords(root) >= _UNLIMITED:
         raise ValueError(
             "the schema has both patternProperties and unevaluatedProperties, for which no time "
             "limit can be kept: write additionalProperties beside patternProperties instead"
         )
 
 
-def _keywords(schema: Resource[Any]) -> set[str]:
+def _list_keywords(schema: Resource[Any]) -> set[str]:
     own = set(schema.contents) if isinstance(schema.contents, dict) else set()
-    return own.union(*(_keywords(part) for part in schema.subresources()))
+    return own.union(*(_list_keywords(part) for part in schema.subresources()))
 
 
 def _limit_keywords(kind: type[Validator]) -> dict[str, _Keyword]:
-    """Return the keywords that search for patterns, with a time limit."""
+    """List the keywords that search for patterns, with a time limit."""
     check_rest = kind.VALIDATORS.get("additionalProperties")
     limited: dict[str, _Keyword] = {
         "pattern": _check_pattern,
         "patternProperties": _check_pattern_properties,
     }
-    return limited | ({"additionalProperties": _on_unmatched(check_rest)} if check_rest else {})
+    return limited | ({"additionalProperties": _check_unmatched(check_rest)} if check_rest else {})
 
 
 def _check_pattern(
@@ -121,8 +121,8 @@ def _check_pattern_properties(
             yield from validator.descend(value[name], schema, path=name, schema_path=pattern)
 
 
-def _on_unmatched(check: _Keyword) -> _Keyword:
-    """Return `additionalProperties` for what no pattern of `patternProperties` matches."""
+def _check_unmatched(check: _Keyword) -> _Keyword:
+    """Check `additionalProperties` for what no pattern of `patternProperties` matches."""
 
     def limited(
         validator: Validator, allowed: Any, value: Any, schema: dict[str, Any]

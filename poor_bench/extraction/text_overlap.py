@@ -13,8 +13,8 @@ _CHRF_LONGEST = 6
 _CHRF_BETA = 2
 
 
-def rouge_l(text: str, reference: str) -> float:
-    """Return the F1 score of the longest common subsequence of words.
+def compute_rouge_l(text: str, reference: str) -> float:
+    """Compute the F1 score of the longest common subsequence of words.
 
     Source:
         Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", with equal weights of
@@ -28,8 +28,8 @@ def rouge_l(text: str, reference: str) -> float:
     return 2 * LCSseq.similarity(ours, theirs) / (len(ours) + len(theirs))
 
 
-def chrf(text: str, reference: str) -> float:
-    """Return the F score of character n-grams up to six characters, recall counting twice.
+def compute_chrf(text: str, reference: str) -> float:
+    """Compute the F score of character n-grams up to six characters, recall counting twice.
 
     Precision and recall are averaged over the lengths that occur in both texts. White space does
     not count.
@@ -43,7 +43,7 @@ def chrf(text: str, reference: str) -> float:
         return 1.0
     precisions, recalls = [], []
     for length in range(1, _CHRF_LONGEST + 1):
-        our_grams, their_grams = _grams(ours, length), _grams(theirs, length)
+        our_grams, their_grams = _count_grams(ours, length), _count_grams(theirs, length)
         if our_grams and their_grams:
             n_common = (our_grams & their_grams).total()
             precisions.append(n_common / our_grams.total())
@@ -55,8 +55,8 @@ def chrf(text: str, reference: str) -> float:
     return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
-def edit_ratio(text: str, reference: str) -> float:
-    """Return the share of the longer text's characters that need no edit to make them equal.
+def compute_edit_ratio(text: str, reference: str) -> float:
+    """Compute the share of the longer text's characters that need no edit to make them equal.
 
     One edit inserts, removes or replaces a character (Levenshtein 1966).
     """
@@ -65,5 +65,5 @@ def edit_ratio(text: str, reference: str) -> float:
     return Levenshtein.normalized_similarity(text, reference)
 
 
-def _grams(text: str, length: int) -> Counter[str]:
+def _count_grams(text: str, length: int) -> Counter[str]:
     return Counter(text[start : start + length] for start in range(len(text) - length + 1))

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poor_bench.extraction.fences import find_fenced_blocks
-from poor_bench.extraction.normalise import without_invisible
+from poor_bench.extraction.normalise import drop_invisible
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ _WORDED_FAMILIES = (
 
 
 def split_thinking(text: str) -> ThinkingSplit:
-    """Return answer and thinking of a response; without any marker the answer is all.
+    """Split a response into answer and thinking; without any marker the answer is all.
 
     Example:
         >>> split_thinking("<think>2 and 2 make 4</think>4")
@@ -129,13 +129,13 @@ def split_thinking(text: str) -> ThinkingSplit:
     if not markers:
         return ThinkingSplit(answer=text, thinking="", is_unclosed=False)
     splitter = _Splitter(text)
-    for marker, block_start in zip(markers, _block_starts(text, markers), strict=True):
+    for marker, block_start in zip(markers, _find_block_starts(text, markers), strict=True):
         splitter.take(marker, block_start)
     return splitter.finish()
 
 
 def without_thinking(text: str, *, keep_invisible: bool = False) -> str:
-    r"""Return the answer of a response as evaluators read it.
+    r"""Cut the answer out of a response as evaluators read it.
 
     Thinking, tokens that end a turn, byte order marks and invisible characters are no part of the
     answer, so they break no format rule either; everything else is.
@@ -152,7 +152,7 @@ def without_thinking(text: str, *, keep_invisible: bool = False) -> str:
     answer = split_thinking(text).answer
     if answer.isascii():
         return answer
-    return answer.strip(_AT_THE_EDGES) if keep_invisible else without_invisible(answer)
+    return answer.strip(_AT_THE_EDGES) if keep_invisible else drop_invisible(answer)
 
 
 def _split_at(text: str, start: int, closing: re.Pattern[str]) -> ThinkingSplit:
@@ -174,7 +174,7 @@ def _is_quoted(text: str, marker: re.Match[str]) -> bool:
     return bool(before) and before in _QUOTES and text.startswith(before, marker.end())
 
 
-def _block_starts(text: str, markers: Sequence[re.Match[str]]) -> Iterator[int]:
+def _find_block_starts(text: str, markers: Sequence[re.Match[str]]) -> Iterator[int]:
     """Yield for each marker where the code block around it starts, or -1."""
     blocks = (block for block in find_fenced_blocks(text) if block.is_closed)
     block = next(blocks, None)
@@ -212,7 +212,7 @@ class _Splitter:
             self._close_unopened(marker)
 
     def finish(self) -> ThinkingSplit:
-        """Return the two parts, once all markers were taken."""
+        """Give the two parts, once all markers were taken."""
         rest = self._text[self._position :]
         (self._thinking if self._open else self._answer).append(rest)
         thoughts = (_CONTROL_TOKEN.sub("", part).strip() for part in self._thinking)

@@ -62,7 +62,7 @@ class FileDiff:
 
 
 def extract_diff(text: str) -> Extracted[tuple[FileDiff, ...]] | None:
-    """Return the diff in `text`, one entry per file, or None where no line changes.
+    """Find the diff in `text`, one entry per file, or None where no line changes.
 
     Args:
         text: An answer, without thinking.
@@ -79,7 +79,7 @@ def extract_diff(text: str) -> Extracted[tuple[FileDiff, ...]] | None:
 
 
 def parse_diff(text: str, *, ends_with_hunk: bool = False) -> tuple[FileDiff, ...]:
-    """Return the files of a diff that change in some line; other text is passed over.
+    """Read the files of a diff that change in some line; other text is passed over.
 
     Args:
         text: The diff.
@@ -113,10 +113,10 @@ class _Parser:
         # Within a hunk this may also be the removed line `-- `.
         elif line.startswith("--- ") and following.startswith("+++ "):
             self._end_file()
-            self._name = _name_in(line)
+            self._name = _read_name(line)
             self._has_old_name = True
         elif line.startswith("+++ ") and self._has_old_name:
-            self._name = self._name if "/dev/null" in line else _name_in(line)
+            self._name = self._name if "/dev/null" in line else _read_name(line)
             self._has_old_name = False
         elif line.startswith(_BETWEEN_FILES) or not self._add(line):
             self._end_hunk()
@@ -184,7 +184,7 @@ class _OpenHunk:
         return self._n_empty_at_end > 0 or self._start is None or self._n_old_missing < 0
 
 
-def _name_in(line: str) -> str:
+def _read_name(line: str) -> str:
     match = _NAME.match(line)
     return match["name"].strip() if match else ""
 
@@ -203,7 +203,7 @@ class DiffDoesNotApplyError(ValueError):
 
 
 def apply_hunks(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str]:
-    """Return `lines` with `hunks` applied, in order.
+    """Apply `hunks` to `lines`, in order.
 
     Each hunk goes where its old lines stand: nearest to where its header says, after the hunk
     before it. White space at the end of lines does not count.
@@ -250,7 +250,7 @@ def _find(source: Sequence[str], old: Sequence[str], first: int, expected: int) 
     return min(places, key=lambda place: abs(place - expected), default=None)
 
 
-def normal_changes(hunks: Sequence[Hunk]) -> list[tuple[list[str], list[str]]]:
+def normalise_changes(hunks: Sequence[Hunk]) -> list[tuple[list[str], list[str]]]:
     """List the changes of hunks, independent of context, order of signs and untouched lines.
 
     Returns:
@@ -283,36 +283,40 @@ def normal_changes(hunks: Sequence[Hunk]) -> list[tuple[list[str], list[str]]]:
 Files = Sequence[FileDiff]
 
 
-def difference_of_diffs(got: Files, expected: Files) -> str:
-    """Return in words how `got` changes something else than `expected`; empty if it does not.
+def explain_difference(got: Files, expected: Files) -> str:
+    """Explain how `got` changes something else than `expected`; empty if it does not.
 
     Names of files are compared without folders, and only where both diffs give them.
     """
     if len(got) != len(expected):
         return f"expected changes in {write_count(len(expected), 'file')}, got {len(got)}"
-    for ours, theirs in zip(_by_name(got), _by_name(expected), strict=True):
-        if ours.name and theirs.name and _base(ours.name) != _base(theirs.name):
+    for ours, theirs in zip(_sort_by_name(got), _sort_by_name(expected), strict=True):
+        if (
+            ours.name
+            and theirs.name
+            and _strip_directories(ours.name) != _strip_directories(theirs.name)
+        ):
             return f"expected file {theirs.name!r:.80}, got {ours.name!r:.80}"
-        if normal_changes(ours.hunks) != normal_changes(theirs.hunks):
+        if normalise_changes(ours.hunks) != normalise_changes(theirs.hunks):
             return "it changes other lines than expected"
     return ""
 
 
-def share_of_changes(got: Files, expected: Files) -> float:
-    """Return the F1 score of changed lines, counted with their signs; 0.0 to 1.0."""
-    ours, theirs = Counter(all_changes(got)), Counter(all_changes(expected))
+def compute_shared_changes(got: Files, expected: Files) -> float:
+    """Compute the F1 score of changed lines, counted with their signs; 0.0 to 1.0."""
+    ours, theirs = Counter(list_all_changes(got)), Counter(list_all_changes(expected))
     n_all = ours.total() + theirs.total()
     return 2 * (ours & theirs).total() / n_all if n_all else 0.0
 
 
-def all_changes(files: Files) -> Iterable[str]:
-    """Return every changed line with its sign, without white space at its end."""
+def list_all_changes(files: Files) -> Iterable[str]:
+    """List every changed line with its sign, without white space at its end."""
     return (sign + text.rstrip() for file in files for sign, text in list_changed_lines(file.hunks))
 
 
-def _by_name(files: Files) -> list[FileDiff]:
-    return sorted(files, key=lambda file: _base(file.name))
+def _sort_by_name(files: Files) -> list[FileDiff]:
+    return sorted(files, key=lambda file: _strip_directories(file.name))
 
 
-def _base(name: str) -> str:
+def _strip_directories(name: str) -> str:
     return name.rpartition("/")[2]

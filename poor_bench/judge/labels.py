@@ -159,7 +159,7 @@ _FIELDS = (
 _NEEDED = ("run_id", "score")
 
 FindRun = Callable[[str], JudgeRun]
-"""Returns a run by its id; raises ConfigError where there is none."""
+"""Finds a run by its id; raises ConfigError where it does not exist."""
 
 
 def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
-from poor_bench.extraction.code import extract_code, last_function
+from poor_bench.extraction.code import extract_code, find_last_function
 from poor_bench.lint.subject import Finding, Fix, LintSubject
 from poor_bench.models.problem import Severity
 
@@ -123,7 +123,7 @@ def _reference_function(subject: LintSubject) -> ast.FunctionDef | None:
         return None
     name = subject.parameters.get("function_name")
     code = extract_code(reference, name)
-    name = name or (last_function(code.value) if code else None)
+    name = name or (find_last_function(code.value) if code else None)
     try:
         tree = ast.parse("" if code is None else code.value)
     except (SyntaxError, ValueError):

@@ -33,7 +33,7 @@ from poor_bench.plugins.sources import (
 )
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion, Part
-from poor_bench.scoring.verdict import AnswerFormat, Verdict, check_verdict, with_printed
+from poor_bench.scoring.verdict import AnswerFormat, Verdict, add_printed, check_verdict
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class LoadedEvaluator:
         try:
             limit_s = None if self._takes_judge or self._takes_context else TIME_LIMIT_S
             returned, printed = self._call(evaluate, limit_s)
-            return with_printed(check_verdict(returned), printed)
+            return add_printed(check_verdict(returned), printed)
         except PoorBenchError:
             raise
         except (LeftError, TookTooLongError) as error:

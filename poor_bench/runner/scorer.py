@@ -33,8 +33,8 @@ from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
     PROMPT_TRUNCATED,
     explain_cut_off,
+    explain_no_answer,
     list_flags,
-    no_answer_verdict,
 )
 
 SCORED = (
@@ -201,7 +201,7 @@ class Scorer:
         """
         finish = FinishReason(result.finish_reason or FinishReason.STOP)
         split = split_thinking(result.response)
-        verdict = no_answer_verdict(
+        verdict = explain_no_answer(
             split.answer, finish=finish, thinking_is_unclosed=split.is_unclosed
         )
         has_answer = verdict is None

@@ -78,7 +78,7 @@ class Part(BaseModel):
     )
 
 
-def parts_by_place(parts: Sequence[Part]) -> Mapping[str, Part]:
+def number_parts(parts: Sequence[Part]) -> Mapping[str, Part]:
     """Name parts by their place in the parameters, such as `evaluators[0]`."""
     return {f"evaluators[{index}]": part for index, part in enumerate(parts)}
 
@@ -102,18 +102,20 @@ def evaluate_parts(
     """
     verdicts = [context.evaluate_by_name(part.name, response, part.parameters) for part in parts]
     score = combine([verdict.score for verdict in verdicts])
-    strict_score = combine([_strict_score(verdict) for verdict in verdicts])
+    strict_score = combine([_compute_strict_score(verdict) for verdict in verdicts])
     return Verdict(
         score,
-        "\n".join(_line(part, verdict) for part, verdict in zip(parts, verdicts, strict=True)),
+        "\n".join(
+            _write_line(part, verdict) for part, verdict in zip(parts, verdicts, strict=True)
+        ),
         strict_score=None if all(v.strict_score is None for v in verdicts) else strict_score,
     )
 
 
-def _strict_score(verdict: Verdict) -> float:
+def _compute_strict_score(verdict: Verdict) -> float:
     return verdict.score if verdict.strict_score is None else verdict.strict_score
 
 
-def _line(part: Part, verdict: Verdict) -> str:
+def _write_line(part: Part, verdict: Verdict) -> str:
     details = verdict.details.replace("\n", "\n  ")
     return f"- {part.name} {verdict.score:.2f}: {details}"

@@ -87,8 +87,8 @@ def _build_typed_key(item: Any) -> Any:
 
 def _is_same_dict(got: Mapping[Any, Any], expected: Mapping[Any, Any], exact_types: bool) -> bool:
     if not exact_types and got.keys() != expected.keys():
-        got = {_key_in_json(key): value for key, value in got.items()}
-        expected = {_key_in_json(key): value for key, value in expected.items()}
+        got = {_write_json_key(key): value for key, value in got.items()}
+        expected = {_write_json_key(key): value for key, value in expected.items()}
     if exact_types and set(map(_build_typed_key, got)) != set(map(_build_typed_key, expected)):
         return False
     return got.keys() == expected.keys() and all(
@@ -96,7 +96,7 @@ def _is_same_dict(got: Mapping[Any, Any], expected: Mapping[Any, Any], exact_typ
     )
 
 
-def _key_in_json(key: Any) -> Any:
+def _write_json_key(key: Any) -> Any:
     if isinstance(key, bool):
         return str(key).lower()
     if key is None:

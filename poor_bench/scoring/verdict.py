@@ -125,13 +125,13 @@ def check_verdict(returned: Any) -> Verdict:
             what was wrong with it.
     """
     if not isinstance(returned, tuple) or len(returned) != 2:
-        raise ValueError(f"expected a pair (score, details), got {_name(returned)}")
+        raise ValueError(f"expected a pair (score, details), got {_name_key(returned)}")
     score, details = returned
     strict = returned.strict_score if isinstance(returned, Verdict) else None
     for value in (score,) if strict is None else (score, strict):
         _require_unit_number(value)
     if not isinstance(details, str):
-        raise ValueError(f"details must be a text, got {_name(details)}")
+        raise ValueError(f"details must be a text, got {_name_key(details)}")
     if not isinstance(returned, Verdict):
         return Verdict(float(score), cut_details(details))
     return Verdict(
@@ -142,7 +142,7 @@ def check_verdict(returned: Any) -> Verdict:
     )
 
 
-def with_printed(verdict: Verdict, printed: str) -> Verdict:
+def add_printed(verdict: Verdict, printed: str) -> Verdict:
     """Add what an evaluator printed to its details, in a block that it cannot leave."""
     if not printed.strip():
         return verdict
@@ -166,12 +166,12 @@ def cut_details(text: str) -> str:
 
 def _require_unit_number(value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"the score must be a number from 0.0 to 1.0, got {_name(value)}")
+        raise ValueError(f"the score must be a number from 0.0 to 1.0, got {_name_key(value)}")
     if not math.isfinite(value) or not 0 <= value <= 1:
         raise ValueError(f"the score must be from 0.0 to 1.0, got {value!r}")
 
 
-def _name(value: Any) -> str:
+def _name_key(value: Any) -> str:
     return f"{type(value).__name__} {value!r:.80}"
 
 
@@ -189,7 +189,7 @@ class VerdictFacts(TypedDict, total=False):
     cause: str
 
 
-def under_format_rule(
+def apply_format_rule(
     score: float, details: str, *, broken: str, strict: bool, **facts: Unpack[VerdictFacts]
 ) -> Verdict:
     """Make the verdict on an answer that may have broken the format rule.
@@ -230,7 +230,7 @@ _REASONS = {
 }
 
 
-def no_answer_verdict(
+def explain_no_answer(
     answer: str, *, finish: FinishReason, thinking_is_unclosed: bool = False
 ) -> Verdict | None:
     """Make the verdict on a response without an answer; None if there is one.

@@ -91,6 +91,14 @@ def test_labels_that_are_words_count_in_any_case(text, label):
     assert extract_choice(text, ["yes", "no"]).value == label
 
 
+def test_letters_that_only_patterns_take_for_a_label_do_not_count():
+    assert extract_choice("Answer: \N{LATIN SMALL LETTER DOTLESS I}.", ["H", "I"]) is None
+
+
+def test_a_label_named_twice_in_different_case_is_one_label():
+    assert extract_choice("option b\nB) Rome\nnot C", LABELS).text == "option b"
+
+
 @given(st.sampled_from(LABELS), st.sampled_from(["{}", "({})", "**{}**", "Answer: {}", "{}."]))
 def test_usual_spellings_of_every_label(label, spelling):
     assert extract_choice(spelling.format(label), LABELS).value == label

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.code import defines, extract_code, why_no_plain_function
+from poor_bench.extraction.code import defines, explain_unusable_function, extract_code
 from poor_bench.extraction.found import Found
 
 FUNCTION = "def add(a, b):\n    return a + b"
@@ -136,7 +136,7 @@ def test_any_text_is_survived(text: str, name: str | None) -> None:
     ids=str,
 )
 def test_functions_that_would_check_nothing_are_told(definition: str, reason: str) -> None:
-    told = why_no_plain_function(definition, "check")
+    told = explain_unusable_function(definition, "check")
     assert (told == "") == (reason == "")
     assert reason in told
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.extraction.unified_diff import (
-    all_changes,
-    difference_of_diffs,
+    compute_shared_changes,
+    explain_difference,
+    list_all_changes,
     parse_diff,
-    share_of_changes,
 )
 
 
@@ -21,7 +21,7 @@ TWO = diff("b.txt", "-p", "+q")
 def test_order_of_files_and_folders_do_not_count():
     ours = parse_diff(TWO + ONE)
     theirs = parse_diff(ONE.replace("a.txt", "src/a.txt") + TWO)
-    assert difference_of_diffs(ours, theirs) == ""
+    assert explain_difference(ours, theirs) == ""
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_order_of_files_and_folders_do_not_count():
     ],
 )
 def test_difference_is_told(got, difference):
-    assert difference_of_diffs(parse_diff(got), parse_diff(ONE)) == difference
+    assert explain_difference(parse_diff(got), parse_diff(ONE)) == difference
 
 
 def test_share_counts_changed_lines_with_their_signs():
-    assert share_of_changes(parse_diff(ONE), parse_diff(ONE)) == 1.0
-    assert share_of_changes(parse_diff(ONE), parse_diff(ONE + TWO)) == pytest.approx(2 / 3)
-    assert share_of_changes(parse_diff(TWO), parse_diff(ONE)) == 0.0
+    assert compute_shared_changes(parse_diff(ONE), parse_diff(ONE)) == 1.0
+    assert compute_shared_changes(parse_diff(ONE), parse_diff(ONE + TWO)) == pytest.approx(2 / 3)
+    assert compute_shared_changes(parse_diff(TWO), parse_diff(ONE)) == 0.0
 
 
 def test_changes_are_listed_with_their_signs():
-    assert list(all_changes(parse_diff(ONE + TWO))) == ["-y", "+z", "-p", "+q"]
+    assert list(list_all_changes(parse_diff(ONE + TWO))) == ["-y", "+z", "-p", "+q"]

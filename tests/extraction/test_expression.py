@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.expression import extract_expression, safe_expression
+from poor_bench.extraction.expression import extract_expression, make_safe_expression
 from poor_bench.extraction.found import Found
 from tests.extraction.growth import assert_linear
 from tests.extraction.strategies import hostile_text
@@ -36,7 +36,7 @@ SAFE = {
 
 @pytest.mark.parametrize(("text", "expression"), SAFE.items(), ids=SAFE)
 def test_expression_gets_its_safe_notation(text, expression):
-    assert safe_expression(text) == expression
+    assert make_safe_expression(text) == expression
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_expression_gets_its_safe_notation(text, expression):
      r"x \ge 3", r"x \in R", r"1 \pm x", r"\infty"],
 )  # fmt: skip
 def test_anything_else_is_no_expression(text):
-    assert safe_expression(text) is None
+    assert make_safe_expression(text) is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from poor_bench.extraction.field_comparison import item_key
+from poor_bench.extraction.field_comparison import build_item_key
 from tests.extraction.strategies import json_values
 
 
@@ -13,7 +13,7 @@ from tests.extraction.strategies import json_values
      ({"A": 1}, {"a": "1"}), ("  two\nwords", "Two words")],
 )  # fmt: skip
 def test_same_meaning_has_the_same_key(one, other):
-    assert item_key(one) == item_key(other)
+    assert build_item_key(one) == build_item_key(other)
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ def test_same_meaning_has_the_same_key(one, other):
     [(18, 19), (True, 1), (None, 0), ("red", "blue"), ([1], [2]), ([1, 2], [2, 1])],
 )
 def test_other_meaning_has_another_key(one, other):
-    assert item_key(one) != item_key(other)
+    assert build_item_key(one) != build_item_key(other)
 
 
 @given(json_values)
 def test_every_json_value_has_a_key_that_can_be_counted(value):
-    assert hash(item_key(value)) == hash(item_key(value))
+    assert hash(build_item_key(value)) == hash(build_item_key(value))

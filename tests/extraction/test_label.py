@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.extraction.label import is_labelled, sole_label
+from poor_bench.extraction.label import find_sole_label, is_labelled
 from tests.extraction.strategies import hostile_text
 
 LABELS = frozenset({"positive", "negative", "neutral"})
@@ -29,7 +29,7 @@ SOLE = {
 
 @pytest.mark.parametrize(("text", "label"), SOLE.items(), ids=SOLE)
 def test_only_label_of_a_text(text, label):
-    assert sole_label(text, LABELS) == label
+    assert find_sole_label(text, LABELS) == label
 
 
 @pytest.mark.parametrize("text", ["Text 1: positive.", "Negative - it tore.", "neutral"])
@@ -44,5 +44,7 @@ def test_text_that_only_mentions_labels_is_not_labelled(text):
 
 @given(hostile_text, st.sampled_from(sorted(LABELS)))
 def test_any_text_is_survived(text, label):
-    assert sole_label(text, LABELS) in {"", *LABELS}
-    assert is_labelled(f"{label} {text}", {label}) or sole_label(f"{label} {text}", {label}) == ""
+    assert find_sole_label(text, LABELS) in {"", *LABELS}
+    assert (
+        is_labelled(f"{label} {text}", {label}) or find_sole_label(f"{label} {text}", {label}) == ""
+    )

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.found import Found
 from poor_bench.extraction.number import (
-    number_from_json,
+    find_sole_number,
     parse_number,
+    read_json_number,
     round_number,
-    sole_number,
 )
 
 NOTATIONS = {
@@ -77,7 +77,7 @@ def test_millions_may_be_what_is_asked_for():
     [(18, "18"), (1.1, "1.1"), (Decimal("0.1"), "0.1"), ("18", "18"), ("18 apples", "18")],
 )
 def test_json_values_that_are_numbers(value, expected):
-    assert number_from_json(value).value == Decimal(expected)
+    assert read_json_number(value).value == Decimal(expected)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_json_values_that_are_numbers(value, expected):
     ids=repr,
 )  # fmt: skip
 def test_json_values_that_are_no_numbers(value):
-    assert number_from_json(value) is None
+    assert read_json_number(value) is None
 
 
 def test_only_number_of_a_text():
-    assert sole_number("about 30 km/h").value == 30
-    assert sole_number("3 of 4") is None
+    assert find_sole_number("about 30 km/h").value == 30
+    assert find_sole_number("3 of 4") is None
 
 
 @pytest.mark.parametrize(("value", "places", "rounded"), [

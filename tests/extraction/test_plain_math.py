@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from poor_bench.extraction.plain_math import plain_math
+from poor_bench.extraction.plain_math import write_plain_math
 from tests.extraction.strategies import hostile_text
 
 
@@ -23,9 +23,9 @@ from tests.extraction.strategies import hostile_text
     ],
 )
 def test_notation_becomes_plain(text, plain):
-    assert plain_math(text) == plain
+    assert write_plain_math(text) == plain
 
 
 @given(hostile_text)
 def test_any_text_is_survived(text):
-    assert isinstance(plain_math(text), str)
+    assert isinstance(write_plain_math(text), str)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from poor_bench.extraction.schema_check import schema_validator
+from poor_bench.extraction.schema_check import build_validator
 
 LOOP = {"b": {"$ref": "#/$defs/c"}, "c": {"$ref": "#/$defs/b"}}
 UNUSABLE = {
@@ -25,7 +25,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("schema", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 def test_schema_that_cannot_be_used_is_refused(schema, reason):
     with pytest.raises(ValueError, match=reason):
-        schema_validator(json.dumps(schema))
+        build_validator(json.dumps(schema))
 
 
 USABLE = {
@@ -50,13 +50,13 @@ USABLE = {
 
 @pytest.mark.parametrize("schema", USABLE.values(), ids=USABLE)
 def test_references_and_patterns_are_followed(schema):
-    validator = schema_validator(json.dumps(schema))
+    validator = build_validator(json.dumps(schema))
     assert validator.is_valid({"a": "xxx"})
     assert not all(validator.is_valid({"a": wrong}) for wrong in (3, "yyyy"))
 
 
 def test_schema_may_contain_itself():
-    validator = schema_validator(
+    validator = build_validator(
         json.dumps({"type": "object", "additionalProperties": {"$ref": "#"}})
     )
     assert validator.is_valid({"a": {"b": {}}})
@@ -78,7 +78,7 @@ SEARCHES = {
 @pytest.mark.parametrize(("schema", "value"), SEARCHES.values(), ids=SEARCHES)
 def test_search_for_a_pattern_ends_in_time(schema, value, monkeypatch):
     monkeypatch.setattr("poor_bench.extraction.schema_check._PATTERN_S", 0.1)
-    validator = schema_validator(json.dumps(schema))
+    validator = build_validator(json.dumps(schema))
     with pytest.raises(TimeoutError, match="the schema's pattern"):
         validator.is_valid(value)
 
@@ -105,11 +105,11 @@ NAMED = {
 
 @pytest.mark.parametrize(("more", "value", "told"), NAMED.values(), ids=NAMED)
 def test_names_are_checked_by_their_patterns(more, value, told):
-    validator = schema_validator(json.dumps(more | PATTERNS))
+    validator = build_validator(json.dumps(more | PATTERNS))
     messages = [error.message for error in validator.iter_errors(value)]
     assert len(messages) == bool(told)
     assert all(told in message for message in messages)
 
 
 def test_pattern_asks_nothing_of_other_values():
-    assert schema_validator(json.dumps({"pattern": "x"})).is_valid(3)
+    assert build_validator(json.dumps({"pattern": "x"})).is_valid(3)

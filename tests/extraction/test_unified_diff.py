@@ -12,7 +12,7 @@ from poor_bench.extraction.unified_diff import (
     apply_hunks,
     extract_diff,
     list_changed_lines,
-    normal_changes,
+    normalise_changes,
     parse_diff,
 )
 from tests.extraction.strategies import hostile_text
@@ -91,7 +91,7 @@ def test_hunk_that_fits_nowhere_is_named():
 def test_rewriting_a_block_is_the_same_as_changing_its_line():
     (short,) = parse_diff("@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n")
     (rewritten,) = parse_diff("@@ -1,3 +1,3 @@\n-a\n-b\n-c\n+a\n+B\n+c\n")
-    assert normal_changes(short.hunks) == normal_changes(rewritten.hunks) == [(["b"], ["B"])]
+    assert normalise_changes(short.hunks) == normalise_changes(rewritten.hunks) == [(["b"], ["B"])]
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "- d", "++ e"]), max_size=12)
@@ -111,4 +111,4 @@ def test_any_text_is_survived(text):
     if extracted is not None:
         hunks = [hunk for file in extracted.value for hunk in file.hunks]
         assert any(True for _ in list_changed_lines(hunks))
-        normal_changes(hunks)
+        normalise_changes(hunks)

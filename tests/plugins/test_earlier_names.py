@@ -1,12 +1,13 @@
 """An evaluator that a user copied from an earlier version keeps loading."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from poor_bench.plugins import load_evaluators
-from poor_bench.plugins.sources import _FUNCTIONS_NOW, _NOW
+from poor_bench.plugins import load_evaluators, sources
 
+NAMES = tomllib.loads((Path(sources.__file__).parent / "earlier_names.toml").read_text("utf-8"))
 COPIED = """
 from {module} import *
 
@@ -15,7 +16,7 @@ def evaluate(response, parameters):
 """
 
 
-@pytest.mark.parametrize("earlier", sorted(_NOW))
+@pytest.mark.parametrize("earlier", sorted(NAMES["modules"]))
 def test_a_copy_of_an_earlier_evaluator_still_loads(tmp_path: Path, earlier: str) -> None:
     (tmp_path / "mine.py").write_text(COPIED.format(module=earlier), encoding="utf-8")
     verdict = load_evaluators([tmp_path]).get("mine").evaluate("4", {})
@@ -37,7 +38,7 @@ def test_names_that_it_imported_are_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "function"),
-    [(module, name) for module, functions in _FUNCTIONS_NOW.items() for name in functions],
+    [(module, name) for module, functions in NAMES["functions"].items() for name in functions],
 )
 def test_functions_are_found_by_their_earlier_names(
     tmp_path: Path, module: str, function: str
@@ -46,4 +47,4 @@ def test_functions_are_found_by_their_earlier_names(
     source += f"def evaluate(response, parameters):\n    return 1.0, {function}.__name__\n"
     (tmp_path / "mine.py").write_text(source, encoding="utf-8")
     verdict = load_evaluators([tmp_path]).get("mine").evaluate("", {})
-    assert verdict.details == _FUNCTIONS_NOW[module][function]
+    assert verdict.details == NAMES["functions"][module][function]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.models.completion import FinishReason
-from poor_bench.scoring.verdict import Verdict, explain_cut_off, list_flags, no_answer_verdict
+from poor_bench.scoring.verdict import Verdict, explain_cut_off, explain_no_answer, list_flags
 
 
 def test_answer_is_left_to_the_evaluator() -> None:
-    assert no_answer_verdict("4", finish=FinishReason.STOP) is None
+    assert explain_no_answer("4", finish=FinishReason.STOP) is None
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_answer_is_left_to_the_evaluator() -> None:
 def test_missing_answer_is_told_apart_from_a_wrong_one(
     finish: FinishReason, unclosed: bool, words: str
 ) -> None:
-    verdict = no_answer_verdict(" \n", finish=finish, thinking_is_unclosed=unclosed)
+    verdict = explain_no_answer(" \n", finish=finish, thinking_is_unclosed=unclosed)
     assert verdict is not None
     assert verdict.score == 0
     assert verdict.details.startswith("No answer")

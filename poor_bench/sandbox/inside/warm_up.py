@@ -57,7 +57,7 @@ from typing import Dict, List, Optional, Tuple
 
 
 def solve(numbers: List[int], limit: float = 1.5) -> List[str]:
-    """Return some numbers as text."""
+    """Write some numbers as text."""
     chosen = sorted({number: str(number) for number in numbers if number > limit}.items())
     for index, (number, text) in enumerate(chosen):
         while number < 0 or not text.isdigit():

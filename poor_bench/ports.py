@@ -126,6 +126,8 @@ class BatchProgress:
     n_items: int
     files: tuple[str, ...] = ()
     """Paths of what `BatchApi.fetch` reads, once it has ended."""
+    has_all_lines: bool = False
+    """True if these hold a line for each request, whatever became of it."""
     error: ProviderError | None = None
     """Why the provider refused the batch as a whole."""
 

@@ -5,7 +5,7 @@ pytest -p poor_bench.pytest_plugin --poor-bench data
 pytest -p poor_bench.pytest_plugin --poor-bench data --poor-bench-run -k "math and gemma3"
 ```
 
-An item passes where the mean score reaches the pass mark. A trial that failed to run, has no
+An item passes where the mean score reaches the pass score. A trial that failed to run, has no
 result yet or is out of date is an error, never a failure: nothing is known of the LLM then.
 Without `--poor-bench` the plug-in does nothing.
 """
@@ -49,8 +49,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Model id or glob.",
     )
     group.addoption(
+        "--poor-bench-pass-score",
         "--poor-bench-pass-mark",
-        type=_read_pass_mark,
+        type=_read_pass_score,
+        dest="poor_bench_pass_score",
         default=1.0,
         metavar="X",
         help="Mean score at which an item passes; 1.0 by default.",
@@ -156,11 +158,11 @@ class BenchItem(pytest.Item):
         ]  # fmt: skip
 
     def runtest(self) -> None:
-        """Compare the score with the pass mark."""
-        mark = self.config.getoption("--poor-bench-pass-mark")
-        if self.score < mark:
+        """Compare the score with the pass score."""
+        pass_score = self.config.getoption("poor_bench_pass_score")
+        if self.score < pass_score:
             results = self.bench.list_results(self.llm, self.test)
-            _fail(_explain(self.score, mark, results))
+            _fail(_explain(self.score, pass_score, results))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Locate the test."""
@@ -174,10 +176,10 @@ def _fail(text: str) -> None:
     pytest.fail(harmless(text), pytrace=False)
 
 
-def _explain(score: float, mark: float, results: Iterable[Result]) -> str:
-    lines = [f"score {score:.3f} is below {mark:g}"]
+def _explain(score: float, pass_score: float, results: Iterable[Result]) -> str:
+    lines = [f"score {score:.3f} is below {pass_score:g}"]
     for result in results:
-        if result.score is not None and result.score < mark:
+        if result.score is not None and result.score < pass_score:
             told = {"response": result.response, "evaluation": result.details}
             lines += [f"--- {name}\n{text[:2000]}" for name, text in told.items() if text]
     return "\n".join(lines)
@@ -196,7 +198,7 @@ def _release_output(config: pytest.Config) -> Any:
     return manager.global_and_fixture_disabled() if manager else nullcontext()
 
 
-def _read_pass_mark(text: str) -> float:
+def _read_pass_score(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
         raise ValueError(text)

@@ -88,10 +88,11 @@ def test_results_that_are_out_of_date_are_errors(files: WorkspaceFiles) -> None:
     assert counts(output)["passed"] == 2
 
 
-def test_one_item_can_be_named_and_the_pass_mark_chosen(files: WorkspaceFiles) -> None:
+@pytest.mark.parametrize("name", ["--poor-bench-pass-score", "--poor-bench-pass-mark"])
+def test_one_item_can_be_named_and_the_pass_score_chosen(files: WorkspaceFiles, name: str) -> None:
     run_all(files.folder, trials=2)
     item = "bench/tests.json::sums/sum_003[scripted:b]"
-    options = ("--poor-bench-pass-mark", "0.5", "--poor-bench-trials", "2")
+    options = (name, "0.5", "--poor-bench-trials", "2")
     code, output = run_pytest(files, "--poor-bench", "bench", *options, item)
     assert (code, counts(output)["passed"]) == (PASSED, 1)
 
@@ -105,9 +106,9 @@ def test_invalid_workspace_names_its_problems(files: WorkspaceFiles) -> None:
 
 
 def test_wrong_options_are_refused(files: WorkspaceFiles) -> None:
-    code, output = run_pytest(files, "--poor-bench", "bench", "--poor-bench-pass-mark", "2")
+    code, output = run_pytest(files, "--poor-bench", "bench", "--poor-bench-pass-score", "2")
     assert code == USAGE
-    assert "--poor-bench-pass-mark" in output
+    assert "--poor-bench-pass-score" in output
 
 
 def test_without_its_option_the_plug_in_does_nothing(files: WorkspaceFiles) -> None:

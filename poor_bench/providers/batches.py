@@ -192,6 +192,7 @@ class OpenAIBatches(_Batches):
             n_done=(count_at(counts, "completed") or 0) + (count_at(counts, "failed") or 0),
             n_items=count_at(counts, "total") or 0,
             files=tuple(f"/files/{read_id(batch, key)}/content" for key in files),
+            has_all_lines=state is BatchState.ENDED,
             error=self._explain(batch) if state is BatchState.FAILED else None,
         )
 
@@ -317,11 +318,22 @@ class AnthropicBatches(_Batches):
 def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
     counts = mapping_at(batch, "request_counts")
     by_name = {name: count_at(counts, name) or 0 for name in _COUNTS}
-    state = _PROCESSING.get(text_at(batch, "processing_status"), BatchState.RUNNING)
+    state = _read_state(batch, by_name)
     n_items = sum(by_name.values())
     return BatchProgress(
         state=state,
         n_done=n_items - by_name["processing"],
         n_items=n_items,
         files=(f"{_PATH}/{read_id(batch)}/results",) if state.is_final else (),
+        has_all_lines=state.is_final,
     )
+
+
+def _read_state(batch: Mapping[str, Any], counts: Mapping[str, int]) -> BatchState:
+    """Read how far a batch is; how it ended stands in the counts of its requests only."""
+    state = _PROCESSING.get(text_at(batch, "processing_status"), BatchState.RUNNING)
+    if state is not BatchState.ENDED:
+        return state
+    if counts["canceled"]:
+        return BatchState.CANCELLED
+    return BatchState.EXPIRED if counts["expired"] else BatchState.ENDED

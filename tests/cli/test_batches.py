@@ -272,6 +272,8 @@ def test_a_cancelled_batch_gives_its_answers_and_frees_its_other_tests(
     kinds = {result.failure.kind for result in results if result.failure}
     assert kinds == {FailureKind.CANCELLED}
     assert sum(result.score == 1.0 for result in results) == 2
+    _, shown = call_json(folder, capsys, "batches", "list", "--all")
+    assert shown["batches"][0]["outcome"].startswith("cancelled, collected")
 
 
 def test_a_batch_of_another_account_is_named_and_can_be_given_up(

@@ -73,8 +73,7 @@ class BatchAnswers:
     @property
     def is_cut(self) -> bool:
         """True if the file of results has fewer answers than the provider must have written."""
-        all_are_due = self.progress.state is BatchState.ENDED
-        lacks = all_are_due and len(self.index.offsets) < len(self.note.items)
+        lacks = self.progress.has_all_lines and len(self.index.offsets) < len(self.note.items)
         return self.index.bad_line is not None or lacks
 
     def describe_faults(self) -> list[str]:

@@ -105,7 +105,7 @@ class LoadedEvaluator:
         message = f"evaluator {self.name!r} failed: {reason}"
         return EvaluatorError(message, kind=FailureKind.EVALUATOR)
 
-    @property
+    @cached_property
     def _is_built_in(self) -> bool:
         file = getattr(self._module, "__file__", None)
         return file is not None and Path(file).parent == project_evaluators_folder()

@@ -107,6 +107,7 @@ SELECT field, text FROM (
 """
 """Each value of each field of `CODES`, by its first row: planning a query for each field takes
 longer than reading a thousand rows."""
+_MANY_ROWS = 2_000
 _VALUES_AT_ONCE = 1 << 17
 """How many values are fetched by one query; while they are fetched, they take several times their
 memory."""
@@ -129,7 +130,7 @@ class Database:
         self._resolve = resolve
         self.connection = duckdb.connect(
             config={
-                "threads": min(4, os.cpu_count() or 1),
+                "threads": 1,
                 "temp_directory": tempfile.gettempdir(),
                 "allocator_flush_threshold": "1MB",  # else freed memory of loading stays with us
                 "allocator_bulk_deallocation_flush_threshold": "1MB",
@@ -137,7 +138,7 @@ class Database:
                 "autoload_known_extensions": "false",
             }
         )
-        self._latest = ""
+        self._n_rows, self._latest = 0, ""
         self._settled: SettledRows | None = None
         self._is_moved: NDArray[np.bool_] | None = None
         """Rows of `_settled` that are in the database instead."""
@@ -168,13 +169,12 @@ class Database:
             if name == "llm_id" and len(set(values)) < len(values):
                 return False
             self._codes[name], self._values[name] = dict(known), values
+        self._expect_rows(settled.n_rows)
         self._settled, self._latest = settled, settled.latest
         self._is_moved = np.zeros(settled.n_rows, dtype=np.bool_)
         last = max((source.first_place for source in settled.sources), default=0)
         self._numbers = itertools.count((last >> ROW_BITS) + 1)
         return True
-
-    # ---- rows in -----------------------------------------------------------------------------
 
     def new_source(self) -> int:
         """Find the first place of a source; of a trial, rows of later sources count."""
@@ -182,6 +182,7 @@ class Database:
 
     def read_lines(self, lines: Sequence[bytes]) -> None:
         """Read lines of `row_line` into the table `batch`."""
+        self._expect_rows(len(lines))
         kinds = ", ".join(f"'{name}': '{kind}'" for name, kind in ALL_COLUMNS.items())
         longest = max(map(len, lines), default=0)
         with _as_file(lines) as path:
@@ -214,6 +215,7 @@ class Database:
 
     def count_part(self, source: int, numbers: Path) -> int:
         """Let the rows of a part count, from the next `settle` on; return how many."""
+        self._expect_rows(_MANY_ROWS)  # or they would not be in a part
         return self._count(parquet_relation(numbers), source)
 
     def settle(self) -> list[str]:
@@ -239,6 +241,12 @@ class Database:
                 f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {quote_path(path)} "
                 "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
             )
+
+    def _expect_rows(self, n_rows: int) -> None:
+        """Use several threads from some number of rows on: for few, they cost more than they do."""
+        before, self._n_rows = self._n_rows, self._n_rows + n_rows
+        if before < _MANY_ROWS <= self._n_rows:
+            self.connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}")
 
     def _count(self, relation: str, source: int) -> int:
         names = ", ".join(f'"{name}"' for name in NUMBER_COLUMNS if name != "row")
@@ -301,8 +309,6 @@ class Database:
         if not is_known:
             values.append(value)
         return codes[text]
-
-    # ---- frames out --------------------------------------------------------------------------
 
     def newest(self) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[Any, ...]], str]:
         """Fetch the rows that count, by rank.

@@ -100,8 +100,40 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave browsers and models out of `-m "not slow"`; every other mark says why it stands."""
+    _mark_slow(items)
+    workers = getattr(config, "workerinput", {"workercount": 1})
+    if config.option.markexpr != "not slow" and workers["workercount"] > 1:
+        items[:] = share_out(items, workers["workercount"])
+
+
+def share_out(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
+    """Order tests so that each worker begins with as many files of slow ones as the others.
+
+    xdist gives each worker an equal part of the list, and what is left at the end to those that
+    are ready first: short tests come out even, while a slow one keeps a single worker busy.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    is_slow = {path: any(map(_is_slow, group)) for path, group in files.items()}
+    slow = [group for path, group in files.items() if is_slow[path]]
+    quick = [item for path, group in files.items() if not is_slow[path] for item in group]
+    shared: list[pytest.Item] = []
+    for worker in range(n_workers):
+        part = [item for group in slow[worker::n_workers] for item in group]
+        n_quick = (len(items) - len(shared)) // (n_workers - worker) - len(part)
+        shared += part + quick[: max(0, n_quick)]
+        del quick[: max(0, n_quick)]
+    return shared
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
+
+
+def _mark_slow(items: list[pytest.Item]) -> None:
     for item in items:
         for kind in _SLOW_KINDS.keys() & {mark.name for mark in item.iter_markers()}:
             item.add_marker(pytest.mark.slow(reason=_SLOW_KINDS[kind]))

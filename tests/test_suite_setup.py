@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from tests.conftest import share_out
 
 ROOT = Path(__file__).parents[1]
 PASSED, FAILED = 0, 1
@@ -73,3 +77,23 @@ def test_a_worker_that_dies_after_its_last_test_fails_the_run(tmp_path: Path) ->
     )
     ended = run_pytest(tmp_path, "def test_good():\n    pass\n", "--max-worker-restart=0")
     assert ended.returncode != PASSED, ended.stdout
+
+
+class Item(NamedTuple):
+    """As much of a test as decides on its place."""
+
+    path: str
+    is_slow: bool
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if self.is_slow else None
+
+
+def test_each_worker_begins_with_slow_files_and_no_test_is_lost() -> None:
+    slow = [Item(f"slow_{number}", is_slow=number % 2 == 0) for number in range(8)]
+    items = [Item("a", is_slow=False)] * 40 + [each for each in slow for each in (each, each)]
+    shared = share_out(items, 4)
+    assert Counter(shared) == Counter(items)
+    parts = [shared[start : start + 14] for start in range(0, 56, 14)]
+    assert [sum(item.is_slow for item in part[:2]) for part in parts] == [2] * 4
+    assert not any(item.is_slow for part in parts for item in part[2:])

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.chromium import started_browser
-from tests.browser.served import PROJECT, TOKEN, served
+from tests.browser.served import TOKEN, served
 from tests.browser.watched import heading
+from tests.forked import PROJECT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TextIO
 
-PROJECT = Path(__file__).parents[2]
+from poor_bench.cli.main import main
+from tests import forked
+
 TOKEN = "a-token-for-journeys"
 
 
@@ -31,26 +35,27 @@ class Server:
 
     def start(self, token: str) -> None:
         """Start it with the token of its link."""
-        command = [sys.executable, "dashboard.py"]
-        self._process = subprocess.Popen(
-            [*command, "--data", str(self._data_dir), "--port", str(self._port)],
-            cwd=PROJECT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "POOR_BENCH_TOKEN": token},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.address = _address_told_by(self._process)
+        arguments = ["dashboard", "--data", str(self._data_dir), "--port", str(self._port)]
+        told, telling = multiprocessing.Pipe(duplex=False)
+        with told, telling:
+            self._process = forked.start(_serve, arguments, token, telling)
+            self._output = os.fdopen(os.dup(told.fileno()), encoding="utf-8")
+        self.address = _address_told_by(self._output)
 
     def kill(self) -> None:
         """Kill it as the system does: it cannot say goodbye."""
         self._process.kill()
-        self._process.communicate()
+        self._forget()
 
     def end(self) -> None:
         """End it."""
         self._process.terminate()
-        self._process.communicate()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._process.join()
+        self._process.close()
+        self._output.close()
 
 
 @contextmanager
@@ -64,10 +69,17 @@ def restartable(data_dir: Path) -> Iterator[Server]:
             server.end()
 
 
-def _address_told_by(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
+def _serve(arguments: list[str], token: str, telling: Connection) -> None:
+    os.environ["POOR_BENCH_TOKEN"] = token
+    for descriptor in (1, 2):
+        os.dup2(telling.fileno(), descriptor)
+    sys.stdout.reconfigure(line_buffering=True)
+    sys.exit(main(arguments))
+
+
+def _address_told_by(output: TextIO) -> str:
     said = []
-    for line in process.stdout:
+    for line in output:
         said.append(line)
         found = re.search(r"(http://\S+)/\?token=", line)
         if found is not None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.served import PROJECT
 from tests.browser.watched import heading
 from tests.browser.workspaces import to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
+from tests.forked import PROJECT
 from tests.tuning.prompt_searches import BETTER, write_workspace
 
 if TYPE_CHECKING:

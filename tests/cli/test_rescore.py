@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +12,7 @@ from poor_bench.models.result import Result
 from poor_bench.runner.scorer import Scorer
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
-from tests.runs.killed import KILLED_CONSOLE
+from tests.runs.killed import kill_console
 
 
 def test_what_was_scored_again_before_an_interruption_is_stored(
@@ -229,12 +225,7 @@ def test_nothing_is_lost_when_rescoring_is_killed_between_its_steps(
 ) -> None:
     before = sorted(WorkspaceFolder(folder).load_results(), key=lambda result: result.key)
     change_evaluator(folder)
-    arguments = [str(n_writes), "--data", str(folder), command]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED_CONSOLE, *arguments], env=environment, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
+    kill_console(n_writes, "--data", str(folder), command)
     n_replaced = scores(folder).count(0.0)
     assert n_replaced == (n_writes - 2) // 2
     assert main(["--data", str(folder), "rescore", "--undo"]) == (0 if n_replaced else 2)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ from poor_bench.cli.main import main
 from poor_bench.results.store import LIMIT_VARIABLE, open_store
 from poor_bench.runs.journal import add_checksum, dump_record
 from tests.conftest import WorkspaceFiles
-from tests.runs.killed import KILLED_CONSOLE
+from tests.runs.killed import kill_console
 
 
 @pytest.fixture
@@ -230,10 +227,7 @@ def test_results_that_are_too_many_for_the_file_are_told_to_be_exported(
 
 @pytest.mark.slow(reason="starts a process")
 def test_shard_that_is_killed_goes_on_where_it_was(folder: Path, call: Callable[..., Any]) -> None:
-    words = ["--data", str(folder), "run", "--unchecked", "--shard", "1/1"]
-    command = [sys.executable, "-c", KILLED_CONSOLE, "4", *words]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    kill_console(4, "--data", str(folder), "run", "--unchecked", "--shard", "1/1")
     assert call(folder, "run", "--shard", "1/1", "--json")["n_scored"] == 3
     assert call(folder, "results", "merge", folder, "--json")["n_closed"] == 2
     assert len(call(folder, "results", "--json")) == 6

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +13,7 @@ from poor_bench.models.result import Result, result_to_record
 from poor_bench.results.incoming import Incoming, find_run_files
 from poor_bench.results.store import ResultStore
 from poor_bench.runs.journal import add_checksum, dump_record
-from tests.results.builders import make_failure, make_result
+from tests.results.builders import make_failure, make_result, open_test_store
 
 OTHER = "other prompt"
 _LLMS, _TESTS = ("a:x", "b:y"), ("t1", "t2", "t\u2028 3")
@@ -82,3 +85,21 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     """Read the results file and all run files of a store."""
     paths = [folder / "results.json", *folder.glob("*/*.jsonl")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.exists()}
+
+
+def merge_and_die_at(step: int, to: Path, source: Path) -> None:
+    """Merge in a process that is killed before such a step of its writes."""
+    n_left = [step]
+
+    def counted(change: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **named: Any) -> Any:
+            if not n_left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            n_left[0] -= 1
+            return change(*args, **named)
+
+        return run
+
+    for owner, name in ((os, "fsync"), (os, "utime"), (Path, "replace"), (Path, "unlink")):
+        setattr(owner, name, counted(getattr(owner, name)))
+    merge_files(open_test_store(to), [source])

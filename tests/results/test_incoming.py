@@ -3,8 +3,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import subprocess
-import sys
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,10 +14,12 @@ from poor_bench.errors import StoreError
 from poor_bench.models.result import result_to_record
 from poor_bench.results.incoming import Incoming, find_run_files
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
+from tests import forked
 from tests.results.builders import make_result, open_test_store, scores
 from tests.results.histories import (
     OTHER,
     find_fault,
+    merge_and_die_at,
     merge_files,
     read_folder,
     write_history,
@@ -216,26 +217,6 @@ def test_full_disk_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(scores(store)) == 2
 
 
-_KILLED_AT = """
-import os, signal, sys
-from pathlib import Path
-from tests.results.builders import open_test_store
-from tests.results.histories import merge_files
-n_left = [int(sys.argv[1])]
-def counted(name, change):
-    def run(*args, **kwargs):
-        if not n_left[0]:
-            os.kill(os.getpid(), signal.SIGKILL)
-        n_left[0] -= 1
-        return change(*args, **kwargs)
-    return run
-for owner, name in ((os, "fsync"), (os, "utime"), (Path, "replace"), (Path, "unlink")):
-    setattr(owner, name, counted(name, getattr(owner, name)))
-merge_files(open_test_store(Path(sys.argv[2])), [Path(sys.argv[3])])
-print("done")
-"""
-
-
 @pytest.mark.slow(reason="starts a process for every step that may be the last")
 def test_kill_9_at_any_step_loses_nothing(tmp_path: Path) -> None:
     source = tmp_path / "from"
@@ -243,19 +224,18 @@ def test_kill_9_at_any_step_loses_nothing(tmp_path: Path) -> None:
         _write_run(source, f"2026010{number}T0000-a", "t1", f"t{number}", response=str(number))
     whole = _make_store_with_runs(tmp_path / "whole")
     merge_files(whole, [source])
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     for step in itertools.count():
         store = _make_store_with_runs(tmp_path / str(step))
         before = _read(tmp_path / str(step))
-        command = [sys.executable, "-c", _KILLED_AT, str(step), str(tmp_path / str(step))]
-        ended = subprocess.run([*command, str(source)], env=environment, check=False)
+        code = forked.run(merge_and_die_at, step, tmp_path / str(step), source)
+        assert code in {0, -signal.SIGKILL}
         seen = _read(tmp_path / str(step))
         assert before.keys() <= seen.keys()
         expected = _read(tmp_path / "whole")
         assert all(seen[key] in (before.get(key), expected[key]) for key in seen), step
         merge_files(store, [source])
         assert read_folder(tmp_path / str(step)) == read_folder(tmp_path / "whole"), step
-        if ended.returncode == 0:
+        if code == 0:
             break
     assert step > 5
 

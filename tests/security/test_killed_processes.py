@@ -6,10 +6,6 @@ Each process kills itself before a certain line of its journal, so no test has t
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +23,11 @@ from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import text_of
 from tests.judge.agent_workspace import write_workspace
 from tests.runner.test_judged_run import judged_workspace, verdict
-from tests.runs.killed import KILLED, KILLED_CONSOLE
+from tests.runs.killed import kill_console, kill_dashboard
 
 pytestmark = pytest.mark.slow(reason="kills whole consoles and dashboards")
 
-ROOT = Path(__file__).parents[2]
-DASHBOARD = f"""{KILLED}
-from poor_bench.dashboard.services.services import Services
-from poor_bench.runner.selection import Selection
-from poor_bench.workspace_folder import WorkspaceFolder
-services = Services(lambda: WorkspaceFolder(Path(sys.argv[2])))
-services.runs.start(Selection())
-services.runs.wait()
-"""
 N_TESTS = 3
-
-
-def kill_at_line(n_lines: int, program: str, *arguments: str) -> None:
-    command = [sys.executable, "-c", program, str(n_lines), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    killed = subprocess.run(command, env=environment, check=False, capture_output=True)
-    assert killed.returncode == -signal.SIGKILL
 
 
 def stored(folder: Path) -> dict[str, Result]:
@@ -64,7 +44,7 @@ def test_a_killed_run_with_a_judge_goes_on_where_it_was(
     workspace_files: WorkspaceFiles, capsys: Any, n_lines: int, n_scored: int
 ) -> None:
     folder = waiting_then_judged(workspace_files)
-    kill_at_line(n_lines, KILLED_CONSOLE, "--data", str(folder), "run")
+    kill_console(n_lines, "--data", str(folder), "run")
     before = stored(folder)
     assert len(before) == min(n_lines - 1, N_TESTS)
     assert sum(result.score == 0.7 for result in before.values()) == n_scored
@@ -82,7 +62,7 @@ def test_judging_what_a_killed_run_left_is_not_called_a_changed_evaluator(
     workspace_files: WorkspaceFiles, capsys: Any
 ) -> None:
     folder = waiting_then_judged(workspace_files)
-    kill_at_line(4, KILLED_CONSOLE, "--data", str(folder), "run")
+    kill_console(4, "--data", str(folder), "run")
     assert main(["--data", str(folder), "run"]) == 0
     told = capsys.readouterr().out
     assert "3 stored responses scored for the first time." in told
@@ -94,7 +74,7 @@ def test_a_killed_dashboard_shows_its_run_as_stopped_and_continues_it(
     workspace_files: WorkspaceFiles, n_lines: int, n_done: int
 ) -> None:
     folder = waiting_then_judged(workspace_files)
-    kill_at_line(n_lines, DASHBOARD, str(folder))
+    kill_dashboard(n_lines, folder)
     before = stored(folder)
     services = services_of(folder)
     state = services.runs.state()
@@ -124,7 +104,7 @@ def test_a_killed_comparison_says_that_it_is_incomplete_and_goes_on(
     assert main(list(judged)) == main(list(judged)) == 0
     [a, b] = sorted(path.stem for path in (folder / "judgements").glob("*.jsonl"))
     pair = (*data, "pairwise", a, b, "--judge", "scripted:duellist")
-    kill_at_line(2, KILLED_CONSOLE, *pair)
+    kill_console(2, *pair)
     kept = PairwiseStore(folder).find("last")
     assert (len(kept.comparisons), kept.n_planned) == (1, 2)
     capsys.readouterr()
@@ -157,7 +137,7 @@ def test_a_killed_search_for_parameters_ends_as_if_it_had_not_been_killed(
     whole, killed = (tuned_workspace(tmp_path / name) for name in ("whole", "killed"))
     assert main(["--data", str(whole), *SWEEP, "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)
-    kill_at_line(n_lines, KILLED_CONSOLE, "--data", str(killed), *SWEEP)
+    kill_console(n_lines, "--data", str(killed), *SWEEP)
     before = stored_by_model(killed)
     assert main(["--data", str(killed), "tune", "params", "--resume", "last", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

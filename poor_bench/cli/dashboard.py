@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -70,6 +71,9 @@ def command(
     open_link = _open_link if is_wanted else None
     if app.data_dir != DEFAULT_FOLDER:
         use_workspace(app.data_dir)  # pasted into another shell, which may lack our variables
+    # Programs inherit what is ignored: in the background of a script, Ctrl-C is, and no run that we
+    # start could be cancelled.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return serve(app.data_dir, host, port, click.echo, open_link)
 
 

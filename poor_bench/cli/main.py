@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -57,7 +58,8 @@ _EPILOG = (
 
 \b
 Exit codes: 0 done, 1 a gate failed, 2 wrong file or option, 3 trials that failed to run or
-have no current score, 4 results that cannot be read or written, 130 interrupted.
+have no current score, 4 results that cannot be read or written, 70 an internal error,
+130 interrupted.
 """
 )
 
@@ -128,9 +130,18 @@ def root(ctx: click.Context, data_dir: Path) -> None:
         ctx.invoke(command)
 
 
+_INTERNAL_ERROR = 70
+"""EX_SOFTWARE of sysexits.h; 1, with which Python ends, would say that a gate failed."""
+
+
 def console() -> NoReturn:
-    """Run the command line and end the process with its exit code."""
-    leave(main())
+    """Run the command line and end the process with its exit code, 70 after a fault of ours."""
+    try:
+        code = main()
+    except Exception:  # noqa: BLE001 - printed, as Python would
+        traceback.print_exc()
+        code = _INTERNAL_ERROR
+    leave(code)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -29,7 +29,7 @@ from poor_bench.dashboard.services.running import RunningRun
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.text.formatting import dollars_text, duration_text, error_text
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.runs.history import RunKind
+from poor_bench.runs.history import RunKind, RunProgress
 
 RunParts = tuple[Any, str, Any, bool]
 """Body, class and head of a run, and whether its clock rests."""
@@ -278,11 +278,23 @@ def show_console_run(services: Services, kind: RunKind) -> RunParts:
 
 def list_running(runs: Sequence[RunningRun]) -> Component:
     """Build the table of runs in progress."""
-    rows = [row(run.kind, run.what, run.run_id, number(_write_share(run))) for run in runs]
-    return sheet(("Kind", "What", "Run", "Completed"), rows)
+    rows = [
+        row(run.kind, run.what, run.run_id, *_draw_share(run.what, run.progress)) for run in runs
+    ]
+    return sheet(("Kind", "What", "Run", "Progress", "Completed"), rows)
 
 
-def _write_share(run: RunningRun) -> str:
-    planned = run.progress.n_planned
-    done = f"{run.progress.n_done:,}"
-    return done if planned is None else f"{done} of {planned:,}"
+def _draw_share(name: str, progress: RunProgress) -> tuple[Component | None, Component]:
+    done, planned = progress.n_done, progress.n_planned
+    if planned is None:
+        return None, number(f"{done:,}")
+    return draw_progress(name, done, planned), number(f"{done:,} of {planned:,}")
+
+
+def draw_progress(name: str, n_done: int, n_planned: int) -> Component:
+    """Draw how much of something is completed as a bar."""
+    share = 100 * n_done / n_planned if n_planned else 100
+    bar: Component = dmc.Progress(
+        value=share, size="sm", w=160, **aria(label=f"Progress of {name}")
+    )
+    return bar

@@ -34,7 +34,7 @@ from poor_bench.issues.detector import (
 from poor_bench.issues.form import FORM
 from poor_bench.issues.found_issues import Charge, FoundIssues, OfDetector
 from poor_bench.issues.responses import FAILED_RUNS, RESPONSES
-from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS
+from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS, Wrong
 from poor_bench.models.result import Result, one_per_trial
 from poor_bench.statistics.trials import TextCodes, TextColumns, TextReader, collect_columns
 
@@ -191,7 +191,7 @@ def detect_issues(
     Example:
         >>> result = Result(llm_id="a", test_id="t", score=0.0, details="expected 4, got 5")
         >>> [(issue.detector_id, issue.lost_score) for issue in detect_issues([result])]
-        [('no_answer', 1.0), ('score_zero', 0.0)]
+        [('no_answer', 1.0)]
     """
     return find_issues(collect_trials(results, context.facts, detectors), context, detectors)
 
@@ -222,6 +222,11 @@ def find_issues(
             order = np.argsort(entries, kind="stable")
         else:
             entries, explains = table.find(detector.id)
+            if (
+                detector.id == Wrong.UNKNOWN
+            ):  # of what another detector explains, the cause is known
+                is_left = uncharged[entries] > 0.0
+                entries, explains = entries[is_left], explains[is_left]
             lost, tell = np.where(explains, uncharged[entries], 0.0), _tell_again(detector)
             uncharged[entries[explains]] = 0.0
             order = np.arange(len(entries))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -70,6 +71,7 @@ def restartable(data_dir: Path) -> Iterator[Server]:
 
 
 def _serve(arguments: list[str], token: str, telling: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
     os.environ["POOR_BENCH_TOKEN"] = token
     for descriptor in (1, 2):
         os.dup2(telling.fileno(), descriptor)

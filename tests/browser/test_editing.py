@@ -14,7 +14,7 @@ from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Dialog
+    from playwright.sync_api import BrowserContext, Dialog, Route
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
@@ -125,3 +125,24 @@ def test_a_model_of_a_local_ollama_is_found_and_added_by_one_click(
         expect(listed.get_by_text("yes")).to_be_visible()
     [added] = entries(folder, "llms")
     assert (added["name"], added["endpoint"], added["size"]) == ("qwen3:1.7b", ollama.url, 2.0)
+
+
+def test_ticks_that_follow_each_other_faster_than_the_server_answers_all_count(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/tests")
+    expect(page.get_by_text("All 60 shown tests:")).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_dash-update-component", hold)
+    for number, address in ((1, "sum_001"), (2, "sum_001&tick=sum_002")):
+        page.get_by_role("checkbox", name=f"Tick sum_00{number}").click()
+        page.wait_for_url(f"**?tick={address}")
+    page.unroute("**/_dash-update-component")
+    for route in held:
+        route.continue_()
+    expect(page.get_by_text("2 ticked tests:")).to_be_visible()

@@ -164,6 +164,11 @@ def test_keys_are_listed_and_never_taken_from_a_box(
     page.keyboard.press("?")
     expect(keys).to_have_count(0)
     expect(panel.get_by_role("heading", name="sum_001")).to_be_visible()
+    for scheme in ("dark", "light", "dark"):
+        page.get_by_role("button", name="Light or dark").click()
+        page.wait_for_url(f"**theme={scheme}*")
+        page.reload()
+        expect(page.locator(f"html[data-mantine-color-scheme={scheme}]")).to_be_attached()
     page.get_by_role("button", name="Rate 1 (+)").click()
     expect(page.get_by_role("button", name="Rate 1 (+)")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Rate 0 (-)")).to_have_attribute("aria-pressed", "false")

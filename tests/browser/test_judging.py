@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from poor_bench.judge.storage import JudgementStore
+from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.labels.storage import read_labels
 from tests.browser.workspaces import HOSTILE, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.judge.agent_workspace import VERDICT, write_workspace
+from tests.judge.run_builders import conversation_of, header_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
@@ -73,3 +74,54 @@ def test_an_agent_is_judged_from_the_page(
     ).to_be_visible()
     [kept] = JudgementStore(folder).runs()
     assert kept.is_complete
+
+
+def test_two_runs_are_compared_from_the_page_and_a_comparison_is_cancelled(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    prefers_polite = {f"/Agent {place}[^#]*polite/": f'{{"winner": "{place}"}}' for place in (1, 2)}
+    waits = {"price?": {"text": "", "latency_ms": 600_000}}
+    write_workspace(folder, judge=prefers_polite, slow=waits | prefers_polite)
+    judged_conversations(folder, 20, "a rude reply")
+    judged_conversations(folder, 21, "a polite reply")
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/judge")
+    form = page.get_by_role("region", name="Compare runs", exact=True)
+    run = page.get_by_role("region", name="Compare runs: in progress")
+
+    def choose(label: str, option: str) -> None:
+        form.get_by_label(label, exact=True).click()
+        page.get_by_role("option", name=option).click()
+
+    choose("Run A", "2026-11-20 01:00")
+    choose("Run B", "2026-11-21 01:00")
+    choose("Judges", "scripted:judge")
+    page.keyboard.press("Escape")
+    expect(form.get_by_text("2 pairs, each in both orders")).to_be_visible()
+    form.get_by_role("button", name="Start").click()
+    expect(run.get_by_role("heading", name="Finished")).to_be_visible()
+    stored = page.get_by_role("region", name="Pairwise comparisons").get_by_role("row")
+    expect(stored.filter(has_text="scripted:judge")).to_contain_text("2 of 2")
+    form.get_by_label("Judges", exact=True).press("Backspace")
+    choose("Judges", "scripted:slow")
+    page.keyboard.press("Escape")
+    form.get_by_role("button", name="Start").click()
+    expect(run.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "50")
+    expect(run.get_by_text("1 of 2")).to_be_visible()
+    run.get_by_role("button", name="Cancel").click()
+    expect(run.get_by_role("heading", name="Cancelled")).to_be_visible()
+    kept = PairwiseStore(folder).runs()
+    assert sorted(len(each.comparisons) for each in kept) == [1, 2]
+
+
+def judged_conversations(folder: Path, day: int, reply: str) -> None:
+    """Store a run of two conversations, without judgements."""
+    header = header_of(
+        f"202611{day}T010000-aa", agent_id="bikes", started=f"2026-11-{day}T01:00:00Z"
+    )
+    with JudgementStore(folder).writing(header) as writer:
+        for case_id in ("hello", "price"):
+            writer.add_conversation(conversation_of(case_id, f"{case_id}?", reply))

@@ -51,6 +51,12 @@ def test_threads_that_must_finish_are_waited_for() -> None:
     assert (process.returncode, process.stdout) == (3, "finished\n")
 
 
+def test_a_fault_of_ours_is_no_gate_that_failed() -> None:
+    process = run_source("from poor_bench.cli import main\nmain.main = None\nmain.console()")
+    assert process.returncode == 70
+    assert "TypeError: 'NoneType' object is not callable" in process.stderr
+
+
 _STOP_WHILE_WRITING = """
 import io, signal, sys, threading
 from poor_bench.cli.process import stop_on_signal

@@ -37,8 +37,13 @@ def test_a_loss_is_charged_once_to_the_first_cause() -> None:
         "thinking_ate_budget": 1.0,
         "truncated": 0.0,
         "no_answer": 0.0,
-        "score_zero": 0.0,
     }
+
+
+def test_the_cause_is_unknown_only_where_nothing_else_explains_the_loss() -> None:
+    results = [scored(test_id="empty", response=""), scored(test_id="odd")]
+    found = [(each.detector_id, each.test_id) for each in detect_issues(results)]
+    assert found == [("no_answer", "empty"), ("score_zero", "odd")]
 
 
 def test_a_form_that_was_forgiven_is_not_charged() -> None:

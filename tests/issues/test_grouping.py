@@ -18,7 +18,7 @@ def test_causes_are_ordered_by_what_they_cost() -> None:
         ("no_answer", 1.0),
         ("failed_auth", 0.0),
     ]
-    assert [group.n_trials for group in groups] == [3, 1, 1]
+    assert [group.n_trials for group in groups] == [2, 1, 1]
     assert sum(group.lost_share for group in groups) == pytest.approx(1.0)
 
 

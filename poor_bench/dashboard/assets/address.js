@@ -55,10 +55,10 @@
       return window.dash_clientside.no_update;
     },
     go: (search) => write(search, true),
-    drop: function (name) {
+    put: function (name, value) {
       const query = new URLSearchParams(window.location.search);
-      query.delete(name);
-      write(`${query}` ? `?${query}` : "", false);
+      query.set(name, value);
+      write(`?${query}`, false);
     },
   };
 })();

@@ -11,10 +11,15 @@
     }
     const from = new URLSearchParams(link.getAttribute("data-stay-from"));
     const now = new URLSearchParams(window.location.search);
+    const isTick = link.getAttribute("role") === "checkbox";
     for (const name of new Set([...from.keys(), ...next.keys()])) {
-      if (`${from.getAll(name)}` !== `${next.getAll(name)}`) {
+      const [before, after] = [from.getAll(name), next.getAll(name)];
+      if (`${before}` !== `${after}`) {
+        const isKept = (value) => isTick && (!before.includes(value) || after.includes(value));
+        const isNew = (value) => !isTick || !before.includes(value);
+        const values = [...now.getAll(name).filter(isKept), ...after.filter(isNew)];
         now.delete(name);
-        next.getAll(name).forEach((value) => now.append(name, value));
+        values.forEach((value) => now.append(name, value));
       }
     }
     return now;

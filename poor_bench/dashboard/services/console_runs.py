@@ -38,13 +38,10 @@ _KEPT_LINES = 100
 _ERROR, _SKIPPED = "Error: ", "Skipped: "
 """Begin what commands print when they cannot go on, and when they leave something out."""
 _PLAN_S = 120.0
-_PHASES = {
-    0: (RunPhase.FINISHED, ""),
-    1: (RunPhase.FINISHED, "Some cases failed."),
-    3: (RunPhase.FINISHED, "Some cases not run."),
-    130: (RunPhase.CANCELLED, ""),
-}
-"""By exit code of the command; other codes mean that it could not start or go on."""
+SUITE_ENDS = {1: "Some cases failed.", 3: "Some cases not run."}
+_ENDS = {0: "", 3: "Incomplete: see the log."}
+"""What exit codes say of a run that came to its end; others mean that it could not."""
+_CANCELLED = 130
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +70,7 @@ class ConsoleRun:
         data_dir: Callable[[], Path],
         busy: Callable[[], str] = lambda: "",
         starting: AbstractContextManager[object] | None = None,
+        ends: Mapping[int, str] = _ENDS,
     ) -> None:
         """Prepare without starting a run.
 
@@ -80,10 +78,12 @@ class ConsoleRun:
             data_dir: Returns the folder of the workspace.
             busy: Names the run of another kind that keeps this one from starting; empty if none.
             starting: Lock that those kinds share; held while one of them is started.
+            ends: What further exit codes say of a run that came to its end.
         """
         self._data_dir = data_dir
         self._busy = busy
         self._starting = starting or nullcontext()
+        self._ends = {**_ENDS, **ends}
         self._lock = threading.Lock()
         self._state = ConsoleState()
         self._started = 0.0
@@ -176,20 +176,23 @@ class ConsoleRun:
             for line in said:
                 with self._lock:
                     self._told.append(harmless(line.decode(errors="replace").rstrip()))
-        phase, message = _PHASES.get(process.wait()) or _explain(list(self._told))
+        phase, message = self._explain(process.wait(), list(self._told))
         ended = self.state()
         with self._lock:
             self._state = replace(ended, phase=phase, message=message)
 
-
-def _explain(lines: Sequence[str]) -> tuple[RunPhase, str]:
-    """Tell from its last lines why a command could not go on, or what it left out."""
-    errors = [number for number, line in enumerate(lines) if line.startswith(_ERROR)]
-    skipped = [line for line in lines if line.startswith(_SKIPPED)]
-    if skipped and not errors:
-        return RunPhase.FINISHED, "\n".join(skipped)[:_SHOWN_CHARACTERS]
-    told = "\n".join(lines[errors[-1] if errors else 0 :]).strip()[-_SHOWN_CHARACTERS:]
-    return RunPhase.BROKEN, told or "The run failed"
+    def _explain(self, code: int, lines: Sequence[str]) -> tuple[RunPhase, str]:
+        """Tell how a run ended, from its last lines why it could not go on, or what it left out."""
+        errors = [number for number, line in enumerate(lines) if line.startswith(_ERROR)]
+        skipped = [line for line in lines if line.startswith(_SKIPPED)]
+        if code == _CANCELLED:
+            return RunPhase.CANCELLED, ""
+        if code in self._ends and not (code and errors):
+            return RunPhase.FINISHED, self._ends[code]
+        if skipped and not errors:
+            return RunPhase.FINISHED, "\n".join(skipped)[:_SHOWN_CHARACTERS]
+        told = "\n".join(lines[errors[-1] if errors else 0 :]).strip()[-_SHOWN_CHARACTERS:]
+        return RunPhase.BROKEN, told or "The run failed"
 
 
 def must_ask(n_calls: int, llms: Iterable[LLM], cost_usd: float | None = 0.0) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from poor_bench.config.load import TESTS_FILE, llms_file, load_llms
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.computations import Requests
-from poor_bench.dashboard.services.console_runs import ConsoleRun
+from poor_bench.dashboard.services.console_runs import SUITE_ENDS, ConsoleRun
 from poor_bench.dashboard.services.issue_reports import IssueReports
 from poor_bench.dashboard.services.judged_runs import JudgedRuns
 from poor_bench.dashboard.services.llm_service import LLMService
@@ -93,10 +93,12 @@ class Services:
         self.suites = SuiteRuns(self.data_dir)
         self.judged = JudgedRuns(self.data_dir, self.results.table)
         self.running = RunningRuns(self.data_dir)
-        others = (PAIRWISE_RUNS, SUITE_RUNS, SEARCHES)
-        self.commands = {kind.name: ConsoleRun(self.data_dir) for kind in others}
-        judge = ConsoleRun(self.data_dir, self._asking, starting)
-        self.commands[JUDGED_RUNS.name] = judge
+        self.commands = {
+            PAIRWISE_RUNS.name: ConsoleRun(self.data_dir),
+            SEARCHES.name: ConsoleRun(self.data_dir),
+            SUITE_RUNS.name: ConsoleRun(self.data_dir, ends=SUITE_ENDS),
+            JUDGED_RUNS.name: ConsoleRun(self.data_dir, self._asking, starting),
+        }
 
     def data_dir(self) -> Path:
         """Folder of the workspace."""

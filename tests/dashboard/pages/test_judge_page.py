@@ -361,6 +361,8 @@ def test_stored_comparisons_tell_who_was_better(services: Services) -> None:
     assert "2 of 3" in shown
     assert "0 of 3" in shown
     assert "first" in shown
+    [saved] = lines(pairwise.pairwise_csv(services, ""))
+    assert (saved["Cases"], saved["A better"], saved["B better"]) == ("3", "2", "0")
 
 
 def test_agents_without_tests_are_judged_all_the_same(services: Services) -> None:

@@ -521,6 +521,7 @@ def test_runs_of_other_kinds_are_shown_while_they_are_running(tmp_path: Path) ->
         body, _, head = callbacks.others(services)
         assert "1 run" in text_of(head)
         assert "judged run bikes 20261122T010000-aa 1 of 2" in text_of(body)
+        assert [bar.value for bar in of_type(body, "Progress")] == [50]
         assert services.running.version() != before
     assert callbacks.others(services)[0] is None
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from poor_bench.dashboard.services.console_runs import (
+    SUITE_ENDS,
     ConsoleRun,
     must_ask,
     write_judges,
@@ -75,6 +78,33 @@ def test_what_is_long_or_may_cost_money_asks_first(
     provider = "openai" if endpoint else "embedded"
     llm = LLM(id="a", name="a", provider=provider, endpoint=endpoint, prices=prices)
     assert must_ask(n_calls, [llm], cost_usd) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("ends", "said", "code", "phase", "told"),
+    [
+        ({}, "", 0, RunPhase.FINISHED, ""),
+        (SUITE_ENDS, "1/2 a: wrong", 1, RunPhase.FINISHED, "Some cases failed."),
+        ({}, "1/2 a: wrong", 3, RunPhase.FINISHED, "Incomplete: see the log."),
+        ({}, "1/2\nError: no prices", 3, RunPhase.BROKEN, "Error: no prices"),
+        ({}, "not approved", 1, RunPhase.BROKEN, "not approved"),
+        (SUITE_ENDS, "ValueError: x", 70, RunPhase.BROKEN, "ValueError: x"),
+        (SUITE_ENDS, "Stopping", 130, RunPhase.CANCELLED, ""),
+    ],
+)
+def test_a_run_ends_as_its_command_says(
+    ends: dict[int, str], said: str, code: int, phase: RunPhase, told: str
+) -> None:
+    class Ending(ConsoleRun):
+        def _open(self, command: Sequence[str], output: int) -> subprocess.Popen[bytes]:
+            script = 'echo "$0" >&2; exit "$1"'
+            return subprocess.Popen(["sh", "-c", script, *command], stderr=subprocess.PIPE)
+
+    run = Ending(Path, ends=ends)
+    run.start("x", [said, str(code)])
+    run.wait(LONGEST_S)
+    state = run.state()
+    assert (state.phase, state.message) == (phase, told)
 
 
 @pytest.mark.slow(reason="two processes")

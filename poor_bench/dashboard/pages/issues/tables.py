@@ -138,7 +138,7 @@ def _body(group: IssueGroup, name_of: Callable[[str], str], url: IssueUrl) -> li
                 html.Dt("Meaning"),
                 html.Dd(group.meaning),
                 html.Dt("Fix"),
-                html.Dd([group.advice, _link_tests(group, url)]),
+                html.Dd([f"{group.advice} ", _link_tests(group, url)]),
                 html.Dt("Examples"),
                 html.Dd(
                     html.Ul(

@@ -39,7 +39,7 @@ from poor_bench.dashboard.pages.judge.layout import (
     run_with_id,
     write_command,
 )
-from poor_bench.dashboard.pages.judge.pairwise import register_pairwise
+from poor_bench.dashboard.pages.judge.pairwise import PairIds, pairwise_csv, register_pairwise
 from poor_bench.dashboard.pages.judge.sheets import (
     agent_chips,
     case_card,
@@ -202,6 +202,7 @@ def register(app: Dash, services: Services) -> None:
         JudgeIds.RUNS_CSV: runs_csv,
         JudgeIds.TRUST_CSV: trust_csv,
         JudgeIds.CORRECTED_CSV: corrected_csv,
+        PairIds.CSV: pairwise_csv,
     }
     bind_files(app, services, JudgeIds.DOWNLOAD, files, State(JudgeIds.SEARCH, "data"))
 

@@ -12,7 +12,7 @@ from dash import Dash, Input, Output, html
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import card
-from poor_bench.dashboard.components.controls import StayLinks
+from poor_bench.dashboard.components.controls import StayLinks, file_buttons
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, still
 from poor_bench.dashboard.page import on_data
@@ -26,6 +26,7 @@ from poor_bench.dashboard.start_form import (
     read_limit,
     write_cost,
 )
+from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
@@ -42,6 +43,7 @@ class PairIds(StrEnum):
     JUDGES = "pairwise-judges-select"
     MAX_COST = "pairwise-cost-input"
     STORED = "pairwise-stored-body"
+    CSV = "pairwise-csv-button"
 
 
 FORM = StartForm(
@@ -66,7 +68,12 @@ def build() -> list[Component]:
     )  # fmt: skip
     return [
         *FORM.build([*runs, judges, cost_field(PairIds.MAX_COST)]),
-        card("Pairwise comparisons", html.Div(id=PairIds.STORED), class_name="if-filled"),
+        card(
+            "Pairwise comparisons",
+            html.Div(id=PairIds.STORED),
+            tools=file_buttons(PairIds.CSV),
+            class_name="if-filled",
+        ),
     ]
 
 
@@ -134,15 +141,21 @@ PAIRWISE: SheetTable[PairwiseLine] = SheetTable(
         SheetColumn(field="run", heading="Comparison", value=lambda line: line.stored.run_id),
         SheetColumn(field="a", heading="A", value=lambda line: line.stored.a_run_id),
         SheetColumn(field="b", heading="B", value=lambda line: line.stored.b_run_id),
-        SheetColumn(field="judges", heading="Judges", value=lambda line: ", ".join(line.judges)),
+        SheetColumn(field="judges", heading="Judges", value=lambda line: ", ".join(line.judges),
+                    further=[("Cases", lambda line: line.n_cases)]),
         _count("wins-a", "A better", PairOutcome.A),
         _count("wins-b", "B better", PairOutcome.B),
-    SheetColumn(field="failed", heading="Failed", is_optional=True,
-                value=lambda line: line.stored.n_failed or None),
+        SheetColumn(field="failed", heading="Failed", is_optional=True,
+                    value=lambda line: line.stored.n_failed or None),
         SheetColumn(field="cost", heading="Cost", value=lambda line: line.stored.cost_usd,
                     cell=lambda line: number(dollars_text(line.stored.cost_usd))),
     ],
 )  # fmt: skip
+
+
+def pairwise_csv(services: Services, search: str | None) -> TableFile:
+    """Write the stored comparisons as a file."""
+    return PAIRWISE.file("pairwise", read_lines(services), TablesUrl.read(search))
 
 
 def list_run_options(services: Services) -> list[dict[str, str]]:

@@ -45,7 +45,7 @@ from poor_bench.dashboard.pages.run.progress import (
     run_class,
     run_head,
 )
-from poor_bench.dashboard.pages.run.tuning import register_tuning
+from poor_bench.dashboard.pages.run.tuning import TuneIds, register_tuning, searches_csv
 from poor_bench.dashboard.services.run_state import RunPhase, RunWay
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import list_running
@@ -145,6 +145,8 @@ def register(app: Dash, services: Services) -> None:
         State(RunIds.SEARCH, "data"),
         *controls(State),
     )
+    shown = State(RunIds.SEARCH, "data")
+    bind_files(app, services, RunIds.DOWNLOAD, {TuneIds.CSV: searches_csv}, shown)
 
 
 def _plan_file(services: Services, search: str, *values: Any) -> TableFile:

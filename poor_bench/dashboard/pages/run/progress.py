@@ -14,7 +14,7 @@ from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, set_
 from poor_bench.dashboard.components.tables import row, sheet
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
 from poor_bench.dashboard.services.running import RunningRun
-from poor_bench.dashboard.start_form import PHASE_TITLES
+from poor_bench.dashboard.start_form import PHASE_TITLES, draw_progress
 from poor_bench.dashboard.text.formatting import duration_text
 from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
@@ -135,7 +135,6 @@ def _llms(state: RunState, name_of: Callable[[str], str]) -> Component:
 
 
 def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
-    share = 100 * llm.n_done / llm.n_items if llm.n_items else 100
     left = llm.seconds_left if is_active else None
     return row(
         [
@@ -143,7 +142,7 @@ def _llm(llm: LLMProgress, name: str, *, is_active: bool) -> Component:
             html.Span(llm.phase.value, className=f"phase phase-{llm.phase.value}"),
         ],
         [
-            dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress of {name}")),
+            draw_progress(name, llm.n_done, llm.n_items),
             html.Span(llm.limits if is_active else "", className="quiet"),
         ],
         f"{llm.n_done:,} / {llm.n_items:,}",

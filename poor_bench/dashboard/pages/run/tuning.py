@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import card
-from poor_bench.dashboard.components.controls import StayLinks, build_options
+from poor_bench.dashboard.components.controls import StayLinks, build_options, file_buttons
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import on_data
@@ -27,6 +27,7 @@ from poor_bench.dashboard.start_form import (
     read_limit,
     write_cost,
 )
+from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
@@ -43,6 +44,7 @@ class TuneIds(StrEnum):
     CALLS = "tune-calls-input"
     MAX_COST = "tune-cost-input"
     STORED = "tune-stored-body"
+    CSV = "tune-csv-button"
 
 
 FORM = StartForm(
@@ -81,6 +83,7 @@ def build() -> list[Component]:
         card(
             "Searches",
             html.Div(id=TuneIds.STORED),
+            tools=file_buttons(TuneIds.CSV),
             note=f"Show one on the console: {next_command('tune show RUN')}",
             class_name="if-filled",
         ),
@@ -149,6 +152,15 @@ TABLE: SheetTable[KeptSearch] = SheetTable(
 )
 
 
+def searches_csv(services: Services, search: str | None) -> TableFile:
+    """Write the stored searches as a file."""
+    return TABLE.file("searches", _list_newest(services), TablesUrl.read(search))
+
+
+def _list_newest(services: Services) -> list[KeptSearch]:
+    return list_searches(services.data_dir())[::-1]
+
+
 def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[TablesUrl]) -> None:
     """Bind the form and the table.
 
@@ -171,7 +183,7 @@ def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[T
         Input(FORM.part("clock-interval"), "disabled"),
     )
     def _stored(search: str, _is_still: bool) -> Any:
-        found = list_searches(services.data_dir())[::-1]
+        found = _list_newest(services)
         table = TABLE.draw(found, links, url.read(search)) if found else None
         return still(table, search=search)
 

@@ -199,7 +199,7 @@ def test_what_a_changed_parameter_did_stands_in_the_last_run(
     last_run = services.last_run.changes()
     assert last_run is not None
     shown = text_of(changes_card(last_run, lambda llm_id: llm_id))
-    assert "run 20260102T000000-b: 1 result compared." in shown
+    assert "Run 20260102T000000-b: 1 result compared." in shown
     assert "-1.000" in shown
     assert "1 broken:" in shown
     assert "sum_001" in shown

@@ -292,7 +292,7 @@ def open_edit_form(services: Services, llm_id: str) -> tuple[str, Component]:
     """
     llm = services.llms.get(llm_id)
     if llm is None:
-        raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload the page.")
+        raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload this page.")
     return llm.label or llm.id, edit_form(llm)
 
 
@@ -311,7 +311,7 @@ def save(
     number = next((number for number, llm in enumerate(llms) if llm.id == llm_id), -1)
     try:
         if number < 0:
-            raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload the page.")
+            raise ConfigError(f"{llm_id!r} was removed from {LLMS_FILE}", hint="Reload this page.")
         changes = form_to_changes(llms[number], values)
         consent = _consent_to_change(llms[number], changes, llms)
         if consent is not None and not is_given(consent, ticked):

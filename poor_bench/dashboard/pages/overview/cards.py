@@ -49,15 +49,13 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     ]
     new = [_new_row(llm_id, name_of(llm_id)) for llm_id in last_run.new_llm_ids]
     n_tests = sum(len(group.tests) for _, group in groups)
-    n_compared = write_count(n_tests, "result")
+    note = f"Run {last_run.run_id}: {write_count(n_tests, 'result')} compared."
     if not changed and not new:
-        return html.P(
-            f"No score changed. run {last_run.run_id}: {n_compared} compared.", className="quiet"
-        )
+        return html.P(["No score changed. ", note], className="quiet")
     return card(
         "Since the last run",
         html.Ul([*changed, *new], className="change-list"),
-        note=f"run {last_run.run_id}: {n_compared} compared.",
+        note=note,
     )
 
 

@@ -95,7 +95,7 @@ def nothing_to_run(workspace: Workspace) -> Component | None:
         return empty_state("No tests yet", "Add tests to tests.json.")
     if not workspace.llms:
         link = dcc.Link("Add a model", href="/llms", className="button-link")
-        return empty_state("No models yet", "Add a model.", link)
+        return empty_state("No models yet", "", link)
     return None
 
 

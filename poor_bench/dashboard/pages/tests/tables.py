@@ -151,12 +151,11 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                                  ("Enabled", lambda test: test.enabled),
                                  ("Tags", lambda test: " ".join(test.tags))]),
             SheetColumn(field="level", heading="Level", value=lambda test: test.level,
-                        head=_sort_head(url, SortBy.LEVEL, "Level", "Level")),
+                        head=_sort_head(url, SortBy.LEVEL, "Level")),
             SheetColumn(field="mean", heading="Mean score",
                         value=read(lambda item: item.mean_score),
                         cell=lambda test: _mean(test.test_id, known),
-                        head=_sort_head(url, SortBy.MEAN, "Mean score",
-                                        ""),
+                        head=_sort_head(url, SortBy.MEAN, "Mean score"),
                         further=[("Models", read(lambda item: item.n_llms)),
                                  ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
@@ -181,7 +180,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         value=lambda test: " | ".join(
                             each.text for each in known.findings.get(test.test_id, ())),
                         cell=lambda test: _list_findings(known.findings.get(test.test_id, ())),
-                        head=_sort_head(url, SortBy.SEVERITY, "Findings", "Findings"),
+                        head=_sort_head(url, SortBy.SEVERITY, "Findings"),
                         further=[("Severity", lambda test: _rate(test, known))]),
         ],
     )  # fmt: skip
@@ -223,7 +222,7 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
     )
 
 
-def _sort_head(url: TestUrl, sort: SortBy, text: str, hint: str) -> html.Th:
+def _sort_head(url: TestUrl, sort: SortBy, text: str, hint: str = "") -> html.Th:
     """Build a heading that sorts: ascending, then descending, then as in the file."""
     is_sorted = url.sort == sort
     if not is_sorted:

@@ -8,7 +8,7 @@ know" is an answer.
 
 On 1,000 answers of five public chat models in English, 425 of them declining by their own labels,
 recall is 95 % and precision 100 %. On wordings that no phrase was extended by, recall is lower:
-`benchmarks/refusals.py` prints it per list. A wording that no phrase covers is missed.
+`benchmarks/refusals/measure.py` prints it per list. A wording that no phrase covers is missed.
 """
 
 from __future__ import annotations

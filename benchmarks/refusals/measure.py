@@ -6,8 +6,8 @@ the first ones, .96 for `fifth.json`, and .83, .73, .83 for the ninth (204 refus
 unusual wordings on purpose) and eleventh (120), with a precision of .93 to .97. `twelfth.json`
 (160) got .96 with precision .98 in the six languages read then.
 
-`refusals_unseen.json` (72 usual wordings in six languages) led to no change: recall .92 when new.
-`refusals_unseen_ten_languages.json` has 15 wordings, each in ten languages, so that one wording
+`unseen.json` (72 usual wordings in six languages) led to no change: recall .92 when new.
+`unseen_ten_languages.json` has 15 wordings, each in ten languages, so that one wording
 that is missed is missed often. When new, recall was .78 (.87 in the first six languages, .65 in
 Italian, Portuguese, Korean and Russian), precision .975; three led to changes since.
 
@@ -23,7 +23,7 @@ import json
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks" / "statistics")]
 
 from simulation import measure_share, print_figures
@@ -31,7 +31,7 @@ from simulation import measure_share, print_figures
 from poor_bench.extraction.refusal import is_refusal
 
 LISTS = ROOT / "tests" / "extraction" / "refusals"
-UNSEEN = ROOT / "benchmarks"
+UNSEEN = Path(__file__).parent
 GOAL = 0.95
 
 
@@ -58,6 +58,6 @@ def _measure(path: Path) -> bool:
 if __name__ == "__main__":
     reached = [
         _measure(path)
-        for path in (*sorted(LISTS.glob("*.json")), *sorted(UNSEEN.glob("refusals_unseen*.json")))
+        for path in (*sorted(LISTS.glob("*.json")), *sorted(UNSEEN.glob("*.json")))
     ]
     sys.exit(not all(reached))

@@ -242,7 +242,7 @@ def main() -> None:
 
 
 def _print_counts(title: str, figures: Sequence[Figure]) -> None:
-    """Count the cells that reach the goal, and print the worst."""
+    """Count the cells that reach the goal, and print each, the worst first."""
     cells = sorted(
         (figure for figure in figures if figure.at_least is not None),
         key=lambda figure: figure.value,
@@ -252,7 +252,7 @@ def _print_counts(title: str, figures: Sequence[Figure]) -> None:
         *_count_cells(cells, "cells"),
         *(_count_cells(known, f"cells{_KNOWN}") if known else []),
     ]
-    print_figures(f"\n{title}: {len(cells)} cells", [*counts, *cells[:3], cells[-1]])
+    print_figures(f"\n{title}: {len(cells)} cells", [*counts, *cells])
 
 
 def _count_cells(cells: Sequence[Figure], label: str) -> list[Figure]:

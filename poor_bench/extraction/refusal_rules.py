@@ -85,6 +85,8 @@ class RefusalPhrases:
 
     leads: re.Pattern[str]
     """What politeness puts before the point, such as "unfortunately" or "as an AI"."""
+    whole: re.Pattern[str]
+    """What an answer may lack and still be one, such as "all" or "the exact"."""
     of_ascii: RefusalRules
     of_any: RefusalRules
 
@@ -121,6 +123,7 @@ def load_refusal_phrases() -> RefusalPhrases:
     rules = {name: _compile_language(each) for name, each in languages.items()}
     return RefusalPhrases(
         leads=_compile_leads({name: "|".join(each["leads"]) for name, each in languages.items()}),
+        whole=re.compile("|".join(each["whole"] for each in languages.values())),
         of_ascii=_join([each for name, each in rules.items() if name not in _OWN_SCRIPT]),
         of_any=_join(list(rules.values())),
     )

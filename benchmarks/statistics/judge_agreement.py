@@ -16,6 +16,8 @@ from simulation import Figure, measure_share, print_figures, read_runs
 
 from poor_bench.judge.agreement import Trust, decide_trust
 from poor_bench.statistics.agreement import measure_rater_agreement, run_annotator_test
+from poor_bench.statistics.correlations import correlate_grouped, correlate_ranks
+from poor_bench.statistics.intervals import Estimate
 
 Scores = NDArray[np.float64]
 _SPREAD = 2.0
@@ -108,12 +110,65 @@ def coverage(runs: int) -> Iterator[Figure]:
         yield measure_share(label, hits, runs, at_least=0.92, at_most=0.98)
 
 
+def grouped(runs: int) -> Iterator[Figure]:
+    """Yield the coverage for items in groups of 5, with and without their groups.
+
+    Items of one group are alike in quality, and the judge is wrong about them alike.
+    """
+    judge_square = _SPREAD**2 + 2 * _GROUP_ERROR**2
+    people_square = _SPREAD**2 + 1
+    pearson = _SPREAD**2 / math.sqrt(judge_square * people_square)
+    truths = {
+        "kappa": 2 * _SPREAD**2 / (judge_square + people_square),
+        "Pearson's": pearson,
+        "Spearman's": 6 / math.pi * math.asin(pearson / 2),
+    }
+    for n_groups in (10, 20, 40):
+        rng = np.random.default_rng([n_groups, 5])
+        groups = [str(place // 5) for place in range(5 * n_groups)]
+        hits = {(name, own): 0 for name in truths for own in (True, False)}
+        for _ in range(runs):
+            judge, person = _draw_grouped(rng, n_groups)
+            for own in (True, False):
+                found = _measure_all(judge, person, groups if own else None)
+                for (name, truth), item in zip(truths.items(), found, strict=True):
+                    hits[name, own] += item is not None and item.low <= truth <= item.high
+        for (name, own), count in hits.items():
+            label = f"{name}, {n_groups} groups of 5" if own else f"  if independent: {name}"
+            goals = {"at_least": 0.93, "at_most": 0.97} if own else {}
+            yield measure_share(label, count, runs, **goals)
+
+
+_GROUP_ERROR = 0.7
+
+
+def _draw_grouped(rng: np.random.Generator, n_groups: int) -> tuple[Scores, Scores]:
+    def draw_shared(deviation: float, share: float) -> Scores:
+        common = np.repeat(rng.normal(0, math.sqrt(share), n_groups), 5)
+        return deviation * (common + rng.normal(0, math.sqrt(1 - share), 5 * n_groups))
+
+    quality = draw_shared(_SPREAD, 0.5)
+    judge = quality + draw_shared(_GROUP_ERROR * math.sqrt(2), 0.5)
+    return judge, quality + rng.normal(0, 1, len(quality))
+
+
+def _measure_all(
+    judge: Scores, person: Scores, groups: list[str] | None
+) -> tuple[Estimate | None, ...]:
+    return (
+        measure_rater_agreement(judge, person, groups, resamples=300).judge,
+        correlate_grouped(judge, person, groups),
+        correlate_ranks(judge, person, groups),
+    )
+
+
 def main() -> None:
     """Print all figures."""
     runs = read_runs(__doc__.splitlines()[0], default=200)
     print_figures("False blessings", list(false_blessings(runs)))
     print_figures("Power", list(power(runs)))
     print_figures("Intervals", list(coverage(4 * runs)))
+    print_figures("Items in groups", list(grouped(4 * runs)))
 
 
 if __name__ == "__main__":

@@ -89,6 +89,27 @@ def accuse_unbiased(runs: int) -> Iterator[Figure]:
         yield measure_share(label, found, 5 * runs, at_most=0.05)
 
 
+def accuse_in_groups(runs: int) -> Iterator[Figure]:
+    """Yield accusations where answers of a group are alike in length and in the judge's error."""
+    rng = np.random.default_rng(4)
+    for readers, n_groups in product((1, 3), (10, 20, 40)):
+        groups = [str(place // 5) for place in range(5 * n_groups)]
+        accused = alone = 0
+        for _ in range(runs):
+            length, shared = (np.repeat(rng.normal(0, 1, n_groups), 5) for _ in range(2))
+            noise = {"readers": readers, "noise": 1.5, "correlation": 0.0, "effect": 0.0}
+            judge, own, people = draw_scores(rng, len(groups), **noise)
+            length, judge = length + 0.5 * own, np.clip(judge + np.round(shared), 0, 10)
+            for named in (True, False):
+                found = estimate_partial_effect(judge, length, people, groups if named else None)
+                is_accused = found is not None and not found.low <= 0 <= found.high
+                accused += named and is_accused
+                alone += not named and is_accused
+        label = f"{readers} readers, {n_groups} groups of 5"
+        yield measure_share(f"unbiased judge accused, {label}", accused, runs, at_most=0.05)
+        yield measure_share(f"  if independent: {label}", alone, runs)
+
+
 def find_biased(runs: int) -> Iterator[Figure]:
     """Yield how often a judge that adds points to long answers is found out."""
     rng = np.random.default_rng(2)
@@ -161,6 +182,7 @@ def main() -> None:
     """Print all figures."""
     runs = read_runs(__doc__.splitlines()[0], default=400)
     print_figures("Unbiased judges and length", list(accuse_unbiased(runs)))
+    print_figures("Unbiased judges, answers in groups", list(accuse_in_groups(2 * runs)))
     print_figures("Judges that like long answers", list(find_biased(runs)))
     print_figures("Position", list(position_figures(runs)))
 

@@ -14,7 +14,7 @@ from poor_bench.statistics.agreement import (
     measure_rater_agreement,
     run_annotator_test,
 )
-from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
+from poor_bench.statistics.correlations import correlate_grouped, correlate_ranks
 from poor_bench.statistics.groups import measure_spread, sum_values
 from poor_bench.statistics.intervals import Estimate, estimate_by_groups, t_quantile_95
 from poor_bench.statistics.partial_effect import estimate_partial_effect
@@ -228,8 +228,9 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
     names = list(dict.fromkeys(name for item in items for name in item.humans))
     people = [[item.humans.get(name, math.nan) for name in names] for item in items]
     passed = [score >= pass_rating for score in judge], [score >= pass_rating for score in human]
-    raters = measure_rater_agreement(judge, people) if items else None
-    annotator_test = run_annotator_test(judge, people) if items else None
+    groups = [item.group for item in items]
+    raters = measure_rater_agreement(judge, people, groups) if items else None
+    annotator_test = run_annotator_test(judge, people, groups) if items else None
     with_people = raters.judge if raters else None
     return Agreement(
         n=len(items),
@@ -242,11 +243,11 @@ def measure_agreement(items: Sequence[ScoredItem], pass_rating: float) -> Agreem
         with_people=with_people,
         among_people=raters.person if raters else None,
         annotator_test=annotator_test,
-        pearson=correlate_rows([judge], [human])[0] if items else None,
-        spearman=correlate_ranks(judge, human) if items else None,
-        bias=estimate_mean_difference(judge, human, [item.group for item in items]),
-        length_correlation=correlate_ranks(judge, lengths) if items else None,
-        length_bias=_measure_length_bias(judge, lengths, people),
+        pearson=correlate_grouped(judge, human, groups) if items else None,
+        spearman=correlate_ranks(judge, human, groups) if items else None,
+        bias=estimate_mean_difference(judge, human, groups),
+        length_correlation=correlate_ranks(judge, lengths, groups) if items else None,
+        length_bias=_measure_length_bias(judge, lengths, people, groups),
     )
 
 
@@ -279,10 +280,13 @@ def decide_trust(
 
 
 def _measure_length_bias(
-    judge: Sequence[float], lengths: Sequence[float], people: Sequence[Sequence[float]]
+    judge: Sequence[float],
+    lengths: Sequence[float],
+    people: Sequence[Sequence[float]],
+    groups: Sequence[str | None],
 ) -> Estimate | None:
     doublings = [math.log2(max(1.0, length)) for length in lengths]
-    return estimate_partial_effect(judge, doublings, people) if judge else None
+    return estimate_partial_effect(judge, doublings, people, groups) if judge else None
 
 
 def estimate_mean_difference(

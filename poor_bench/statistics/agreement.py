@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from poor_bench.statistics.intervals import Estimate, t_quantile_95
+from poor_bench.statistics.groups import measure_spread, number_groups, sum_values
+from poor_bench.statistics.intervals import Estimate, estimate_by_groups, t_quantile_95
 from poor_bench.statistics.significance import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float64]
 
-_LEAST_ITEMS = 5
+_LEAST_UNITS = 5
 _RESAMPLES = 1000
 _SEED = 0
 
@@ -33,24 +34,29 @@ class RaterAgreement:
 
 
 def measure_rater_agreement(
-    judge: ArrayLike, people: ArrayLike, *, resamples: int = _RESAMPLES
+    judge: ArrayLike,
+    people: ArrayLike,
+    groups: Sequence[str | None] | None = None,
+    *,
+    resamples: int = _RESAMPLES,
 ) -> RaterAgreement:
     """Compute the quadratically weighted kappa of a judge, and of a person, with the others.
 
     Each person is left out in turn. Judge and person are then held against the mean of the same
     other people, so that neither has an easier consensus. The figures are means over the people,
     weighted by their items. A single person is the consensus. The 95 % interval is a bootstrap
-    over items: Student's t on the scale of Fisher's z. In simulation
+    over groups of items: Student's t on the scale of Fisher's z. In simulation
     (`benchmarks/statistics/judge_agreement.py`) it covers the truth of normal scores in 92 % to
     97 % with 30 to 200 items.
 
     Args:
         judge: Scores of n items.
         people: Scores by item and person, n by m; NaN where a person did not score.
+        groups: Group of each item, as in `number_groups`; items of one group are not independent.
         resamples: Bootstrap resamples, at least 2.
 
     Returns:
-        Estimates from -1.0 to 1.0; None for fewer than 5 items, or where no score varies.
+        Estimates from -1.0 to 1.0; None for fewer than 5 groups, or where no score varies.
 
     Source:
         Cohen 1968, "Weighted kappa", Psychological Bulletin 70; Efron and Tibshirani 1993, "An
@@ -70,8 +76,10 @@ def measure_rater_agreement(
         among.append((table[:, person], rest, (others > 0) & known[:, person]))
     if table.shape[1] == 1:
         judged = [(scores, table[:, 0], known[:, 0])]
+    units = np.array(number_groups(len(scores), groups))
     return RaterAgreement(
-        judge=_estimate_kappa(judged, resamples), person=_estimate_kappa(among, resamples)
+        judge=_estimate_kappa(judged, units, resamples),
+        person=_estimate_kappa(among, units, resamples),
     )
 
 
@@ -83,37 +91,40 @@ def _as_table(people: ArrayLike) -> Scores:
 
 
 def _estimate_kappa(
-    raters: Sequence[tuple[Scores, Scores, NDArray[np.bool_]]], resamples: int
+    raters: Sequence[tuple[Scores, Scores, NDArray[np.bool_]]],
+    units: NDArray[np.int64],
+    resamples: int,
 ) -> Estimate | None:
     """Compute the mean kappa of pairs of raters with its bootstrap interval."""
     import numpy as np
 
     used = np.logical_or.reduce([kept for _, _, kept in raters])
-    n = int(used.sum())
-    if n < _LEAST_ITEMS:
+    kinds, places = np.unique(units[used], return_inverse=True)
+    if len(kinds) < _LEAST_UNITS:
         return None
-    weights = _draw_resamples(n, resamples)
+    weights = _draw_resamples(len(kinds), resamples)[:, places]
     kappas = _mean_kappa([(x[used], y[used], kept[used]) for x, y, kept in raters], weights)
     value = float(kappas[0])
     if math.isnan(value):
         return None
-    if abs(value) > 1 - 1e-12:
-        return Estimate(value=value, low=value, high=value, n=n)
-    return _estimate_interval(value, kappas[1:], n)
+    limits = (value, value)
+    if abs(value) <= 1 - 1e-12:
+        limits = _find_limits(value, kappas[1:], len(kinds))
+    return estimate_by_groups(value, limits, n_groups=len(kinds), n_tests=len(places))
 
 
-def _estimate_interval(value: float, drawn: Scores, n: int) -> Estimate:
+def _find_limits(value: float, drawn: Scores, n: int) -> tuple[float, float]:
     import numpy as np
 
     z = np.arctanh(np.clip(drawn[~np.isnan(drawn)], -0.999, 0.999))
     half = t_quantile_95(n - 1) * float(z.std(ddof=1)) * math.sqrt(n / (n - 1))
     centre = math.atanh(value)
-    return Estimate(value=value, low=math.tanh(centre - half), high=math.tanh(centre + half), n=n)
+    return math.tanh(centre - half), math.tanh(centre + half)
 
 
 @lru_cache(maxsize=8)
 def _draw_resamples(n: int, resamples: int) -> Scores:
-    """Draw how often each item is in each resample; the first row is the sample itself."""
+    """Draw how often each unit is in each resample; the first row is the sample itself."""
     import numpy as np
 
     rng = np.random.default_rng(_SEED)
@@ -175,7 +186,9 @@ class AnnotatorTest:
     """Items with scores of two people or more."""
 
 
-def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | None:
+def run_annotator_test(
+    judge: ArrayLike, people: ArrayLike, groups: Sequence[str | None] | None = None
+) -> AnnotatorTest | None:
     """Test by item whether a judge may replace a person (alternative annotator test).
 
     For each person, the judge and the person are compared by their distance to the other people
@@ -186,6 +199,7 @@ def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | N
     Args:
         judge: Scores of n items.
         people: Scores by item and person, n by m; NaN where a person did not score.
+        groups: Group of each item, as in `number_groups`; items of one group are not independent.
 
     Returns:
         None where no person shares 20 items with others.
@@ -198,7 +212,7 @@ def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | N
 
     scores, table = np.asarray(judge, dtype=float), _as_table(people)
     known = ~np.isnan(table)
-    count = known.sum(axis=1)
+    count, units = known.sum(axis=1), np.array(number_groups(len(scores), groups))
     to_judge = np.where(known, (table - scores[:, None]) ** 2, 0.0)
     better = []
     for person in range(table.shape[1]):
@@ -210,7 +224,7 @@ def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | N
         of_judge = to_judge[shared].sum(axis=1) - to_judge[shared, person]
         # 1 where only the person is as close as the other, -1 where only the judge is.
         margin = np.sign(np.round(of_judge - of_person, 9))
-        better.append(_compute_p_below(margin, EPSILON))
+        better.append(_compute_p_below(margin, units[shared], EPSILON))
     if not better:
         return None
     worse, n_people = [1 - p for p in better], len(better)
@@ -222,16 +236,17 @@ def run_annotator_test(judge: ArrayLike, people: ArrayLike) -> AnnotatorTest | N
     )
 
 
-def _compute_p_below(margins: Scores, epsilon: float) -> float:
-    """Compute the one-sided p-value of a t test that the mean is below `epsilon`."""
+def _compute_p_below(margins: Scores, units: NDArray[np.int64], epsilon: float) -> float:
+    """Compute the one-sided p-value of a t test by groups that the mean is below `epsilon`."""
     from scipy import special
 
-    n = len(margins)
-    distance = float(margins.mean()) - epsilon
-    deviation = float(margins.std(ddof=1))
-    if deviation == 0:
+    spread = measure_spread(sum_values(margins.tolist(), [str(unit) for unit in units]))
+    distance = spread.mean - epsilon
+    if spread.n_groups < 2:
+        return 1.0
+    if spread.variance == 0:
         return 0.0 if distance < 0 else 1.0
-    return float(special.stdtr(n - 1, distance / deviation * math.sqrt(n)))
+    return float(special.stdtr(spread.freedom, distance / math.sqrt(spread.variance)))
 
 
 def _count_rejected(p_values: Sequence[float]) -> int:

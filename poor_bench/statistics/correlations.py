@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from poor_bench.statistics.intervals import Z_95, Estimate
+from poor_bench.statistics.groups import compare_groups, number_groups
+from poor_bench.statistics.intervals import Z_95, Estimate, estimate_by_groups, t_quantile_95
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,15 +47,42 @@ def correlate_rows(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
     ]
 
 
-def correlate_ranks(x: ArrayLike, y: ArrayLike) -> Estimate | None:
+def correlate_grouped(
+    x: ArrayLike, y: ArrayLike, groups: Sequence[str | None] | None
+) -> Estimate | None:
+    """Compute Pearson's correlation of items, of which those of one group are not independent.
+
+    Args:
+        x: Finite numbers.
+        y: As many finite numbers.
+        groups: Group of each item, as in `number_groups`.
+
+    Returns:
+        As one row of `correlate_rows`, `n` groups; None for fewer than 4 groups.
+
+    Source:
+        Interval: as that of independent items, as many times as wide as the groups make the
+        influence of the items on the correlation vary: Devlin, Gnanadesikan and Kettenring 1975,
+        Biometrika 62 (influence).
+    """
+    import numpy as np
+
+    [pearson] = _pearson_of_rows(np.atleast_2d(x), np.atleast_2d(y))
+    return None if pearson is None else _with_groups(x, y, groups, pearson[0], variance=1.0)
+
+
+def correlate_ranks(
+    x: ArrayLike, y: ArrayLike, groups: Sequence[str | None] | None = None
+) -> Estimate | None:
     """Compute Spearman's rank correlation with its 95 % interval; ties share their mean rank.
 
     Args:
         x: Finite numbers.
         y: As many finite numbers.
+        groups: As in `correlate_grouped`.
 
     Returns:
-        As one row of `correlate_rows`.
+        As one row of `correlate_rows`, `n` groups.
 
     Raises:
         ValueError: If the lengths differ.
@@ -68,10 +97,30 @@ def correlate_ranks(x: ArrayLike, y: ArrayLike) -> Estimate | None:
     """
     from scipy import stats
 
-    [pearson] = _pearson_of_rows([stats.rankdata(x)], [stats.rankdata(y)])
+    ranks = stats.rankdata(x), stats.rankdata(y)
+    [pearson] = _pearson_of_rows([ranks[0]], [ranks[1]])
     if pearson is None:
         return None
-    return _with_interval(*pearson, variance=1 + pearson[0] ** 2 / 2)
+    return _with_groups(*ranks, groups, pearson[0], variance=1 + pearson[0] ** 2 / 2)
+
+
+def _with_groups(
+    x: ArrayLike, y: ArrayLike, groups: Sequence[str | None] | None, value: float, variance: float
+) -> Estimate | None:
+    """Widen the interval by how much more the groups make the correlation vary."""
+    import numpy as np
+
+    xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    n_groups = max(number_groups(len(xs), groups)) + 1
+    if n_groups == len(xs) or n_groups < _LEAST or abs(value) > 1 - 1e-12:
+        return None if n_groups < _LEAST else _with_interval(value, len(xs), variance=variance)
+    xs, ys = (xs - xs.mean()) / xs.std(), (ys - ys.mean()) / ys.std()
+    influence = xs * ys - value * (xs**2 + ys**2) / 2
+    more, freedom = compare_groups(influence.tolist(), groups)
+    half = t_quantile_95(freedom) * math.sqrt(variance * more / (len(xs) - 3))
+    centre = math.atanh(value)
+    limits = math.tanh(centre - half), math.tanh(centre + half)
+    return estimate_by_groups(value, limits, n_groups=n_groups, n_tests=len(xs))
 
 
 def _pearson_of_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | None]:

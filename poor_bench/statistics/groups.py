@@ -299,6 +299,24 @@ def _expect_squares(
     return trace, squared
 
 
+def compare_groups(
+    values: Sequence[float], groups: Sequence[str | None] | None
+) -> tuple[float, float]:
+    """Compute how many times as much a sum varies because items share groups, at least 1.
+
+    Args:
+        values: What each item adds to the sum.
+        groups: Group of each item, as in `number_groups`.
+
+    Returns:
+        That, and the degrees of freedom that the groups leave, at least 1.0.
+    """
+    alone, grouped = (measure_spread(sum_values(values, own)) for own in (None, groups))
+    if alone.variance == 0:
+        return 1.0, max(1.0, grouped.n_groups - 1.0)
+    return max(1.0, grouped.variance / alone.variance), grouped.freedom
+
+
 def weigh_few_groups(
     limits: tuple[float, float], sums: Sums, *, lowest: float = 0.0
 ) -> tuple[float, float]:

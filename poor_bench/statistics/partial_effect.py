@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from poor_bench.statistics.intervals import Estimate, t_quantile_95
+from poor_bench.statistics.groups import compare_groups, number_groups
+from poor_bench.statistics.intervals import Estimate, estimate_by_groups, t_quantile_95
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,13 +17,18 @@ if TYPE_CHECKING:
 
 _LEAST = 20
 """Items, and items with two raters, below which nothing is said."""
+_LEAST_GROUPS = 5
+"""Groups below which nothing is said."""
 _SIGNAL = 2.0
 """Least ratio of the raters' signal, given the covariate, to its standard error."""
 _CENTRE_ROUNDS = 5
 
 
 def estimate_partial_effect(
-    outcome: ArrayLike, covariate: ArrayLike, raters: ArrayLike
+    outcome: ArrayLike,
+    covariate: ArrayLike,
+    raters: ArrayLike,
+    groups: Sequence[str | None] | None = None,
 ) -> Estimate | None:
     """Compute the effect of a covariate on an outcome beyond the quality that raters see.
 
@@ -29,8 +36,9 @@ def estimate_partial_effect(
     quality with noise and an offset of their own. Plain regression on the raters' scores blames
     the covariate for quality that noisy raters missed. With 20 items that two raters scored, the
     raters' noise is measured by their disagreement and taken out of the equations; the interval
-    is that of the jackknife. With fewer, the true effect lies between the direct regression and
-    the reverse one (raters' scores on outcome and covariate); the interval spans both of theirs.
+    is that of the jackknife, by groups. With fewer, the true effect lies between the direct
+    regression and the reverse one (raters' scores on outcome and covariate); the interval spans
+    both of theirs.
 
     In simulation (`benchmarks/statistics/judge_bias.py`: whole scores, noise of raters and judge,
     compressed scales) the interval excludes an effect of 0 that is true in 1 % with one rater and
@@ -40,10 +48,11 @@ def estimate_partial_effect(
         outcome: n numbers.
         covariate: n numbers.
         raters: Scores by item and rater, n by m, each item with at least one; NaN where missing.
+        groups: Group of each item, as in `number_groups`; items of one group are not independent.
 
     Returns:
-        In units of the outcome per unit of the covariate, `n` items; None for fewer than 20
-        items, or where outcome and raters are not related beyond the covariate.
+        In units of the outcome per unit of the covariate, `n` groups; None for fewer than 20
+        items or 5 groups, or where outcome and raters are not related beyond the covariate.
 
     Source:
         Fuller 1987, "Measurement Error Models", sections 2.2 and 3.1 (known error variance);
@@ -55,14 +64,20 @@ def estimate_partial_effect(
 
     y, x = np.asarray(outcome, dtype=float), np.asarray(covariate, dtype=float)
     table = _without_offsets(np.asarray(raters, dtype=float).reshape(len(y), -1))
-    if len(y) < _LEAST or np.ptp(x) == 0 or np.ptp(y) == 0:
+    n_groups = max(number_groups(len(y), groups), default=-1) + 1
+    if len(y) < _LEAST or n_groups < _LEAST_GROUPS or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
     quality, x, y = np.nanmean(table, axis=1), x - x.mean(), y - y.mean()
     if np.ptp(quality) == 0:
         return None
     if ((~np.isnan(table)).sum(axis=1) > 1).sum() >= _LEAST:
-        return _correct_for_noise(y, x, quality - quality.mean(), _noise_of_means(table))
-    return _bound(y, x, quality - quality.mean())
+        found = _correct_for_noise(y, x, quality - quality.mean(), _noise_of_means(table), groups)
+    else:
+        found = _bound(y, x, quality - quality.mean(), groups)
+    if found is None:
+        return None
+    value, *limits = found
+    return estimate_by_groups(value, (limits[0], limits[1]), n_groups=n_groups, n_tests=len(y))
 
 
 def _without_offsets(table: Numbers) -> Numbers:
@@ -93,30 +108,35 @@ def _noise_of_means(table: Numbers) -> Numbers:
     return noise
 
 
-def _correct_for_noise(y: Numbers, x: Numbers, q: Numbers, noise: Numbers) -> Estimate | None:
+def _correct_for_noise(
+    y: Numbers, x: Numbers, q: Numbers, noise: Numbers, groups: Sequence[str | None] | None
+) -> tuple[float, float, float] | None:
     """Solve the normal equations without the raters' noise; interval by the jackknife."""
     import numpy as np
 
-    n = len(y)
+    units = np.array(number_groups(len(y), groups))
+    sizes = np.bincount(units)
+    n = len(sizes)
     moments = np.stack([y, x, q, x * x, q * q - noise, x * q, x * y, q * y])
-    left = (moments.sum(axis=1, keepdims=True) - moments) / (n - 1)
-    effects, signals = _solve(left)
+    sums = np.stack([np.bincount(units, row) for row in moments])
+    effects, signals = _solve((moments.sum(axis=1, keepdims=True) - sums) / (len(y) - sizes))
     (value,), (signal,) = _solve(moments.mean(axis=1, keepdims=True))
     spread = math.sqrt((n - 1) ** 2 / n * float(signals.var()))
     if signal < _SIGNAL * spread or signal <= 0:
         return None
     error = math.sqrt((n - 1) ** 2 / n * float(effects.var()))
-    half = t_quantile_95(_count_freedom(x - q * (x @ q) / (q @ q))) * error
-    return Estimate(value=float(value), low=float(value) - half, high=float(value) + half, n=n)
+    own = x - q * (x @ q) / (q @ q)
+    squares = np.bincount(units, own**2).astype(np.float64)
+    half = t_quantile_95(_count_freedom(squares)) * error
+    return float(value), float(value) - half, float(value) + half
 
 
-def _count_freedom(own: Numbers) -> float:
-    """Count the degrees of freedom of the effect's variance: fewer where some items rule.
+def _count_freedom(squares: Numbers) -> float:
+    """Count the degrees of freedom of the effect's variance: fewer where some groups rule.
 
     Args:
-        own: What the covariate has beyond the quality.
+        squares: Of each group, the sum of squares that the covariate has beyond the quality.
     """
-    squares = own**2
     return max(1.0, float(squares.sum() ** 2 / (squares**2).sum()))
 
 
@@ -132,30 +152,31 @@ def _solve(moments: Numbers) -> tuple[Numbers, Numbers]:
         return (xy * qq - qy * xq) / determinant, determinant / xx
 
 
-def _bound(y: Numbers, x: Numbers, q: Numbers) -> Estimate | None:
+def _bound(
+    y: Numbers, x: Numbers, q: Numbers, groups: Sequence[str | None] | None
+) -> tuple[float, float, float] | None:
     """Span the direct and the reverse regression; None where q and y are not related."""
-    direct, reverse = _regress(y, x, q), _regress(q, x, y)
+    direct, reverse = _regress(y, x, q, groups), _regress(q, x, y, groups)
     if direct is None or reverse is None:
         return None
-    (effect, error), (slope, slope_error) = direct[0], reverse[1]
+    (effect, error, freedom), (slope, slope_error, _) = direct[0], reverse[1]
     if slope < _SIGNAL * slope_error:
         return None
-    back, back_error = reverse[0]
-    t = t_quantile_95(len(y) - 3)
+    back, back_error, back_freedom = reverse[0]
+    t = t_quantile_95(min(freedom, back_freedom))
     low, high = sorted((effect, -back / slope))
     errors = {effect: error, -back / slope: back_error / slope}
-    return Estimate(
-        value=(low + high) / 2,
-        low=low - t * errors[low],
-        high=high + t * errors[high],
-        n=len(y),
-    )
+    return (low + high) / 2, low - t * errors[low], high + t * errors[high]
 
 
 def _regress(
-    y: Numbers, first: Numbers, second: Numbers
-) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Regress centred y on two centred columns: coefficient and standard error of each (HC3)."""
+    y: Numbers, first: Numbers, second: Numbers, groups: Sequence[str | None] | None
+) -> list[tuple[float, float, float]] | None:
+    """Regress centred y on two centred columns.
+
+    Returns:
+        Of each column its coefficient, standard error (HC3) and degrees of freedom.
+    """
     import numpy as np
 
     design = np.stack([first, second], axis=1)
@@ -166,9 +187,10 @@ def _regress(
     coefficients = inverse @ design.T @ y
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design) + 1 / len(y)
     residuals = (y - design @ coefficients) / (1 - np.minimum(leverage, 0.999))
-    covariance = inverse @ (design.T * residuals**2) @ design @ inverse
-    first_error, second_error = np.sqrt(np.diag(covariance))
-    return (
-        (float(coefficients[0]), float(first_error)),
-        (float(coefficients[1]), float(second_error)),
-    )
+    found = []
+    for coefficient, pull in zip(coefficients.tolist(), (design @ inverse).T, strict=True):
+        influence = pull * residuals
+        more, freedom = compare_groups(influence.tolist(), groups)
+        error = math.sqrt(float(influence @ influence) * more)
+        found.append((coefficient, error, min(freedom, len(y) - 3.0)))
+    return found

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from poor_bench.statistics.groups import measure_spread, number_groups, sum_values
+from poor_bench.statistics.groups import compare_groups, number_groups
 from poor_bench.statistics.intervals import (
     Estimate,
     estimate_by_groups,
@@ -109,7 +109,7 @@ def estimate_corrected_mean(
     if groups is not None:
         named = [group for group, is_known in zip(groups, has_label, strict=True) if is_known]
         (more, few), (more_of_all, few_of_all) = (
-            _compare_groups(values.tolist(), own)
+            compare_groups(values.tolist(), own)
             for values, own in ((pulled * residuals, named), (guessed, groups))
         )
         sampling, spread = sampling * more, spread * more_of_all
@@ -131,18 +131,6 @@ def estimate_corrected_mean(
             limits, value, n_groups, bounds=bounds, all_alike=True, unlike=unlike
         )
     return estimate_by_groups(value, limits, n_groups=n_groups, n_tests=n)
-
-
-def _compare_groups(values: Sequence[float], groups: Sequence[str | None]) -> tuple[float, float]:
-    """Compute how many times as much a sum varies because items share groups, at least 1.
-
-    Returns:
-        That, and the degrees of freedom that the groups leave, at least 1.0.
-    """
-    alone, grouped = (measure_spread(sum_values(values, own)) for own in (None, groups))
-    if alone.variance == 0:
-        return 1.0, max(1.0, grouped.n_groups - 1.0)
-    return max(1.0, grouped.variance / alone.variance), grouped.freedom
 
 
 def compute_chances(sizes: ArrayLike, n: int) -> Numbers:

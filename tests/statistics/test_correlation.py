@@ -4,7 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
+from poor_bench.statistics.correlations import (
+    correlate_grouped,
+    correlate_ranks,
+    correlate_rows,
+)
 
 numbers = st.floats(-1e3, 1e3)
 
@@ -57,3 +61,16 @@ def test_rank_interval_covers_the_truth_in_about_95_of_100_samples() -> None:
 def test_sides_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="differ"):
         correlate_ranks([1, 2, 3, 4], [1, 2, 3])
+
+
+def test_copies_of_an_item_in_its_group_do_not_narrow_the_interval() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 30))
+    groups = [str(place // 4) for place in range(120)]
+    copied = np.repeat(x, 4), np.repeat(y, 4)
+    for correlate in (correlate_grouped, correlate_ranks):
+        once, grouped = correlate(x, y, None), correlate(*copied, groups)
+        assert grouped.value == pytest.approx(once.value)
+        assert 0.85 < grouped.margin / once.margin < 1.25
+        assert grouped.margin > 1.5 * correlate(*copied, None).margin
+    assert correlate_grouped(x[:6], y[:6], ["a", "a", "a", "b", "b", "c"]) is None

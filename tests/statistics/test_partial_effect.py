@@ -68,3 +68,19 @@ def test_a_few_very_long_answers_do_not_accuse_an_unbiased_judge() -> None:
         assert found is not None
         accused += not found.low <= 0 <= found.high
     assert accused <= 15
+
+
+@pytest.mark.parametrize("readers", [1, 2])
+def test_copies_of_an_item_in_its_group_do_not_narrow_the_effect(readers: int) -> None:
+    judge, length, people = (part[:60] for part in draw(0.5, readers))
+    groups = [str(place // 4) for place in range(240)]
+    copied = [np.repeat(part, 4, axis=0) for part in (judge, length, people)]
+    once, grouped = (
+        estimate_partial_effect(judge, length, people),
+        estimate_partial_effect(*copied, groups),
+    )
+    assert once is not None
+    assert grouped is not None
+    assert 0.8 < grouped.margin / once.margin < 1.25
+    assert (grouped.n, grouped.n_tests) == (60, 240)
+    assert estimate_partial_effect(*copied, [str(place // 60) for place in range(240)]) is None

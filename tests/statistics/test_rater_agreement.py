@@ -80,3 +80,24 @@ def test_unrelated_judge_loses_against_people_who_agree() -> None:
 def test_people_who_share_few_items_are_no_annotators() -> None:
     quality, people = draw(19, 3, 1.0)
     assert run_annotator_test(quality, people) is None
+
+
+def test_copies_of_an_item_in_its_group_tell_nothing_new() -> None:
+    quality, people = draw(30, 3, 1.0)
+    judge = quality + np.random.default_rng(2).normal(0, 1, 30)
+    groups = [str(place // 4) for place in range(120)]
+    copied = np.repeat(judge, 4), np.repeat(people, 4, axis=0)
+    once, grouped = measure_rater_agreement(judge, people), measure_rater_agreement(*copied, groups)
+    assert once.judge is not None
+    assert grouped.judge is not None
+    assert grouped.judge.low == pytest.approx(once.judge.low)
+    assert (grouped.judge.n, grouped.judge.n_tests) == (30, 120)
+    rates = [
+        test.winning_rate if test else None
+        for test in (
+            run_annotator_test(judge, people),
+            run_annotator_test(*copied, groups),
+            run_annotator_test(*copied),
+        )
+    ]
+    assert rates[0] == rates[1] != rates[2]

@@ -11,6 +11,14 @@ unusual wordings on purpose) and eleventh (120), with a precision of .93 to .97.
 that is missed is missed often. When new, recall was .78 (.87 in the first six languages, .65 in
 Italian, Portuguese, Korean and Russian), precision .975; three led to changes since.
 
+`written_2026_11_23_first.json` has 100 refusals and 100 lookalikes in six languages, written before
+anyone looked at the phrases or at earlier lists. When new, recall was .930 (error .026) and
+precision .949 (.022); with the two oldest lists, `before.json` and `held_out.json`, it makes 198
+refusals: recall .965 (.013), precision .974 (.011). Phrases were then extended by kinds of wording
+(a line that is not crossed, another subject, an answer that lacks only the whole or the exact), and
+`written_2026_11_23_second.json` (60 and 60) was written and measured: recall .950 (.028), precision
+1.000. The three that it missed led to changes since.
+
 A linear model over words and parts of words, trained on these lists, did better on that list
 (recall .96, precision .95 together with the rules), but took 602 of 11,101 ordinary short
 texts for refusals. With half of such texts in its training data it took none of the others, at
@@ -57,7 +65,6 @@ def _measure(path: Path) -> bool:
 
 if __name__ == "__main__":
     reached = [
-        _measure(path)
-        for path in (*sorted(LISTS.glob("*.json")), *sorted(UNSEEN.glob("*.json")))
+        _measure(path) for path in (*sorted(LISTS.glob("*.json")), *sorted(UNSEEN.glob("*.json")))
     ]
     sys.exit(not all(reached))

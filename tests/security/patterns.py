@@ -33,6 +33,7 @@ MADE = {
     "'|'.join((f'(?:{each.pattern})' for each in patterns))"
     " or _NEVER": "extraction/refusal_rules.py",
     "language['signs']": "extraction/refusal_rules.py",
+    "'|'.join((each['whole'] for each in languages.values()))": "extraction/refusal_rules.py",
 }
 """Patterns that are put together from pieces: `all_patterns` adds an example, or all."""
 

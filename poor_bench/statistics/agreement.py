@@ -47,7 +47,7 @@ def measure_rater_agreement(
     weighted by their items. A single person is the consensus. The 95 % interval is a bootstrap
     over groups of items: Student's t on the scale of Fisher's z. In simulation
     (`benchmarks/statistics/judge_agreement.py`) it covers the truth of normal scores in 92 % to
-    97 % with 30 to 200 items.
+    97 % with 30 to 200 items, and in 93 % to 94 % with 10 to 40 groups of 5 items.
 
     Args:
         judge: Scores of n items.

@@ -59,6 +59,8 @@ def correlate_grouped(
 
     Returns:
         As one row of `correlate_rows`, `n` groups; None for fewer than 4 groups.
+        In simulation (`benchmarks/statistics/judge_agreement.py`) the interval covers the truth in
+        94 % to 96 % with 20 or 40 groups of 5 items, and in 97 % to 98 % with 10.
 
     Source:
         Interval: as that of independent items, as many times as wide as the groups make the

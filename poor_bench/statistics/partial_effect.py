@@ -42,7 +42,9 @@ def estimate_partial_effect(
 
     In simulation (`benchmarks/statistics/judge_bias.py`: whole scores, noise of raters and judge,
     compressed scales) the interval excludes an effect of 0 that is true in 1 % with one rater and
-    in 3 % to 5 % with two or three, also in the worst single setting.
+    in 3 % to 5 % with two or three, also in the worst single setting. Where answers of a group of 5
+    are alike in length and in the judge's error, it does in 4 % to 5 % with one rater and in 5 % to
+    6 % with three and 10 to 40 groups; without the groups it would in 8 % to 10 % and in 20 %.
 
     Args:
         outcome: n numbers.

@@ -58,29 +58,37 @@ def folder(written: Path, tmp_path: Path) -> Path:
     return shutil.copytree(written, tmp_path / "bench")
 
 
+FEW = [
+    ["status"],
+    ["report"],
+    ["issues"],
+    ["gate", "--min-score", "sums=0.1", "--max-p95-ms", "900", "--max-cost-usd", "0.6"],
+    ["compare", "20260101T000000-a", "now", "--llm", "*:kept"],
+]
+REST = [
+    ["status", "--json", "--trials", "2"],
+    ["status", "--llm", "*:gone"],
+    ["report", "--by", "both"],
+    ["report", "--format", "times"],
+    ["report", "--stratify", "classes", "--class", "sums"],
+    ["report", "--llm", "*:silent"],
+    ["issues", "--json"],
+    ["issues", "wrong_answer"],
+    ["issues", "score_zero", "--llm", "*:kept"],
+    ["gate", "--min-scored-share", "0.9", "--up-to-date", "--pass-mark", "0.5"],
+    ["gate", "--min-pass-rate", "0.1", "--json"],
+    ["gate", "--plan", "--drop", "0.2"],
+    ["compare", "20260101T000000-a", "now", "--llm", "*:kept", "--class", "sums", "--json"],
+]
+SLOW = pytest.mark.slow(reason="shows many results by another option")
+
+
 @pytest.mark.parametrize(
     "words",
     [
-        ["status"],
-        ["status", "--json", "--trials", "2"],
-        ["status", "--llm", "*:gone"],
-        ["report"],
-        ["report", "--by", "both"],
-        ["report", "--format", "times"],
-        ["report", "--stratify", "classes", "--class", "sums"],
-        ["report", "--llm", "*:silent"],
-        ["issues"],
-        ["issues", "--json"],
-        ["issues", "wrong_answer"],
-        ["issues", "score_zero", "--llm", "*:kept"],
-        ["gate", "--min-score", "sums=0.1", "--max-p95-ms", "900", "--max-cost-usd", "0.6"],
-        ["gate", "--min-scored-share", "0.9", "--up-to-date", "--pass-mark", "0.5"],
-        ["gate", "--min-pass-rate", "0.1", "--json"],
-        ["gate", "--plan", "--drop", "0.2"],
-        ["compare", "20260101T000000-a", "now", "--llm", "*:kept"],
-        ["compare", "20260101T000000-a", "now", "--llm", "*:kept", "--class", "sums", "--json"],
+        *(pytest.param(words, id=" ".join(words)) for words in FEW),
+        *(pytest.param(words, id=" ".join(words), marks=SLOW) for words in REST),
     ],
-    ids=" ".join,
 )
 def test_many_results_are_shown_as_few_are(
     folder: Path,

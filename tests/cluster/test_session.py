@@ -115,6 +115,7 @@ def test_a_cluster_of_ours_ends_where_it_cannot_be_used(
     assert not dask.n_running
 
 
+@pytest.mark.slow(reason="starts Python")
 def test_dask_is_not_imported_without_the_option() -> None:
     code = (
         "import sys\nfrom poor_bench.cli.main import main\n"

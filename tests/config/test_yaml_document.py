@@ -123,5 +123,6 @@ def test_depth_is_refused_before_the_parser_recurses(text: str) -> None:
         parse_yaml(text)
 
 
+@pytest.mark.slow(reason="a long text")
 def test_many_brackets_side_by_side_are_no_depth() -> None:
     assert parse_yaml("a: [" + "[], " * 30_000 + "]").data == {"a": [[]] * 30_000}

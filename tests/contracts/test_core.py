@@ -127,6 +127,7 @@ def test_a_saved_row_is_loaded_with_every_basic_key(data: Path) -> None:
     assert loaded == row(think=False, execution_time_ms=12, details="")
 
 
+@pytest.mark.slow(reason="starts Python")
 def test_rows_stored_by_another_process_meanwhile_are_kept(data: Path) -> None:
     config = ConfigManager(data)
     config.save_results({"results": {"ollama:x": [row("t1", score=0.0), row("t2", score=0.0)]}})

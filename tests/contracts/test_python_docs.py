@@ -60,6 +60,7 @@ def run_block(block: str, names: dict[str, Any]) -> None:
             assert value == ast.literal_eval(comment.strip()), source
 
 
+@pytest.mark.slow(reason="runs every example of the page")
 @pytest.mark.usefixtures("_workspace")
 def test_the_blocks_of_the_page_run(
     servers: tuple[FakeServer, FakeServer], monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,7 @@ def texts() -> dict[str, list[str]]:
     return collect(DASHBOARD)
 
 
+@pytest.mark.slow(reason="draws every page")
 @pytest.mark.parametrize("screen", [DASHBOARD, CONSOLE], ids=["dashboard", "console"])
 def test_the_list_of_texts_is_current(screen: Screen) -> None:
     assert write(collect(screen)) == screen.texts.read_text(encoding="utf-8"), RENEW

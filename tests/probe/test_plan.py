@@ -55,6 +55,7 @@ def test_one_dropped_setting_is_found_and_no_other(setting: Setting) -> None:
     assert findings[setting].evidence
 
 
+@pytest.mark.slow(reason="simulates many servers")
 def test_random_servers_are_judged_right_within_20_calls() -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
     rng = np.random.default_rng(15)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from poor_bench.reports.markdown_report import report_to_markdown
 from poor_bench.statistics.summary import GroupBy
 from tests.comparison.builders import make_tests, scored
@@ -69,6 +71,7 @@ def test_nothing_hostile_stands_outside_of_code_spans() -> None:
         assert mark not in outside
 
 
+@pytest.mark.slow(reason="a report of thousands of rows")
 def test_report_stays_far_below_the_limit_of_a_comment() -> None:
     results = [scored(f"test_{n}", n % 2, llm_id=llm_id, details="x" * 5000)
                for n in range(400) for llm_id in ("a", "b", "c")]  # fmt: skip

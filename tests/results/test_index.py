@@ -85,6 +85,7 @@ def test_an_empty_store_gives_an_empty_table(store: ResultStore) -> None:
     assert not found(table, "x")
 
 
+@pytest.mark.slow(reason="stores megabytes")
 def test_few_but_long_answers_leave_the_memory(store: ResultStore) -> None:
     long = "x" * (index._PART_BYTES + 1)
     store.add([scored("one", 1.0, response=long)], RUN, {})

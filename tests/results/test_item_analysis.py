@@ -70,6 +70,7 @@ def test_the_kept_analysis_is_the_one_of_the_results(folder: Path, analysed: lis
     assert len(analysed) == 1
 
 
+@pytest.mark.slow(reason="analyses a store four times")
 def test_another_result_test_or_pass_score_is_analysed_anew(
     folder: Path, analysed: list[int]
 ) -> None:

@@ -102,6 +102,7 @@ def fill(folder: Path) -> None:
     add(folder, [*rows, failed], "20260101T000000-a")
 
 
+@pytest.mark.slow(reason="reads stores in many steps")
 @pytest.mark.parametrize("by", GroupBy)
 def test_another_process_finds_the_same_figures_without_computing_them(
     tmp_path: Path, computed: list[str], by: GroupBy
@@ -114,6 +115,7 @@ def test_another_process_finds_the_same_figures_without_computing_them(
     assert not computed
 
 
+@pytest.mark.slow(reason="reads stores in many steps")
 def test_models_with_later_rows_are_computed_alone(tmp_path: Path, computed: list[str]) -> None:
     fill(tmp_path)
     look(tmp_path)
@@ -126,6 +128,7 @@ def test_models_with_later_rows_are_computed_alone(tmp_path: Path, computed: lis
     assert not computed
 
 
+@pytest.mark.slow(reason="reads stores in many steps")
 def test_the_same_rows_of_another_source_are_other_rows(
     tmp_path: Path, computed: list[str]
 ) -> None:
@@ -163,6 +166,7 @@ def test_other_definitions_make_other_figures(
     assert set(computed) == set(LLMS)
 
 
+@pytest.mark.slow(reason="a store for each damage")
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]\n[]", b"\xff" * 9])
 def test_a_damaged_file_is_made_again(tmp_path: Path, damage: bytes) -> None:
     fill(tmp_path)
@@ -191,6 +195,7 @@ def test_nothing_is_kept_of_a_selection_of_rows(tmp_path: Path) -> None:
     assert not [*tmp_path.rglob("figures.*")]
 
 
+@pytest.mark.slow(reason="reads stores in many steps")
 def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path)
     table = open_table(tmp_path)

@@ -146,6 +146,7 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+@pytest.mark.slow(reason="a store for each damage")
 @pytest.mark.parametrize("damage", [cut, flip, empty, Path.unlink])
 def test_a_damaged_file_is_made_again(folder: Path, damage: Callable[[Path], None]) -> None:
     read(folder, Spelling())

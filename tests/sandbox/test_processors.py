@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import gc
 import socket
-from collections.abc import Iterator
 
 import pytest
 
@@ -21,12 +19,10 @@ def claim(address: str) -> socket.socket:
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> Iterator[None]:
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     """Let tests that run at the same time have addresses of their own."""
     monkeypatch.setattr(processors, "_ADDRESS", f"\0{tmp_path} {{}}, {{}}")
     monkeypatch.setattr(processors, "_list_processors", lambda: list(NUMBERS))
-    yield
-    gc.collect()
 
 
 def test_each_processor_is_taken_once() -> None:
@@ -44,7 +40,6 @@ def test_processor_of_a_process_that_ended_is_taken_again() -> None:
     first, second = Processors(), Processors()
     assert (first.take(), second.take()) == (1000, 1001)
     del first
-    gc.collect()
     assert Processors().take() == 1000
 
 

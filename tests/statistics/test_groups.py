@@ -79,6 +79,7 @@ def test_uneven_groups_have_fewer_degrees_of_freedom() -> None:
     assert measure_spread(sum_values(scores, groups)).freedom < 3
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_interval_covers_with_ten_groups_where_single_tests_would_not() -> None:
     rng = np.random.default_rng(4)
     names = [str(place // 10) for place in range(100)]
@@ -108,6 +109,7 @@ def test_interval_covers_where_ten_groups_may_all_be_good_by_chance() -> None:
     assert hits / 150 >= 0.92
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_interval_of_ten_small_groups_is_not_wider_than_needed() -> None:
     rng = np.random.default_rng(1)
     names = [str(place // 2) for place in range(20)]

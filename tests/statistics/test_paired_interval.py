@@ -58,6 +58,7 @@ def test_values_out_of_range_are_refused(values: list[float]) -> None:
         estimate_paired_difference(values)
 
 
+@pytest.mark.slow(reason="draws thousands of samples")
 def test_bootstrap_and_adjusted_interval_agree_on_many_tests() -> None:
     values = np.random.default_rng(2).choice([-1.0, 0.0, 0.5, 1.0], 2000)
     adjusted, drawn = (

@@ -52,6 +52,7 @@ def draw(rng: np.random.Generator, n_tests: int, n_models: int) -> NDArray[np.fl
     return (rng.random(chance.shape) < chance).astype(float)
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_intervals_of_new_models_cover_and_errors_are_smaller_than_of_random_choices() -> None:
     hits, short, random = 0, [], []
     runs = 50

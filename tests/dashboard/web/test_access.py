@@ -337,6 +337,7 @@ def test_no_callback_fails_on_what_a_client_sends(client: FlaskClient) -> None:
             assert post(client, wrong) < 500, (callback["output"], path, wrong)
 
 
+@pytest.mark.slow(reason="tries every callback")
 def test_no_callback_fails_on_values_of_the_wrong_kind(client: FlaskClient) -> None:
     draw = random.Random(14)
     for callback in callbacks(client):

@@ -60,6 +60,7 @@ def test_unrelated_judge_is_not_blessed_by_unanimous_people(readers: int) -> Non
     assert agreement.alpha < 0.3
 
 
+@pytest.mark.slow(reason="draws thousands of samples")
 @pytest.mark.parametrize("readers", [1, 2, 3, 10])
 def test_judge_as_good_as_a_reader_is_recognised(readers: int) -> None:
     rng = random.Random(5)

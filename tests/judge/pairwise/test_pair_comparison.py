@@ -152,6 +152,7 @@ def test_without_repeats_both_cannot_be_separated() -> None:
     assert "position bias or inconsistency: use --again" in "\n".join(tally_text(tally))
 
 
+@pytest.mark.slow(reason="simulates thousands of samples")
 def test_two_tests_of_the_order_accuse_a_guessing_judge_seldom_enough() -> None:
     rng = random.Random(15)
     accused = 0

@@ -9,7 +9,11 @@ correlation of binary scores. "If independent" is what the interval covers that 
 
 The method was chosen while looking at these figures, so they flatter. The held-out ones took no
 part in that: other sizes, means and likeness, and abilities from a logit-normal distribution, which
-is not the one that the interval assumes.
+is not the one that the interval assumes. Of 180 held-out means 83 % of the cells are from 93 % to
+97 % (who knows the law: 96 %), of 180 differences 89 %; two means are surely below. In the lowest,
+14 groups of 8 graded tests with centre 3.5 and deviation 2, the interval misses the truth below its
+lower limit in 2 % and above its upper limit in 8 %: 6 % of the groups are bad (below 0.6), and of
+the samples that hold two of them by chance 78 % are covered, of those with none or one 95 %.
 
 Of two equal models few groups differ where both are nearly always right. "Groups tell" is the
 coverage of an interval that rules equality out as soon as four of the ten groups differ and all do

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
 from poor_bench.command_line import examples, next_command, quote_word, use_workspace
+from tests.browser.served import hold_port
+from tests.conftest import WorkspaceFiles
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,6 +65,24 @@ def test_help_and_usage_name_the_program_as_it_was_started() -> None:
     assert f"Usage: {sys.executable} -m poor_bench run" in shown
     assert f"  {sys.executable} -m poor_bench run --dry-run" in shown
     assert "main.py" not in shown
+
+
+@pytest.mark.slow(reason="starts Python for each case")
+def test_the_script_of_the_dashboard_serves_it_at_the_printed_link(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    with hold_port() as port:
+        command = [sys.executable, "-u", "dashboard.py", "--port", str(port)]
+        data = ["--data", str(workspace_files.write())]
+        with subprocess.Popen([*command, *data], cwd=ROOT, stdout=-1, text=True) as process:
+            try:
+                assert process.stdout is not None
+                printed = next(line for line in process.stdout if "?token=" in line)
+                link = re.findall(r"http://127\S+", printed)[0]
+                with build_opener(HTTPCookieProcessor()).open(link) as answer:
+                    assert b"poor_bench" in answer.read()
+            finally:
+                process.terminate()
 
 
 def test_the_dashboard_proposes_commands_of_the_console(monkeypatch: pytest.MonkeyPatch) -> None:

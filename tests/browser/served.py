@@ -1,4 +1,4 @@
-"""The dashboard as its users start it: a process of its own."""
+"""A dashboard in a process of its own."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Server:
 @contextmanager
 def restartable(data_dir: Path) -> Iterator[Server]:
     """Yield a running dashboard over a workspace; it ends with the block."""
-    with _held_port() as port:
+    with hold_port() as port:
         server = Server(data_dir, port)
         try:
             yield server
@@ -90,7 +90,7 @@ def _address_told_by(output: TextIO) -> str:
 
 
 @contextmanager
-def _held_port() -> Iterator[int]:
+def hold_port() -> Iterator[int]:
     """Yield a port that the system gives to nobody else, and on which the server can listen."""
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

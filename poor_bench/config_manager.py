@@ -107,7 +107,7 @@ class ConfigManager:
             StoreError: If the rows cannot be stored.
         """
         known = results if isinstance(results, _LoadedResults) else self._load_results()
-        changed = [row.check() for row in _rows_in(results) if not known.has(row)]
+        changed = [row.check() for row in _list_rows(results) if not known.has(row)]
         if changed:
             store, started = self._store(), SystemClock().now_iso()
             store.add(changed, new_run_id(started, store.newest_run_id()), {"started": started})
@@ -190,13 +190,13 @@ class _LoadedResults(dict[str, Any]):
     """Results that remember how each row was loaded, so that changed rows can be told apart."""
 
     def note_rows(self) -> None:
-        self._digests = {row.key: row.digest() for row in _rows_in(self)}
+        self._digests = {row.key: row.digest() for row in _list_rows(self)}
 
     def has(self, row: _Row) -> bool:
         return self._digests.get(row.key) == row.digest()
 
 
-def _rows_in(results: dict[str, Any]) -> Iterator[_Row]:
+def _list_rows(results: dict[str, Any]) -> Iterator[_Row]:
     for llm_id, rows in results["results"].items():
         for number, content in enumerate(rows):
             if not isinstance(content, dict):

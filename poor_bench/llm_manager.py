@@ -114,7 +114,7 @@ class LLMManager:
         sent = llm.parameters if parameters is None else parameters
         request = ChatRequest(messages=messages, parameters=sent)
         with self._hold(llm, request) as pay:
-            completion = self._caller(llm).complete(request, cancelled, failed)
+            completion = self._find_caller(llm).complete(request, cancelled, failed)
             pay(completion)
         return completion
 
@@ -130,7 +130,7 @@ class LLMManager:
             RunCancelledError: If `cancelled()` turned true while waiting for a place.
         """
         holds = [self._hold(llm, request) for request in requests]
-        return ChunkPermit(self._caller(llm), holds, cancelled)
+        return ChunkPermit(self._find_caller(llm), holds, cancelled)
 
     def _hold(self, llm: LLM, request: ChatRequest) -> Hold:
         if self.budget is None:
@@ -169,7 +169,7 @@ class LLMManager:
         if self.is_local(llm):
             control = replace(control, loading=loading)
         try:
-            return self._caller(llm).preload(control)
+            return self._find_caller(llm).preload(control)
         except ProviderError as error:
             if error.kind.scope is not FailureScope.REQUEST:
                 raise
@@ -187,7 +187,7 @@ class LLMManager:
         Raises:
             ConfigError: If its provider has none.
         """
-        provider = self._caller(llm).provider
+        provider = self._find_caller(llm).provider
         if not (self.takes_batches(llm) and isinstance(provider, OffersBatches)):
             raise ConfigError(f"{llm.id}: its provider takes no batches")
         return provider.open_batches()
@@ -210,7 +210,7 @@ class LLMManager:
         timeouts = replace(llm.timeouts, first_token_s=_BATCH_S, total_s=_BATCH_S)
         control = CallControl(timeouts=timeouts, cancelled=cancelled)
         policy = self._policy.for_submitting() if is_submission else self._policy
-        return self._caller(llm).repeat(lambda: call(batches, control), cancelled, policy)
+        return self._find_caller(llm).repeat(lambda: call(batches, control), cancelled, policy)
 
     def without_key(self, llm: LLM, text: str) -> str:
         """Remove an LLM's key from text that is to be stored."""
@@ -218,12 +218,12 @@ class LLMManager:
 
     def unload(self, llm: LLM) -> None:
         """Free the model's memory, where the provider has such a step."""
-        self._caller(llm).provider.unload()
+        self._find_caller(llm).provider.unload()
 
     def check(self, llm: LLM) -> Reachability:
         """Find out whether an LLM can be asked, without generating anything."""
         try:
-            return self._caller(llm).provider.check()
+            return self._find_caller(llm).provider.check()
         except PoorBenchError as error:
             return Reachability(reachable=False, message=str(error))
 
@@ -258,23 +258,23 @@ class LLMManager:
 
     def concurrency(self, llm: LLM) -> int:
         """Requests that the LLM's endpoint gets at once while it refuses none."""
-        return self._caller(llm).limiter.full_concurrency
+        return self._find_caller(llm).limiter.full_concurrency
 
     def list_found_limits(self, llm: LLM) -> tuple[int, float] | None:
         """Requests at once and a second that a search lets through; None without a search."""
-        return self._caller(llm).limiter.found_limits
+        return self._find_caller(llm).limiter.found_limits
 
     def chunk_s(self, llm: LLM) -> float:
         """Seconds within which the requests of a chunk start; see `open_chunk`."""
-        return self._caller(llm).limiter.chunk_s
+        return self._find_caller(llm).limiter.chunk_s
 
     def n_waiting(self, llm: LLM) -> int:
         """The LLM's requests that wait just now to be sent again."""
-        return self._caller(llm).n_waiting
+        return self._find_caller(llm).n_waiting
 
     def endpoint_failure(self, llm: LLM) -> ProviderError | None:
         """Why the LLM's endpoint was given up; None while it was not."""
-        return self._caller(llm).limiter.closed_by
+        return self._find_caller(llm).limiter.closed_by
 
     def find_servers(self, llms: Iterable[LLM]) -> dict[str, str]:
         """Find name and version of what serves each LLM; each endpoint is asked once.
@@ -294,7 +294,7 @@ class LLMManager:
 
     def _find_server(self, llm: LLM) -> str:
         try:
-            provider = self._caller(llm).provider
+            provider = self._find_caller(llm).provider
             return provider.describe_server() if isinstance(provider, TellsServer) else ""
         except PoorBenchError:
             return ""  # a fact in passing: the run will tell what is wrong
@@ -308,7 +308,7 @@ class LLMManager:
         for caller in callers:
             caller.provider.close()
 
-    def _caller(self, llm: LLM) -> Caller:
+    def _find_caller(self, llm: LLM) -> Caller:
         with self._lock:
             callers = self._callers.setdefault(llm.id, [])
             for caller in callers:

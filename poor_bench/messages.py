@@ -148,7 +148,7 @@ def _name_unless_needed(match: re.Match[str]) -> str:
     before, behind = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     if before and character in {_AS_TEXT, _AS_EMOJI}:
         is_keycap = before in "0123456789#*" and behind == "\u20e3"
-        is_needed = is_keycap or (not before.isascii() and _category(before) in _EMOJI)
+        is_needed = is_keycap or (not before.isascii() and _find_category(before) in _EMOJI)
     elif before and behind and character in {_ZWNJ, _ZWJ}:
         is_needed = _joins_emoji(character, before, behind) or _joins_word(before, behind)
     else:
@@ -157,19 +157,19 @@ def _name_unless_needed(match: re.Match[str]) -> str:
 
 
 def _joins_emoji(joiner: str, before: str, behind: str) -> bool:
-    is_behind_emoji = before == _AS_EMOJI or _category(before) in {"So", "Sk"}
-    return joiner == _ZWJ and is_behind_emoji and _category(behind) == "So"
+    is_behind_emoji = before == _AS_EMOJI or _find_category(before) in {"So", "Sk"}
+    return joiner == _ZWJ and is_behind_emoji and _find_category(behind) == "So"
 
 
 def _joins_word(before: str, behind: str) -> bool:
-    return {_script(before), _script(behind)} <= _JOINED_SCRIPTS
+    return {_find_script(before), _find_script(behind)} <= _JOINED_SCRIPTS
 
 
-def _category(character: str) -> str:
+def _find_category(character: str) -> str:
     return unicodedata.category(character)
 
 
-def _script(character: str) -> str:
+def _find_script(character: str) -> str:
     return unicodedata.name(character, "").partition(" ")[0]
 
 

@@ -90,7 +90,7 @@ def render_prompt(template: str, test: Test) -> str:
         The prompt. Braces that came in through a text or a field are never expanded, and names
         that nothing fills stay as they are.
     """
-    values = _values_for(template, test)
+    values = _list_values(template, test)
 
     def fill(match: re.Match[str]) -> str:
         escaped, name = match.groups()
@@ -114,7 +114,7 @@ def _read_content(test: Test) -> str:
     return test.text if test.text is not None else _as_json(test.texts)
 
 
-def _values_for(template: str, test: Test) -> dict[str, str]:
+def _list_values(template: str, test: Test) -> dict[str, str]:
     names = list_placeholders(template)
     content = _read_content(test)
     filled_by_content = names if len(names) == 1 else CONTENT_PLACEHOLDERS

@@ -101,9 +101,9 @@ class ReportGenerator:
         Raises:
             StoreError: If the stored results cannot be read.
         """
-        return (r for r in self._results_with_removed() if r.test_id in self._tests)
+        return (r for r in self._read_with_removed() if r.test_id in self._tests)
 
-    def _results_with_removed(self) -> Iterator[Result]:
+    def _read_with_removed(self) -> Iterator[Result]:
         """Yield the same, and the results of these LLMs that belong to removed tests."""
         known = self._config.workspace.tests_by_id
         for result in self._config.store.results():
@@ -218,7 +218,7 @@ class ReportGenerator:
         """Read the chosen results, and count those of removed tests, in one pass."""
         results: list[Result] = []
         n_removed = 0
-        for result in self._results_with_removed():
+        for result in self._read_with_removed():
             if result.test_id in self._tests:
                 results.append(result)
             else:

@@ -75,21 +75,21 @@ class ResultSetResolver:
             StoreError: If the results cannot be read.
         """
         if reference == NOW:
-            return self._side("the present results", self.present)
-        llm_id = self._llm_id(reference)
+            return self._open_named("the present results", self.present)
+        llm_id = self._find_llm_id(reference)
         if llm_id is not None:
-            return self._llm_side(llm_id)
+            return self._open_llm(llm_id)
         subject = ComparedSubject.parse(reference)
         if subject.kind is not SubjectKind.MODEL:
-            return self._subject_side(subject)
+            return self._open_subject(subject)
         if reference.startswith(BEFORE):
-            return self._side_before(reference.removeprefix(BEFORE))
+            return self._open_before(reference.removeprefix(BEFORE))
         run = self._run(reference)
         if run is not None:
-            return self._side(f"run {run.run_id}", self.read_results([run]))
+            return self._open_named(f"run {run.run_id}", self.read_results([run]))
         if Path(reference).is_file():
-            return self._file_side(Path(reference))
-        raise self._unknown(reference)
+            return self._open_file(Path(reference))
+        raise self._make_unknown_error(reference)
 
     def resolve_baseline(self, reference: str) -> ResultSet:
         """Find the results that all LLMs are compared with: as `open`, but not one LLM's.
@@ -167,14 +167,14 @@ class ResultSetResolver:
         """
         run = self._run(reference)
         if run is None:
-            raise self._unknown(reference)
+            raise self._make_unknown_error(reference)
         return run.run_id
 
     def run_facts(self) -> dict[str, RunFacts]:
         """Collect the facts of every kept run."""
         return {run.run_id: read_run_facts(run.header) for run in self.stored_runs}
 
-    def _side(
+    def _open_named(
         self,
         name: str,
         results: Iterable[Result],
@@ -185,32 +185,32 @@ class ResultSetResolver:
         runs = {**self.run_facts(), **(more_runs or {})}
         return ResultSet(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
 
-    def _llm_id(self, reference: str) -> str | None:
+    def _find_llm_id(self, reference: str) -> str | None:
         llm = find_llm(reference, self._config.workspace.llms)
         if llm is not None:
             return llm.id
         return reference if self._config.store.has_results_of(reference) else None
 
-    def _llm_side(self, llm_id: str) -> ResultSet:
+    def _open_llm(self, llm_id: str) -> ResultSet:
         results = list(self._config.store.read_results_of(llm_id))
         if not results:
             raise ConfigError(
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)
             )
-        return self._side(llm_id, results, is_llm=True)
+        return self._open_named(llm_id, results, is_llm=True)
 
-    def _subject_side(self, subject: ComparedSubject) -> ResultSet:
+    def _open_subject(self, subject: ComparedSubject) -> ResultSet:
         """Find the results of one run, prompt version or set of parameters of an LLM."""
-        llm_id = self._llm_id(subject.llm_id)
+        llm_id = self._find_llm_id(subject.llm_id)
         if llm_id is None:
-            raise self._unknown(subject.llm_id)
+            raise self._make_unknown_error(subject.llm_id)
         named = replace(subject, llm_id=llm_id)
         if subject.kind is SubjectKind.RUN:
             run = self._run(subject.version)
             if run is None:
-                raise self._unknown(subject.version)
+                raise self._make_unknown_error(subject.version)
             named = replace(named, version=run.run_id)
-        found = [(name, each) for name, each in self._versions(named) if each.llm_id == llm_id]
+        found = [(name, each) for name, each in self._list_versions(named) if each.llm_id == llm_id]
         results = newest_of_trials(each for name, each in found if name == named.version)
         if not results:
             known = ", ".join(dict.fromkeys(name for name, _ in found if name)) or "none"
@@ -218,9 +218,9 @@ class ResultSetResolver:
                 f"{llm_id} has no results of {subject.kind.value} {subject.version}",
                 hint=f"stored versions: {known}",
             )
-        return self._side(named.text, results, is_llm=True)
+        return self._open_named(named.text, results, is_llm=True)
 
-    def _versions(self, subject: ComparedSubject) -> Iterator[tuple[str, Result]]:
+    def _list_versions(self, subject: ComparedSubject) -> Iterator[tuple[str, Result]]:
         """Yield all stored results with the version of the kind of a subject, oldest first."""
         for run in self.stored_runs:
             if run.kind in {EARLIER, UNDO}:
@@ -230,27 +230,27 @@ class ResultSetResolver:
             version = run.run_id if subject.kind is SubjectKind.RUN else of_run
             for result in self.read_results([run]):
                 is_prompt = subject.kind is SubjectKind.PROMPT
-                yield self._prompt_version(result) if is_prompt else version, result
+                yield self._find_prompt_version(result) if is_prompt else version, result
         if subject.kind is SubjectKind.PROMPT:  # results.json may hold what no run does
-            yield from ((self._prompt_version(result), result) for result in self.present)
+            yield from ((self._find_prompt_version(result), result) for result in self.present)
 
-    def _prompt_version(self, result: Result) -> str:
+    def _find_prompt_version(self, result: Result) -> str:
         test = self._config.workspace.tests_by_id.get(result.test_id)
         if test is None:
             return ""
         return hash_prompt(result.system_prompt or "", result.prompt or "", test)
 
-    def _side_before(self, reference: str) -> ResultSet:
+    def _open_before(self, reference: str) -> ResultSet:
         run = self._run(reference)
         if run is None:
-            raise self._unknown(reference)
+            raise self._make_unknown_error(reference)
         earlier = self.stored_runs[: self.stored_runs.index(run)]
         if not earlier:
             raise ConfigError(
                 f"no run before {run.run_id} is stored",
                 hint="a comparison needs two runs, two models or a file of results",
             )
-        return self._side(f"the results before run {run.run_id}", self.read_results(earlier))
+        return self._open_named(f"the results before run {run.run_id}", self.read_results(earlier))
 
     def _run(self, reference: str) -> StoredRun | None:
         return find_run(self.stored_runs, reference)
@@ -268,15 +268,15 @@ class ResultSetResolver:
             if self._is_read(result.llm_id)
         )
 
-    def _file_side(self, path: Path) -> ResultSet:
+    def _open_file(self, path: Path) -> ResultSet:
         results, headers = read_results_file(path, self._resolve)
         facts = {run_id: read_run_facts(header) for run_id, header in headers.items()}
-        return self._side(str(path), results, facts)
+        return self._open_named(str(path), results, facts)
 
     def _resolve(self, key: str) -> str:
         return resolve_llm_id(key, self._config.workspace.llms) or key
 
-    def _unknown(self, reference: str) -> ConfigError:
+    def _make_unknown_error(self, reference: str) -> ConfigError:
         llms = list_names(self._config.workspace.llms)
         nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""

@@ -139,7 +139,7 @@ def _list(app: AppContext, *, with_closed: bool, as_json: bool) -> int:
     if as_json:
         print_json({"batches": [_to_json(view) for view in views]})
     elif views:
-        print_table(_cells(view, app.llm_names) for view in views)
+        print_table(_build_cells(view, app.llm_names) for view in views)
         for problem in filter(None, (view.problem for view in views)):
             say(f"Warning: {problem}.", err=True)
     else:
@@ -169,7 +169,7 @@ def _to_json(view: BatchView) -> dict[str, Any]:
     }
 
 
-def _cells(view: BatchView, names: dict[str, str]) -> dict[str, str]:
+def _build_cells(view: BatchView, names: dict[str, str]) -> dict[str, str]:
     from poor_bench.metrics import cost_text
 
     note, progress = view.note, view.progress

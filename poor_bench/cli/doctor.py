@@ -89,31 +89,31 @@ def _list_lines(error: PoorBenchError) -> list[str]:
     return [str(error) + hint, *map(str, problems)]
 
 
-def _python(_app: AppContext) -> list[DoctorFinding]:
+def _check_python(_app: AppContext) -> list[DoctorFinding]:
     where = f"{platform.python_version()} in {sys.prefix}, {platform.system()} {platform.machine()}"
     state = "ok" if sys.version_info >= (3, 11) else "problem"
     return [DoctorFinding("poor_bench", "ok", __version__), DoctorFinding("python", state, where)]
 
 
-def _packages(_app: AppContext) -> list[DoctorFinding]:
-    missing = [name for name in REQUIRED if _version(name) is None]
+def _check_packages(_app: AppContext) -> list[DoctorFinding]:
+    missing = [name for name in REQUIRED if _find_version(name) is None]
     found = DoctorFinding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
     if missing:
         install = python_command("-m pip install -r requirements.txt")
         way_out = f"missing: {', '.join(missing)}; install them: {install}"
         found = DoctorFinding("packages", "problem", way_out)
-    extras = [f"{name} {_version(name) or 'not installed'}" for name in _OPTIONAL]
+    extras = [f"{name} {_find_version(name) or 'not installed'}" for name in _OPTIONAL]
     return [found, DoctorFinding("optional", "note", ", ".join(extras))]
 
 
-def _version(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
-def _workspace(app: AppContext) -> list[DoctorFinding]:
+def _check_workspace(app: AppContext) -> list[DoctorFinding]:
     workspace = app.workspace
     contents = (
         f"{app.data_dir}: {write_count(len(workspace.test_classes), 'class')}, "
@@ -123,7 +123,7 @@ def _workspace(app: AppContext) -> list[DoctorFinding]:
     return [DoctorFinding("workspace", "ok", contents), *warnings]
 
 
-def _evaluators(app: AppContext) -> list[DoctorFinding]:
+def _check_evaluators(app: AppContext) -> list[DoctorFinding]:
     report = app.evaluators.load_all()
     broken = [
         DoctorFinding("evaluators", "problem", str(error)) for error in report.failures.values()
@@ -132,7 +132,7 @@ def _evaluators(app: AppContext) -> list[DoctorFinding]:
     return [DoctorFinding("evaluators", "ok", n_usable), *broken]
 
 
-def _results(app: AppContext) -> list[DoctorFinding]:
+def _check_results(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.statistics.summary import count_trials
 
     known = app.workspace.tests_by_id
@@ -147,7 +147,7 @@ def _results(app: AppContext) -> list[DoctorFinding]:
     return [DoctorFinding("results", "ok", message)]
 
 
-def _sandbox(app: AppContext) -> list[DoctorFinding]:
+def _check_sandbox(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.sandbox import describe_weakness, sandbox_terms
     from poor_bench.sandbox.levels import Mechanism
     from poor_bench.workspace_runner import accept_level_in
@@ -175,7 +175,7 @@ def _check_embedded(_app: AppContext) -> list[DoctorFinding]:
     return [DoctorFinding("embedded model", "ok", str(path))]
 
 
-def _llms(app: AppContext) -> list[DoctorFinding]:
+def _check_llms(app: AppContext) -> list[DoctorFinding]:
     from poor_bench.llm_manager import LLMManager
 
     try:
@@ -194,7 +194,8 @@ def _llms(app: AppContext) -> list[DoctorFinding]:
 
 
 _EXAMINATIONS = (
-    _python, _packages, _workspace, _evaluators, _results, _sandbox, _check_embedded, _llms,
+    _check_python, _check_packages, _check_workspace, _check_evaluators, _check_results,
+    _check_sandbox, _check_embedded, _check_llms,
 )  # fmt: skip
 
 

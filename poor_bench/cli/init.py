@@ -70,7 +70,7 @@ def create_workspace(folder: Path) -> list[Path]:
     from poor_bench.config.json_schemas import json_schemas_as_text
 
     contents = {
-        path.relative_to(_EXAMPLES): _with_commands(path.read_text(encoding="utf-8"), folder)
+        path.relative_to(_EXAMPLES): _add_commands(path.read_text(encoding="utf-8"), folder)
         for path in sorted(_EXAMPLES.rglob("*"))
         if path.is_file()
     }
@@ -80,7 +80,7 @@ def create_workspace(folder: Path) -> list[Path]:
     return _write_new({folder / name: text for name, text in contents.items()})
 
 
-def _with_commands(text: str, folder: Path) -> str:
+def _add_commands(text: str, folder: Path) -> str:
     """Write commands into an example as they can be typed in the user's shell."""
     return text.replace("python main.py", program()).replace("THIS_FOLDER", quote_word(folder))
 

@@ -163,7 +163,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
             f">{metrics.SCORE.label}": metrics.SCORE.text(tax.score),
             f">{metrics.STRICT_SCORE.label}": metrics.STRICT_SCORE.text(tax.strict_score),
             f">{metrics.FORMAT_TAX.label}": metrics.FORMAT_TAX.text(tax.tax),
-            "Found": _counts(tax.n_by_found.items()),
+            "Found": _write_counts(tax.n_by_found.items()),
             "Fix": tax.fix,
         }
         for tax in taxes
@@ -177,7 +177,7 @@ def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -
         click.echo(f"Meaning: {group.meaning}")
     click.echo(f"Fix: {group.advice}")
     by_llm = ((data.name(llm_id), count) for llm_id, count in group.n_by_llm.items())
-    say(f"Models: {_counts(by_llm)}")
+    say(f"Models: {_write_counts(by_llm)}")
     print_table(
         {
             "Model": data.name(issue.llm_id),
@@ -191,5 +191,5 @@ def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -
         click.echo(f"{group.n_trials - len(issues)} more: --all shows them.")
 
 
-def _counts(counts: Iterable[tuple[str, int]]) -> str:
+def _write_counts(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts)

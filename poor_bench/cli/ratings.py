@@ -144,7 +144,7 @@ def agreement(app: AppContext, /, pass_score: float, as_json: bool) -> int:
         step = next_command("ratings export --unrated > sheet.csv")
         click.echo(f"No ratings yet. Rate answers on the dashboard, or in a sheet: {step}")
     elif measured:
-        print_table(_heads(evaluator_figures(each)) for each in measured)
+        print_table(_build_heads(evaluator_figures(each)) for each in measured)
     else:
         click.echo("No rated answer has a score of an evaluator.")
     if n_elsewhere:
@@ -154,5 +154,5 @@ def agreement(app: AppContext, /, pass_score: float, as_json: bool) -> int:
     return 0
 
 
-def _heads(figures: dict[str, str]) -> dict[str, str]:
+def _build_heads(figures: dict[str, str]) -> dict[str, str]:
     return {name if name == "Class" else f">{name}": figure for name, figure in figures.items()}

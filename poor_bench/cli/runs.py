@@ -47,9 +47,9 @@ def command(ctx: click.Context, only_running: bool, as_json: bool) -> int:
     if as_json:
         print_json({"runs": rows})
     elif rows:
-        print_table(map(_cells, rows))
+        print_table(map(_build_cells, rows))
     else:
-        click.echo("No run is running." if only_running else f"No runs yet. {_first()}")
+        click.echo("No run is running." if only_running else f"No runs yet. {_write_first_line()}")
     return 0
 
 
@@ -83,8 +83,8 @@ def watch(app: AppContext, /, reference: str) -> int:
             before, progress = progress, follower.progress()
             if progress.n_done > before.n_done:
                 view.move(advance=progress.n_done - before.n_done)
-                view.tell(_done_text(progress))
-    say(f"{title} is not running: {_done_text(progress)}")
+                view.tell(_describe_done(progress))
+    say(f"{title} is not running: {_describe_done(progress)}")
     return 0
 
 
@@ -108,7 +108,7 @@ def delete(app: AppContext, /, references: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
-def _cells(row: dict[str, Any]) -> dict[str, str]:
+def _build_cells(row: dict[str, Any]) -> dict[str, str]:
     state = ""
     if row["is_running"]:
         planned = "" if row.get("n_planned") is None else f" of {row['n_planned']:,}"
@@ -122,10 +122,10 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _done_text(progress: RunProgress) -> str:
+def _describe_done(progress: RunProgress) -> str:
     planned = "" if progress.n_planned is None else f" of {progress.n_planned:,}"
     return f"{progress.n_done:,}{planned} done"
 
 
-def _first() -> str:
+def _write_first_line() -> str:
     return f"Next: {next_command('run')}"

@@ -156,16 +156,16 @@ def find_changed_facts(
     runs = {**before.runs, **after.runs}
     sides = [_select_scored(side, llm_id) for side in (before, after)]
     common = [test_id for test_id in sides[1] if test_id in sides[0] and test_id in tests]
-    usual, left_out = _most_usual(common, sides, runs, llm_id)
+    usual, left_out = _select_most_usual(common, sides, runs, llm_id)
     old, new = ([result for test_id in usual for result in side[test_id]] for side in sides)
-    parameters = [_parameters(side, runs, llm_id, known_parameters) for side in (old, new)]
+    parameters = [_find_parameters(side, runs, llm_id, known_parameters) for side in (old, new)]
     hunks = _Hunks()
     both = tuple(hunks.add(tests[t], sides[0][t], sides[1][t]) for t in usual)
     factors = hunks.name_factors()
     told = [each for each in parameters if each is not None]
     names = _list_changed(told) if len(told) == 2 else []
     numbers = dict(enumerate(names, len(factors)))
-    factors += [Factor("parameter", name, _parameter_change(told, name)) for name in names]
+    factors += [Factor("parameter", name, _describe_parameter_change(told, name)) for name in names]
     return ChangedFacts(
         llm_id=llm_id,
         tests=hunks.settle(both),
@@ -190,7 +190,7 @@ def _select_scored(side: ResultSet, llm_id: str) -> dict[str, list[Result]]:
     return by_test([r for r in side.results if r.llm_id == llm_id and r.score is not None])
 
 
-def _most_usual(
+def _select_most_usual(
     common: Sequence[str],
     sides: Sequence[Mapping[str, Sequence[Result]]],
     runs: Mapping[str, RunFacts],
@@ -214,7 +214,7 @@ def _most_usual(
     return kept, [f"{n_left} tests were run with other parameters than the rest, and are left out"]
 
 
-def _parameters(
+def _find_parameters(
     results: Sequence[Result],
     runs: Mapping[str, RunFacts],
     llm_id: str,
@@ -236,7 +236,7 @@ def _list_changed(parameters: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in names if before.get(name, NOT_SET) != after.get(name, NOT_SET)]
 
 
-def _parameter_change(parameters: Sequence[Mapping[str, Any]], name: str) -> str:
+def _describe_parameter_change(parameters: Sequence[Mapping[str, Any]], name: str) -> str:
     texts = (
         cut_text(json.dumps(each[name], default=str), _SHOWN) if name in each else _ABSENT
         for each in parameters

@@ -230,9 +230,9 @@ def compare_result_sets(
     comparable = {
         pair: [test for test in compared[pair] if test.is_comparable(allowed)] for pair in pairs
     }
-    overall = _adjust({pair: _whole(comparable[pair]) for pair in pairs})
-    by_class = _adjust({pair: _by_class(comparable[pair]) for pair in pairs})
-    by_change = _adjust({pair: _by_change(compared[pair], allowed) for pair in pairs})
+    overall = _adjust({pair: _group_whole(comparable[pair]) for pair in pairs})
+    by_class = _adjust({pair: _group_by_class(comparable[pair]) for pair in pairs})
+    by_change = _adjust({pair: _group_by_change(compared[pair], allowed) for pair in pairs})
     return [
         LLMComparison(
             llm_before=pair[0],
@@ -242,24 +242,26 @@ def compare_result_sets(
             overall=overall[pair][0] if overall[pair] else None,
             by_class=tuple(by_class[pair]),
             by_change=tuple(by_change[pair]),
-            times=_times(before, after, pair, comparable[pair]),
+            times=_compare_times(before, after, pair, comparable[pair]),
         )
         for pair in pairs
     ]
 
 
-def _whole(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
+def _group_whole(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
     return [make_group(tests)] if tests else []
 
 
-def _by_class(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
+def _group_by_class(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
     grouped: dict[str, list[ComparedTest]] = {}
     for test in tests:
         grouped.setdefault(test.class_id, []).append(test)
     return [make_group(members, class_id=class_id) for class_id, members in grouped.items()]
 
 
-def _by_change(tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]) -> list[ComparedGroup]:
+def _group_by_change(
+    tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]
+) -> list[ComparedGroup]:
     grouped: dict[tuple[Mismatch, ...], list[ComparedTest]] = {}
     for test in tests:
         measured = frozenset(CHANGES) if test.same_answers else MEASURED_CHANGES
@@ -274,7 +276,7 @@ def _adjust(groups: _Groups) -> _Groups:
     return {pair: [next(flat) for _ in members] for pair, members in groups.items()}
 
 
-def _times(
+def _compare_times(
     before: ResultSet, after: ResultSet, pair: LLMPair, comparable: Sequence[ComparedTest]
 ) -> TimeVerdict:
     test_ids = {test.test_id for test in comparable}

@@ -271,7 +271,7 @@ class TestPairing:
         if self._is_gone(test_id):
             changes = Changes((Mismatch.TEST_GONE,), True)
         elif score_before is None or score_after is None:
-            changes = Changes((_absence(before, after),), True)
+            changes = Changes((_choose_absence(before, after),), True)
         else:
             changes = find_mismatches(
                 [result for result in before if result.score is not None],
@@ -289,7 +289,7 @@ class TestPairing:
             outcome=classify_change(score_before, score_after, self._pass_score),
             mismatches=changes.mismatches,
             is_verified=changes.is_verified,
-            same_answers=_answers(before) == _answers(after) != [],
+            same_answers=_list_answers(before) == _list_answers(after) != [],
             scores_before=list_scores(before),
             scores_after=list_scores(_select_new(before, after)),
             repeats_alike=_repeat_alike(before, after),
@@ -305,7 +305,7 @@ class TestPairing:
         return run.llm_fingerprints.get(result.llm_id, "") if run else ""
 
 
-def _answers(results: Sequence[Result]) -> list[tuple[int, str]]:
+def _list_answers(results: Sequence[Result]) -> list[tuple[int, str]]:
     """Collect the scored answers by trial; empty if one of them is not stored."""
     scored = [result for result in results if result.score is not None]
     if not all(result.response for result in scored):
@@ -329,12 +329,12 @@ def _identify(result: Result) -> tuple[int, str, str]:
 
 
 def _repeat_alike(before: Sequence[Result], after: Sequence[Result]) -> bool:
-    answers = [[answer for _, answer in _answers(results)] for results in (before, after)]
+    answers = [[answer for _, answer in _list_answers(results)] for results in (before, after)]
     is_repeated = any(len(of_side) > 1 for of_side in answers)
     return is_repeated and all(len(set(of_side)) == 1 for of_side in answers)
 
 
-def _absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:
+def _choose_absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:
     """Find why one result set has no score."""
     if average_score(before) is None:
         return Mismatch.FAILED_BEFORE if before else Mismatch.ONLY_AFTER

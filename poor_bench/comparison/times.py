@@ -57,7 +57,7 @@ def compare_times(
             for run_id, machine in sorted(measured)
         ]
     )
-    problem = problem or _gpu_problem([*before, *after])
+    problem = problem or _find_gpu_problem([*before, *after])
     if problem:
         return TimeVerdict(problem=problem)
     times_before, times_after = _mean_times(before), _mean_times(after)
@@ -92,7 +92,7 @@ def find_machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _gpu_problem(results: Sequence[Result]) -> str:
+def _find_gpu_problem(results: Sequence[Result]) -> str:
     """Say that GPU memory held different shares of the model; empty if not."""
     shares = [result.gpu_share for result in results if result.gpu_share is not None]
     if shares and max(shares) - min(shares) > _SAME_GPU_SHARE:
@@ -127,11 +127,11 @@ def _compare_pairs(pairs: Sequence[tuple[float, float]]) -> TimeComparison:
         median_after_ms=percentile(after, 0.5),
         p95_before_ms=percentile(before, 0.95),
         p95_after_ms=percentile(after, 0.95),
-        ratio=_ratio([math.log(later / earlier) for earlier, later in pairs]),
+        ratio=_estimate_ratio([math.log(later / earlier) for earlier, later in pairs]),
     )
 
 
-def _ratio(logarithms: Sequence[float]) -> Estimate:
+def _estimate_ratio(logarithms: Sequence[float]) -> Estimate:
     """Compute the geometric mean ratio with Student's interval on the logarithmic scale."""
     n = len(logarithms)
     centre = fmean(logarithms)

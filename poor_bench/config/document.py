@@ -194,7 +194,7 @@ def read_text(path: Path) -> str:
         with open_regular(path) as stream:
             raw = stream.read().removeprefix(BOM_UTF8)
     except FileNotFoundError:
-        raise UnreadableError("the file does not exist", hint=_example_hint()) from None
+        raise UnreadableError("the file does not exist", hint=_write_example_hint()) from None
     except IsADirectoryError:
         raise UnreadableError("this is a directory; a file is expected here") from None
     except OSError as error:
@@ -209,7 +209,7 @@ def read_text(path: Path) -> str:
     if not text.strip():
         raise UnreadableError(
             "the file is empty",
-            hint=_example_hint(),
+            hint=_write_example_hint(),
         )
     return text
 
@@ -226,7 +226,7 @@ def read_given_text(path: Path) -> str:
         raise ConfigError(f"{path}: {error}", hint=error.hint) from error
 
 
-def _example_hint() -> str:
+def _write_example_hint() -> str:
     command = next_command("init FOLDER", in_workspace=False)
     return f"`{command}` makes a workspace with an example of it"
 

@@ -340,10 +340,10 @@ def _put(entry: dict[str, Any], changes: Mapping[str, Any]) -> None:
         if value is None:
             entry.pop(key, None)
         else:
-            entry[key] = _with_comments(value, entry.get(key))
+            entry[key] = _keep_comments(value, entry.get(key))
 
 
-def _with_comments(value: Any, before: Any) -> Any:
+def _keep_comments(value: Any, before: Any) -> Any:
     """Complete a new value by the comments (keys with `_`) that stood in the old one."""
     if not (isinstance(value, dict) and isinstance(before, dict)):
         return value

@@ -88,9 +88,9 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
         key: The key under which the list stands in the object.
         entries: The new entries; where some are gone, the others stand in their old order.
     """
-    spans = _spans(text, _list_start(text, key))
+    spans = _find_spans(text, _list_start(text, key))
     if len(entries) < len(spans):
-        return _without_removed(text, spans, entries)
+        return _drop_removed(text, spans, entries)
     if not spans:
         return None
     line_start = text.rfind("\n", 0, spans[-1][0]) + 1
@@ -100,19 +100,19 @@ def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     written = [text[start:end] for start, end in spans]
     known = {json.dumps(json.loads(each)): each for each in written}
     shown = [
-        known.get(json.dumps(entry)) or _like(like, entry, margin, text)
+        known.get(json.dumps(entry)) or _write_like(like, entry, margin, text)
         for entry, like in zip_longest(entries, written, fillvalue=written[-1])
     ]
     pieces, at = [], 0
     for (start, end), entry_text in zip(spans, shown, strict=False):
         pieces += [text[at:start], entry_text]
         at = end
-    between = f",{_newline(text)}{margin}"
+    between = f",{_find_newline(text)}{margin}"
     pieces += [f"{between}{entry_text}" for entry_text in shown[len(spans) :]]
     return "".join([*pieces, text[at:]])
 
 
-def _without_removed(
+def _drop_removed(
     text: str, spans: Sequence[tuple[int, int]], entries: Sequence[Any]
 ) -> str | None:
     """Cut entries out of a text; None where the others do not say the same in the same order."""
@@ -136,42 +136,42 @@ def find_indentation(text: str) -> str | int:
     return match[1] if match else 2
 
 
-def _like(written: str, entry: Any, margin: str, text: str) -> str:
+def _write_like(written: str, entry: Any, margin: str, text: str) -> str:
     indent = find_indentation(text) if "\n" in written else None
     shown = json.dumps(entry, ensure_ascii=False, indent=indent)
-    return shown.replace("\n", f"{_newline(text)}{margin}")
+    return shown.replace("\n", f"{_find_newline(text)}{margin}")
 
 
-def _newline(text: str) -> str:
+def _find_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _spans(text: str, list_start: int) -> list[tuple[int, int]]:
+def _find_spans(text: str, list_start: int) -> list[tuple[int, int]]:
     """Find where each entry begins and ends."""
     spans = []
-    at = _after_space(text, list_start + 1)
+    at = _skip_space(text, list_start + 1)
     while text[at] != "]":
         _, end = _DECODER.raw_decode(text, at)
         spans.append((at, end))
-        at = _after_space(text, end)
+        at = _skip_space(text, end)
         if text[at] == ",":
-            at = _after_space(text, at + 1)
+            at = _skip_space(text, at + 1)
     return spans
 
 
 def _list_start(text: str, key: str) -> int:
-    at = _after_space(text, 0)
+    at = _skip_space(text, 0)
     if text[at] == "[":
         return at
     while True:
-        name, at = _DECODER.raw_decode(text, _after_space(text, at + 1))
-        at = _after_space(text, _after_space(text, at) + 1)
+        name, at = _DECODER.raw_decode(text, _skip_space(text, at + 1))
+        at = _skip_space(text, _skip_space(text, at) + 1)
         if name == key:
             return at
         _, at = _DECODER.raw_decode(text, at)
-        at = _after_space(text, at)
+        at = _skip_space(text, at)
 
 
-def _after_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at

@@ -59,7 +59,7 @@ def append_entry(path: Path, key: str, entry: Mapping[str, Any], check: Check) -
             entries.append(style(dict(entry)))
         return isinstance(entries, list)
 
-    hint = f"add it by hand:\n{_dump([_readable(dict(entry))])}"
+    hint = f"add it by hand:\n{_dump([_read_back(dict(entry))])}"
     _edit(path, append, check, refusal="an entry cannot be added to a list of this form", hint=hint)
 
 
@@ -121,7 +121,7 @@ def find_agent_file(data_dir: Path, agent_id: str) -> Path:
         ConfigError: If the agent does not exist, or a file cannot be read.
     """
     for path in sorted((data_dir / AGENTS_FOLDER).glob("*.yaml")):
-        if _agent_id_in(path) == agent_id:
+        if _read_agent_id(path) == agent_id:
             return path
     raise ConfigError(f"the agent {agent_id!r} does not exist in {data_dir / AGENTS_FOLDER}")
 
@@ -152,7 +152,7 @@ def _put(data: Any, place: Sequence[str], new: str) -> bool:
     return True
 
 
-def _agent_id_in(path: Path) -> str:
+def _read_agent_id(path: Path) -> str:
     try:
         data = parse_yaml(read_text(path)).data
     except UnreadableError as error:
@@ -181,19 +181,19 @@ def _change_text(before: str, data: Any, change: Change) -> str | None:
     wanted = deepcopy(data)
     if not change(wanted, deepcopy):
         return None
-    for style in (_readable, _quote):
-        text = _rewritten(before, change, style)
+    for style in (_read_back, _quote):
+        text = _rewrite(before, change, style)
         if text is not None and _says(text, wanted):
             return text
     return None
 
 
-def _rewritten(before: str, change: Change, style: Style) -> str | None:
+def _rewrite(before: str, change: Change, style: Style) -> str | None:
     from ruamel.yaml.error import YAMLError
 
     try:
         indent = _find_indentation(before)
-        content = _yaml(indent).load(before)
+        content = _make_yaml(indent).load(before)
         change(content, style)
         return _dump(content, indent)
     except YAMLError:  # it is stricter than our parser, and cannot write every text in each style
@@ -205,7 +205,7 @@ def _find_indentation(text: str) -> tuple[int, int]:
     lines = set(text.splitlines())
 
     def n_kept(indent: tuple[int, int]) -> int:
-        return len(lines & set(_dump(_yaml(indent).load(text), indent).splitlines()))
+        return len(lines & set(_dump(_make_yaml(indent).load(text), indent).splitlines()))
 
     return max(_INDENTS, key=n_kept)
 
@@ -217,7 +217,7 @@ def _says(text: str, wanted: Any) -> bool:
         return False
 
 
-def _yaml(indent: tuple[int, int]) -> Any:
+def _make_yaml(indent: tuple[int, int]) -> Any:
     from ruamel.yaml import YAML
 
     yaml = YAML()  # keeps comments, quotes and the style of each part
@@ -229,11 +229,11 @@ def _yaml(indent: tuple[int, int]) -> Any:
 
 def _dump(data: Any, indent: tuple[int, int] = _INDENTS[0]) -> str:
     stream = io.StringIO()
-    _yaml(indent).dump(data, stream)
+    _make_yaml(indent).dump(data, stream)
     return stream.getvalue()
 
 
-def _readable(value: Any) -> Any:
+def _read_back(value: Any) -> Any:
     """Write texts of several lines as literal blocks, and those like numbers in quotes."""
     from ruamel.yaml.scalarstring import LiteralScalarString, SingleQuotedScalarString
 
@@ -244,19 +244,19 @@ def _readable(value: Any) -> Any:
             return SingleQuotedScalarString(text)
         return text
 
-    return _with_texts(value, style)
+    return _replace_texts(value, style)
 
 
 def _quote(value: Any) -> Any:
     """Write texts in double quotes, the one form that can hold every text."""
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-    return _with_texts(value, DoubleQuotedScalarString)
+    return _replace_texts(value, DoubleQuotedScalarString)
 
 
-def _with_texts(value: Any, style: Callable[[str], Any]) -> Any:
+def _replace_texts(value: Any, style: Callable[[str], Any]) -> Any:
     if isinstance(value, str):
         return style(value)
     if isinstance(value, dict):
-        return {key: _with_texts(item, style) for key, item in value.items()}
-    return [_with_texts(item, style) for item in value] if isinstance(value, list) else value
+        return {key: _replace_texts(item, style) for key, item in value.items()}
+    return [_replace_texts(item, style) for item in value] if isinstance(value, list) else value

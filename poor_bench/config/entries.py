@@ -84,14 +84,14 @@ def without_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dic
         inner = (*place, key)
         if key in _INNER and isinstance(value, dict):
             clean[key] = without_secrets(value, inner, report)
-        elif isinstance(value, str) and (message := _objection(key, value)):
+        elif isinstance(value, str) and (message := _find_objection(key, value)):
             report.error(inner, message, hint=_HINT, code="secret")
         else:
             clean[key] = value
     return clean
 
 
-def _objection(key: str, value: str) -> str:
+def _find_objection(key: str, value: str) -> str:
     if value and re.sub(r"[^a-z]", "", key.lower()) in _SECRET_NAMES:
         return "a file must not contain a key"
     if key == "api_key_env" and _KEY_SHAPE.fullmatch(value):
@@ -160,10 +160,10 @@ def decode_test_classes(document: Document, report: Report) -> Iterator[tuple[Pl
     for place, raw in entries_in(document, "test_classes", report):
         entry = validate_entry(TestClassEntry, raw, place, report)
         if entry is not None:
-            yield place, _to_test_class(entry, _templates(raw, place, report))
+            yield place, _to_test_class(entry, _read_templates(raw, place, report))
 
 
-def _templates(raw: dict[str, Any], place: Place, report: Report) -> dict[str, str]:
+def _read_templates(raw: dict[str, Any], place: Place, report: Report) -> dict[str, str]:
     templates = without_comments(raw["work_prompt_template"])
     templates.pop("overrides", None)
     for key, template in templates.items():

@@ -40,11 +40,11 @@ def check_keys(
         The places that were meant, by the typing errors that were found.
     """
     meant: set[Place] = set()
-    known = _inner_models(model)
+    known = _find_inner_models(model)
     for key, value in raw.items():
         if key in known:
             inner = known[key]
-            for inside, part in _mappings_in(value):
+            for inside, part in _find_mappings(value):
                 if inner is not None:
                     meant |= check_keys(part, inner, (*place, key, *inside), report)
         elif not is_comment(key) and not model.has_free_keys:
@@ -54,7 +54,7 @@ def check_keys(
     return meant
 
 
-def _mappings_in(value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
+def _find_mappings(value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yield a mapping, or the mappings of a list, with their places."""
     if isinstance(value, dict):
         yield (), value
@@ -74,12 +74,12 @@ def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report
 
 
 @functools.cache
-def _inner_models(model: type[FileModel]) -> dict[str, type[FileModel] | None]:
+def _find_inner_models(model: type[FileModel]) -> dict[str, type[FileModel] | None]:
     """Find the known keys, each with the model of what stands under it, where there is one."""
-    return {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    return {name: _find_model(field.annotation) for name, field in model.model_fields.items()}
 
 
-def _model_in(annotation: Any) -> type[FileModel] | None:
+def _find_model(annotation: Any) -> type[FileModel] | None:
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, FileModel):
             return candidate
@@ -206,7 +206,7 @@ def _note_errors(
 ) -> None:
     expectations: dict[Place, list[str]] = {}
     for error in errors:
-        inside = _existing_part(raw, error["loc"])
+        inside = _find_existing_part(raw, error["loc"])
         if error["type"] == "missing":
             wanted = str(error["loc"][-1])
             if (*place, *inside, wanted) not in meant:
@@ -221,7 +221,7 @@ def _note_errors(
         report.error((*place, *inside), message, code="bad-type")
 
 
-def _existing_part(raw: Any, location: tuple[str | int, ...]) -> Place:
+def _find_existing_part(raw: Any, location: tuple[str | int, ...]) -> Place:
     """Find the beginning of `location` that stands in `raw`; pydantic adds names of types."""
     place: Place = ()
     for part in location:

@@ -122,7 +122,7 @@ def _build_gates(
             limit=limit,
             llm_pattern=_read_pattern(entry.llm_id or EVERY, llms),
             class_pattern=entry.class_id,
-            baseline=_beside(path, entry.baseline) if is_regression else "",
+            baseline=_explain_place(path, entry.baseline) if is_regression else "",
         )
 
 
@@ -132,7 +132,7 @@ def _read_pattern(written: str, llms: Sequence[LLM]) -> str:
     return llms[0].id if is_old else written
 
 
-def _beside(path: Path, baseline: str | None) -> str:
+def _explain_place(path: Path, baseline: str | None) -> str:
     """Resolve a baseline that is a file beside the gates as a path, and any other as it stands."""
     if baseline and (path.parent / baseline).is_file():
         return str(path.parent / baseline)

@@ -34,19 +34,19 @@ def parse_json(text: str) -> Document:
         data = load_json_text(
             text,
             object_pairs_hook=_build_object,
-            parse_float=_finite_float,
+            parse_float=_read_finite_float,
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
         message, line = json_fault(error, text)
-        hint = _CUT_HINT if _is_cut(error, text) else _hint_for(text, error.pos)
+        hint = _CUT_HINT if _is_cut(error, text) else _write_hint(text, error.pos)
         raise UnreadableError(message, hint=hint, line=line) from None
     except ValueError as error:
         if isinstance(error.args[0], str) and "integer string conversion" in error.args[0]:
             raise UnreadableError("a number has too many digits") from None
         raise UnreadableError(str(error)) from None
     _require_text(data, text)
-    return Document(data, _line_finder(text))
+    return Document(data, _make_line_finder(text))
 
 
 def json_fault(error: json.JSONDecodeError, text: str, first_line: int = 1) -> tuple[str, int]:
@@ -86,7 +86,7 @@ def _require_text(data: Any, source: str) -> None:
         raise UnreadableError(message, line=line) from None
 
 
-def _line_finder(text: str) -> Callable[[Place], int | None]:
+def _make_line_finder(text: str) -> Callable[[Place], int | None]:
     known_lines = functools.cache(lambda: lines_by_place(text))
 
     def find_line(place: Place) -> int | None:
@@ -114,7 +114,7 @@ def _describe(entry: dict[str, Any]) -> str:
     return ""
 
 
-def _finite_float(literal: str) -> float:
+def _read_finite_float(literal: str) -> float:
     value = float(literal)
     if math.isinf(value):
         raise ValueError(f"the number {literal:.40} is too large")
@@ -125,7 +125,7 @@ def _refuse_constant(literal: str) -> float:
     raise ValueError(f"{literal} is not a JSON number")
 
 
-def _hint_for(text: str, position: int) -> str:
+def _write_hint(text: str, position: int) -> str:
     before = text[:position].rstrip()
     following = text[position : position + 1]
     if before.endswith(",") and following in {"]", "}"}:

@@ -69,7 +69,7 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "agent": AgentFile,
     }
     schemas = {name: file_schema(model) for name, model in models.items()}
-    schemas["results"] = _results_schema()
+    schemas["results"] = _build_results_schema()
     return {f"{name}.schema.json": schema for name, schema in schemas.items()}
 
 
@@ -83,7 +83,7 @@ def json_schemas_as_text() -> dict[str, str]:
     return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
 
 
-def _results_schema() -> dict[str, Any]:
+def _build_results_schema() -> dict[str, Any]:
     record = TypeAdapter(Result).json_schema(ref_template="#/definitions/{model}")
     definitions = record.pop("$defs")
     _describe_properties(record, Result)

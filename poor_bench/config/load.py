@@ -255,11 +255,11 @@ def check_placeholders(classes: Loaded[TestClass], tests: Loaded[Test]) -> None:
     for test in tests.items:
         tests_of[test.class_id].append(test)
     for class_id, test_class in classes.by_id.items():
-        for place, template in _templates(test_class, classes.places[class_id]):
+        for place, template in _list_templates(test_class, classes.places[class_id]):
             _check_template(template, place, tests_of[class_id], classes.report)
 
 
-def _templates(test_class: TestClass, place: Place) -> Iterator[tuple[Place, str]]:
+def _list_templates(test_class: TestClass, place: Place) -> Iterator[tuple[Place, str]]:
     inside = (*place, "work_prompt_template")
     yield (*inside, "default"), test_class.templates["default"]
     for llm_id, template in test_class.overrides.items():
@@ -283,12 +283,12 @@ def _check_template(template: str, place: Place, tests: Sequence[Test], report: 
             place,
             f"nothing fills {{{name}}} in {len(lacking)} of {write_count(len(tests), 'test')}, "
             f"such as `{lacking[0].test_id}`",
-            hint=_hint(name, tests),
+            hint=_write_hint(name, tests),
             code="unfilled-placeholder",
         )
 
 
-def _hint(name: str, tests: Sequence[Test]) -> str:
+def _write_hint(name: str, tests: Sequence[Test]) -> str:
     known = CONTENT_PLACEHOLDERS.union(*(test.fields for test in tests))
     near = nearest_name(name, known)
     guess = f"did you mean {{{near}}}? Else put" if near else "put"

@@ -31,11 +31,11 @@ def parse_yaml(text: str) -> Document:
         root = compose(text)
         if root is None:
             raise UnreadableError("the file has only comments")
-        return Document(PlainValues().of(root), _line_finder(root))
+        return Document(PlainValues().of(root), _make_line_finder(root))
     except yaml.MarkedYAMLError as error:
-        raise _unreadable(error, text) from None
+        raise _make_unreadable_error(error, text) from None
     except yaml.YAMLError as error:
-        raise UnreadableError(f"this is not YAML: {_one_line(str(error))}") from None
+        raise UnreadableError(f"this is not YAML: {_join_lines(str(error))}") from None
     except RecursionError:
         raise UnreadableError("the YAML is nested too deeply") from None
 
@@ -49,12 +49,12 @@ def compose(text: str) -> yaml.Node | None:
     import yaml
 
     refuse_deep_yaml(text)
-    root: yaml.Node | None = yaml.compose(text, Loader=_loader_class())
+    root: yaml.Node | None = yaml.compose(text, Loader=_make_loader_class())
     return root
 
 
 @functools.cache
-def _loader_class() -> Any:
+def _make_loader_class() -> Any:
     """Build a loader that marks scalars without quotes, and leaves their meaning to us."""
     import yaml
 
@@ -63,15 +63,17 @@ def _loader_class() -> Any:
     return type("MarkingLoader", (base,), {"yaml_implicit_resolvers": resolvers})
 
 
-def _unreadable(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
+def _make_unreadable_error(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
     mark = error.problem_mark or error.context_mark
     line, column = line_and_column(text, mark.index) if mark else (None, 0)
     where = f", at line {line}, column {column}" if line else ""
-    problem = _one_line(error.problem or error.context or str(error))
-    return UnreadableError(f"this is not YAML: {problem}{where}", hint=_hint(problem), line=line)
+    problem = _join_lines(error.problem or error.context or str(error))
+    return UnreadableError(
+        f"this is not YAML: {problem}{where}", hint=_write_hint(problem), line=line
+    )
 
 
-def _hint(problem: str) -> str:
+def _write_hint(problem: str) -> str:
     if "cannot start any token" in problem:
         return "indent with spaces, not tabs; quote texts that begin with @, ` or %"
     if "mapping values are not allowed" in problem:
@@ -81,11 +83,11 @@ def _hint(problem: str) -> str:
     return ""
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
+def _make_line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
     def find_line(place: Place) -> int | None:
         return line_of_node(root, place)
 
@@ -138,26 +140,28 @@ class PlainValues:
         if node in self._done:
             return self._done[node]
         if node in self._open:
-            raise _refusal(node, "an alias refers to something that contains it")
+            raise _make_refusal(node, "an alias refers to something that contains it")
         if node.tag not in _ACCEPTED_TAGS:
-            raise _refusal(node, f"the tag {node.tag.replace(_STANDARD, '!!')} is not accepted")
+            raise _make_refusal(
+                node, f"the tag {node.tag.replace(_STANDARD, '!!')} is not accepted"
+            )
         self._open.add(node)
-        value, size = self._value_and_size(node)
+        value, size = self._read_value(node)
         if size > _MAX_VALUES:
-            raise _refusal(node, f"its aliases expand to more than {_MAX_VALUES:,} values")
+            raise _make_refusal(node, f"its aliases expand to more than {_MAX_VALUES:,} values")
         self._open.discard(node)
         self._done[node] = value, size
         return value, size
 
-    def _value_and_size(self, node: yaml.Node) -> tuple[Any, int]:
+    def _read_value(self, node: yaml.Node) -> tuple[Any, int]:
         if isinstance(node.value, str):
-            return _scalar(node), 1
+            return _read_scalar(node), 1
         if _is_sequence(node):
             items = [self._measure(item) for item in node.value]
             return [value for value, _ in items], 1 + sum(size for _, size in items)
-        return self._mapping(node)
+        return self._read_mapping(node)
 
-    def _mapping(self, node: yaml.Node) -> tuple[dict[str, Any], int]:
+    def _read_mapping(self, node: yaml.Node) -> tuple[dict[str, Any], int]:
         own: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         total = 1
@@ -167,9 +171,9 @@ class PlainValues:
             if key_node.tag == UNQUOTED and key_node.value == "<<":
                 merged = _merge(value_node, value) | merged
                 continue
-            key = _key(key_node)
+            key = _read_key(key_node)
             if key in own:
-                raise _refusal(key_node, f"the key `{key}` occurs twice in one mapping")
+                raise _make_refusal(key_node, f"the key `{key}` occurs twice in one mapping")
             own[key] = value
         return merged | own, total
 
@@ -178,7 +182,7 @@ def line_of_node(root: yaml.Node, place: Place) -> int | None:
     """Find the line, counted from 1, of the deepest part of `place` that exists below `root`."""
     node, line = root, None
     for part in place:
-        found = _child(node, part)
+        found = _find_child(node, part)
         if found is None:
             break
         marked, node = found
@@ -186,7 +190,7 @@ def line_of_node(root: yaml.Node, place: Place) -> int | None:
     return line
 
 
-def _child(node: yaml.Node, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+def _find_child(node: yaml.Node, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
     """Find the node whose line counts for a part of a place, and the node of its value."""
     if isinstance(node.value, str):
         return None
@@ -202,20 +206,20 @@ def _is_sequence(node: yaml.Node) -> bool:
     return isinstance(node, yaml.SequenceNode)
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _read_scalar(node: yaml.Node) -> Any:
     text: str = node.value
     if node.tag == _TEXT_TAG:
         return text
     if text in _WORDS:
         return _WORDS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise _refusal(node, f"{text} is not a finite number")
+        raise _make_refusal(node, f"{text} is not a finite number")
     try:
         return _number_or_text(text)
     except ValueError:
-        raise _refusal(node, "a number has too many digits") from None
+        raise _make_refusal(node, "a number has too many digits") from None
     except OverflowError:
-        raise _refusal(node, f"the number {text:.40} is too large") from None
+        raise _make_refusal(node, f"the number {text:.40} is too large") from None
 
 
 def _number_or_text(text: str) -> int | float | str:
@@ -229,12 +233,12 @@ def _number_or_text(text: str) -> int | float | str:
     return value
 
 
-def _key(node: yaml.Node) -> str:
+def _read_key(node: yaml.Node) -> str:
     if not isinstance(node.value, str):
-        raise _refusal(node, "a key must be a text")
-    value = _scalar(node)
+        raise _make_refusal(node, "a key must be a text")
+    value = _read_scalar(node)
     if not isinstance(value, str):
-        raise _refusal(node, f"the key {node.value} must be a text", hint="quote it")
+        raise _make_refusal(node, f"the key {node.value} must be a text", hint="quote it")
     return value
 
 
@@ -243,10 +247,10 @@ def _merge(node: yaml.Node, value: Any) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for source in reversed(sources):
         if not isinstance(source, dict):
-            raise _refusal(node, "`<<` merges mappings only")
+            raise _make_refusal(node, "`<<` merges mappings only")
         merged |= source
     return merged
 
 
-def _refusal(node: yaml.Node, message: str, *, hint: str = "") -> UnreadableError:
+def _make_refusal(node: yaml.Node, message: str, *, hint: str = "") -> UnreadableError:
     return UnreadableError(message, hint=hint, line=node.start_mark.line + 1)

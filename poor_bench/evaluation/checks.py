@@ -119,13 +119,13 @@ def list_failed_checks(case: EvalCase, trial: EvalTrialResult) -> tuple[str, ...
         return ()
     expect = case.expect
     return (
-        *_success(expect, trial),
-        *_texts(expect, trial),
+        *_check_success(expect, trial),
+        *_check_texts(expect, trial),
         *_check_required_keys(expect, trial),
-        *_values(expect, trial),
-        *_schema(case, trial),
-        *_limits(expect, trial),
-        *_handoff(expect, trial),
+        *_check_values(expect, trial),
+        *_check_schema(case, trial),
+        *_check_limits(expect, trial),
+        *_check_handoff(expect, trial),
     )
 
 
@@ -136,20 +136,20 @@ def contains(text: str, part: str) -> bool:
         >>> contains("Your order\n is CANCELLED.", "order is cancelled")
         True
     """
-    return _plain(part) in _plain(text)
+    return _write_plain(part) in _write_plain(text)
 
 
-def _plain(text: str) -> str:
+def _write_plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _success(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_success(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     if expect.must_succeed and not trial.success:
         reason = f": {_shorten(trial.error)}" if trial.error else ""
         yield f"must_succeed: the agent did not succeed{reason}"
 
 
-def _texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     wanted = {
         "summary_contains": (expect.summary_contains, trial.summary),
         "error_contains": (expect.error_contains, trial.error),
@@ -163,14 +163,14 @@ def _texts(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
 
 def _check_required_keys(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for path in expect.required_data_keys:
-        _, reason = _value_at(path, trial)
+        _, reason = _find_value(path, trial)
         if reason:
             yield f"required_data_keys: {reason}"
 
 
-def _values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     for path, part in expect.data_values_contain.items():
-        value, reason = _value_at(path, trial)
+        value, reason = _find_value(path, trial)
         if reason:
             yield f"data_values_contain: {reason}"
             continue
@@ -179,7 +179,7 @@ def _values(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
             yield f"data_values_contain: {part!r} is not in {path!r}, which is {_quote(text)}"
 
 
-def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
+def _find_value(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
     """Find the value at a path of the data; or else the reason why it does not exist."""
     for read, error in trial.read_errors.items():
         if f"{path}.".startswith(f"{read}."):
@@ -188,7 +188,7 @@ def _value_at(path: str, trial: EvalTrialResult) -> tuple[Any, str]:
     return value, f"the data do not have {path!r}" if value is MISSING else ""
 
 
-def _schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
+def _check_schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
     if case.output_schema is None or not trial.success:
         return
     from jsonschema import Draft202012Validator
@@ -198,7 +198,7 @@ def _schema(case: EvalCase, trial: EvalTrialResult) -> Iterator[str]:
         yield f"output_schema: {error.json_path}: {_shorten(error.message)}"
 
 
-def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     limits: dict[str, tuple[float | None, float, str]] = {
         "max_duration_ms": (expect.max_duration_ms, trial.duration_ms, "ms"),
         "max_actions": (expect.max_actions, trial.actions, "action"),
@@ -222,7 +222,7 @@ def _limits(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
         yield f"min_actions: {seen_actions}, at least {expect.min_actions} expected"
 
 
-def _handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
+def _check_handoff(expect: Expectations, trial: EvalTrialResult) -> Iterator[str]:
     if expect.handoff == "require" and not trial.handed_off:
         yield "handoff: required, but the playbook did not hand off to the agent"
     if expect.handoff == "forbid" and trial.handed_off:

@@ -46,7 +46,7 @@ def import_factory(written: str) -> Callable[..., Any]:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and _is_part(error.name, module_name):
-            raise _unknown_module(module_name, str(error.name)) from None
+            raise _make_unknown_module_error(module_name, str(error.name)) from None
         reason = describe_crash(error)
         raise ConfigError(f"cannot import `{module_name}`: {reason}", hint=_WHERE) from error
     factory = getattr(module, name, None)
@@ -63,7 +63,7 @@ def _is_part(missing: str | None, module_name: str) -> bool:
     return bool(missing) and f"{module_name}.".startswith(f"{missing}.")
 
 
-def _unknown_module(module_name: str, missing: str) -> ConfigError:
+def _make_unknown_module_error(module_name: str, missing: str) -> ConfigError:
     parent, _, name = missing.rpartition(".")
     path = getattr(sys.modules.get(parent), "__path__", None) if parent else None
     beside = [each.name for each in pkgutil.iter_modules(path)] if path or not parent else []

@@ -211,14 +211,14 @@ class HttpAgent:
             with server.exchange(_request(task, self._url), call) as reply:
                 body = reply.read()
         except TransportError as error:
-            raise self._unreachable(error) from error
+            raise self._make_unreachable_error(error) from error
         finally:
             server.close()
         if reply.status != _OK:
             raise self._report_refusal(reply.status, _read_text(body, redactor))
         return body
 
-    def _unreachable(self, error: TransportError) -> Exception:
+    def _make_unreachable_error(self, error: TransportError) -> Exception:
         if error.replied or is_hang_up(error.cause):
             return _BadReplyError(f"{self._url} closed the connection before its reply was whole")
         message = f"cannot reach {self._url}: {error}"
@@ -234,7 +234,7 @@ class HttpAgent:
     def _read(self, body: bytes, control: TrialControl, redactor: Redactor) -> AgentOutcome:
         try:
             reply = load_json(body)
-            steps = _steps(reply.get("steps") or [])
+            steps = _read_steps(reply.get("steps") or [])
             outcome = read_outcome({**{name: reply.get(name) for name in _READ}, "mode": "agent"})
         except (MalformedJsonError, ValueError) as error:
             fault = "a JSON object" if isinstance(error, MalformedJsonError) else f"valid: {error}"
@@ -259,7 +259,7 @@ def _read_text(body: bytes, redactor: Redactor) -> str:
     return redactor.text(body.decode(errors="replace"))
 
 
-def _steps(written: object) -> list[Step]:
+def _read_steps(written: object) -> list[Step]:
     """Read the steps of a reply.
 
     Raises:
@@ -274,7 +274,7 @@ def _steps(written: object) -> list[Step]:
 
 
 def _request(task: AgentTask, url: str) -> HttpRequest:
-    body: dict[str, Any] = {name: _plain(getattr(task, name)) for name in _SENT}
+    body: dict[str, Any] = {name: _write_plain(getattr(task, name)) for name in _SENT}
     body["llm"] = task.llm.id if task.llm else None
     query = urlsplit(url).query
     return HttpRequest(
@@ -285,5 +285,5 @@ def _request(task: AgentTask, url: str) -> HttpRequest:
     )
 
 
-def _plain(value: Any) -> Any:
+def _write_plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value

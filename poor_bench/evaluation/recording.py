@@ -54,7 +54,7 @@ def record_playbook(
         "name": name,
         "description": description,
         **({"params": defaults} if defaults else {}),
-        "steps": _with_placeholders(recorded, {key: str(value) for key, value in params.items()}),
+        "steps": _put_placeholders(recorded, {key: str(value) for key, value in params.items()}),
     }
     return yaml.safe_dump(playbook, sort_keys=False, allow_unicode=True, width=100)
 
@@ -63,24 +63,24 @@ def _record_step(step: Step) -> Iterator[dict[str, Any]]:
     action = {key: value for key, value in step.action.items() if key != "action"}
     kind = str(step.action.get("action", ""))
     if step.part == "playbook":
-        yield from _of_playbook(kind, action)
+        yield from _list_playbook_steps(kind, action)
     elif kind == "done":
-        yield from _of_done(action)
+        yield from _list_done_steps(action)
     elif kind in _LEFT_AS_IT_IS:
         yield {kind: next(iter(action.values()), True)}
     elif kind == "wait":
         yield {"wait": _wait(action)}
     elif kind:
-        yield {kind: _with_target(step, kind, action)}
+        yield {kind: _add_target(step, kind, action)}
 
 
-def _of_playbook(kind: str, action: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _list_playbook_steps(kind: str, action: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a step as it was done, with its placeholders filled."""
     if kind not in {"when", "for_each", "capture", "done"}:
         yield {kind: action["value"] if kind in _LEFT_AS_IT_IS else action}
 
 
-def _of_done(action: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _list_done_steps(action: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for key, target in action.get("found", {}).items():
         yield {"extract": {"key": key, **target}}
     yield {"done": {"summary": str(action.get("summary", ""))}}
@@ -93,7 +93,7 @@ def _wait(action: dict[str, Any]) -> dict[str, Any]:
     return {"seconds": action.get("seconds", 1.0)}
 
 
-def _with_target(step: Step, kind: str, action: dict[str, Any]) -> dict[str, Any]:
+def _add_target(step: Step, kind: str, action: dict[str, Any]) -> dict[str, Any]:
     target = action.get("target")
     if target is None and "ref" in action:
         raise ConfigError(
@@ -108,7 +108,7 @@ def _with_target(step: Step, kind: str, action: dict[str, Any]) -> dict[str, Any
     return {**(target or {}), **kept}
 
 
-def _with_placeholders(value: Any, params: Mapping[str, str]) -> Any:
+def _put_placeholders(value: Any, params: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         for name, text in sorted(params.items(), key=lambda item: -len(item[1])):
             if len(text) >= _SHORTEST_VALUE:
@@ -116,11 +116,11 @@ def _with_placeholders(value: Any, params: Mapping[str, str]) -> Any:
         return value
     if isinstance(value, Mapping):
         return {
-            key: item if key in _NAMES else _with_placeholders(item, params)
+            key: item if key in _NAMES else _put_placeholders(item, params)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_with_placeholders(item, params) for item in value]
+        return [_put_placeholders(item, params) for item in value]
     return value
 
 

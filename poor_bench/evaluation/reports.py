@@ -92,13 +92,13 @@ def read_report(path: Path) -> EvalSuiteResult:
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from error
     except ValidationError as error:
-        message = f"{path} is not the report of a suite: {'; '.join(_faults(error))}"
+        message = f"{path} is not the report of a suite: {'; '.join(_describe_faults(error))}"
         raise ConfigError(message, hint="`suite run --output` writes one") from error
-    cases = tuple(map(_with_trial, report.case_results))
+    cases = tuple(map(_add_trial, report.case_results))
     return report.model_copy(update={"case_results": cases})
 
 
-def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
+def _add_trial(case: EvalCaseResult) -> EvalCaseResult:
     if case.trial_results or not (case.trials_run or case.failures):
         return case
     trial = EvalTrialResult(
@@ -114,7 +114,7 @@ def _with_trial(case: EvalCaseResult) -> EvalCaseResult:
     return case.model_copy(update={"trial_results": (trial,)})
 
 
-def _faults(error: ValidationError) -> Iterator[str]:
+def _describe_faults(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
         place = ".".join(map(str, fault["loc"]))
         yield f"{place}: {fault['msg']}" if place else fault["msg"]
@@ -202,7 +202,7 @@ def report_to_html(report: EvalSuiteResult, run: SuiteRun | None) -> str:
     """
     content = {
         "report": report,
-        "rates": _rates(report),
+        "rates": _list_rates(report),
         "directives": {} if run is None else {case.id: case.directive for case in run.cases},
         "replays": Replays(run),
     }
@@ -216,7 +216,7 @@ def report_to_html(report: EvalSuiteResult, run: SuiteRun | None) -> str:
     )
 
 
-def _rates(report: EvalSuiteResult) -> list[tuple[str, str, str, str]]:
+def _list_rates(report: EvalSuiteResult) -> list[tuple[str, str, str, str]]:
     """Name, value, confidence interval and meaning of every rate that is known."""
     meanings = {"pass_rate": "cases that passed, of those with a verdict"} if report.total else {}
     meanings |= {name: rate.meaning for name, rate in RATES.items()}
@@ -256,10 +256,11 @@ class Replays:
         if self._run is None:
             return []
         return [
-            ShownStep(step, self._image(self._run, trial, step)) for step in self._run.steps(trial)
+            ShownStep(step, self._read_image(self._run, trial, step))
+            for step in self._run.steps(trial)
         ]
 
-    def _image(self, run: SuiteRun, trial: EvalTrialResult, step: Step) -> str:
+    def _read_image(self, run: SuiteRun, trial: EvalTrialResult, step: Step) -> str:
         image = read_screenshot(run.folder, trial.artifacts, step.screenshot)
         if image is None:
             return ""

@@ -140,14 +140,14 @@ def estimate_cost_usd(
     n_tokens = trial.input_tokens + trial.output_tokens
     if trial.mode == "playbook" or (trial.mode is None and not n_tokens):
         return 0.0
-    known = _prices_for(case, prices)
+    known = _find_prices(case, prices)
     if not n_tokens:
         return 0.0 if known.input == known.output == 0 else None
     usage = Usage(prompt_tokens=trial.input_tokens, completion_tokens=trial.output_tokens)
     return cost_usd(usage, known)
 
 
-def _prices_for(case: EvalCase, prices: Prices) -> Prices:
+def _find_prices(case: EvalCase, prices: Prices) -> Prices:
     """Prices of the case where it has some, else those of its LLM."""
     written = case.model_fields_set
     has_input = "input_token_cost_per_million_usd" in written
@@ -173,7 +173,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
     """
     ran = [trial for trial in trials if trial.failure is None]
     failures = tuple(trial.failure for trial in trials if trial.failure is not None)
-    status, failed = _verdict(case, ran, max(case.trials, len(trials)) - len(ran))
+    status, failed = _decide(case, ran, max(case.trials, len(trials)) - len(ran))
     pass_rate = compute_rate(sum(trial.passed for trial in ran), len(ran))
     shown = _choose_trial(case, ran, trials)
     durations = [trial.duration_ms for trial in ran]
@@ -219,10 +219,10 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
         intervals={key: rate.interval for key, rate in rates.items() if rate is not None},
         pass_rate=pass_rate.value if pass_rate else 0.0,
         tag_results=_tag_results(cases),
-        llms=_llms_that_acted(ran),
-        deterministic_hit_rate=_value(rates["deterministic_hit_rate"]),
-        handoff_rate=_value(rates["handoff_rate"]),
-        handoff_rescue_rate=_value(rates["handoff_rescue_rate"]),
+        llms=_list_acting_llms(ran),
+        deterministic_hit_rate=_read_value(rates["deterministic_hit_rate"]),
+        handoff_rate=_read_value(rates["handoff_rate"]),
+        handoff_rescue_rate=_read_value(rates["handoff_rescue_rate"]),
     )
 
 
@@ -251,7 +251,7 @@ def _tag_result(tag: str, cases: Sequence[EvalCaseResult]) -> EvalTagResult:
     )
 
 
-def _llms_that_acted(ran: Sequence[EvalTrialResult]) -> tuple[str, ...]:
+def _list_acting_llms(ran: Sequence[EvalTrialResult]) -> tuple[str, ...]:
     acted = (trial for trial in ran if trial.mode in {"agent", "handoff"})
     return tuple(sorted({trial.llm_id for trial in acted if trial.llm_id}))
 
@@ -270,17 +270,17 @@ def _choose_trial(
     return not_passed or next(iter((*ran, *trials)), None) or EvalTrialResult(case_id=case.id)
 
 
-def _verdict(
+def _decide(
     case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
 ) -> tuple[CaseStatus, tuple[str, ...]]:
     """Judge a case, with reasons if it failed; trials that were not run count as passed."""
-    failed = (*_too_few_passed(case, ran, n_not_run), *_too_slow(case, ran, n_not_run))
+    failed = (*_check_passed_share(case, ran, n_not_run), *_check_duration(case, ran, n_not_run))
     if failed:
         return CaseStatus.FAILED, failed
     return (CaseStatus.NOT_RUN if n_not_run else CaseStatus.PASSED), ()
 
 
-def _too_few_passed(
+def _check_passed_share(
     case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
 ) -> Iterator[str]:
     wanted = case.expect.min_trial_pass_rate
@@ -295,12 +295,14 @@ def _too_few_passed(
         yield f"min_trial_pass_rate: {n_passed} of {n_ran} passed, {wanted:.0%} expected"
 
 
-def _too_slow(case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int) -> Iterator[str]:
+def _check_duration(
+    case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
+) -> Iterator[str]:
     most = case.expect.max_p95_duration_ms
     slow = p95([trial.duration_ms for trial in ran])
     if most is not None and slow is not None and not n_not_run and slow > most:
         yield f"max_p95_duration_ms: {slow:.10g} ms, at most {most:.10g} expected"
 
 
-def _value(rate: Rate | None) -> float | None:
+def _read_value(rate: Rate | None) -> float | None:
     return rate.value if rate is not None else None

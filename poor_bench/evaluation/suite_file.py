@@ -94,7 +94,7 @@ def check_suite(
         suite = _decode(document, checks, report)
     elif document is not None:
         report.error((), "must be a mapping with `name` and `cases`", code="bad-type")
-    problems = sorted(map(_strict, report.problems), key=lambda problem: problem.line or 0)
+    problems = sorted(map(_make_strict, report.problems), key=lambda problem: problem.line or 0)
     is_broken = any(
         problem.severity is Severity.ERROR and problem.code not in LOADS_ANYWAY
         for problem in problems
@@ -174,7 +174,7 @@ def _find_id(raw: Any) -> str:
     return case_id if isinstance(case_id, str) else ""
 
 
-def _strict(problem: Problem) -> Problem:
+def _make_strict(problem: Problem) -> Problem:
     """Make unknown keys errors: a misspelt expectation would never be checked."""
     if problem.code == "unknown-key":
         return replace(problem, severity=Severity.ERROR)

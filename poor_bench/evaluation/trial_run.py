@@ -99,8 +99,8 @@ def build_task(
         read_at_end=case.read_at_end,
         thinking=case.thinking,
         output_schema=case.output_schema,
-        playbook=_playbook(case, services.data_dir, suite_folder),
-        playbook_params=_params(case.playbook_params, server),
+        playbook=_find_playbook(case, services.data_dir, suite_folder),
+        playbook_params=_fill_params(case.playbook_params, server),
         credentials={name: origin.replace(SERVER, server) for name, origin in credentials.items()},
         allow_private_networks=case.allow_private_networks,
         llm=plan.llm,
@@ -108,7 +108,7 @@ def build_task(
     )
 
 
-def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None:
+def _find_playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None:
     if case.playbook is None or case.execution_mode == "agent_only":
         return None
     path = find_playbook(case.playbook, data_dir, suite_folder)
@@ -118,7 +118,7 @@ def _playbook(case: EvalCase, data_dir: Path, suite_folder: Path) -> Path | None
     return path
 
 
-def _params(written: Mapping[str, Any], server: str) -> dict[str, Any]:
+def _fill_params(written: Mapping[str, Any], server: str) -> dict[str, Any]:
     filled = {
         name: value.replace(SERVER, server) if isinstance(value, str) else value
         for name, value in written.items()

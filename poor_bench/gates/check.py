@@ -227,14 +227,14 @@ def _check_gate(
         if not gate.is_about(llm.id, llm.label):
             continue
         if not scope(llm.id, None).summary:
-            yield from _never_run(gate, llm, evidence)
+            yield from _list_never_run(gate, llm, evidence)
             continue
         for class_id in list_classes(gate, evidence):
             seen = _observe(gate, scope(llm.id, class_id), evidence)
             yield GateOutcome(gate=gate, llm_id=llm.id, class_id=class_id, **asdict(seen))
 
 
-def _never_run(gate: Gate, llm: LLM, evidence: Evidence) -> Iterator[GateOutcome]:
+def _list_never_run(gate: Gate, llm: LLM, evidence: Evidence) -> Iterator[GateOutcome]:
     """Yield a failure for an LLM that was named, and else one warning for all gates together."""
     reason = f"{NOTHING}it was never run"
     if llm.id in evidence.named or gate.llm_pattern in {llm.id, llm.label}:

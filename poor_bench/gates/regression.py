@@ -132,7 +132,7 @@ class MeasuredDrop:
         limits = f"{100 * (1 - 2 * self.error):.0f} % CI {low} to {high}"
         n_tests = write_count(len(self.group.tests), "test")
         repeats = ", all answers repeat" if self.is_repeatable else ""
-        return f"{value} ({limits}; {n_tests}, {_trials_text(self.group.tests)}{repeats})"
+        return f"{value} ({limits}; {n_tests}, {_describe_trials(self.group.tests)}{repeats})"
 
 
 def measure_drop(
@@ -195,7 +195,7 @@ def check_regression(
         return Observation(GateStatus.WARNING, None, "new: the baseline has no results of it")
     groups = select_groups(comparison, class_id)
     if not groups:
-        reasons = ", ".join(_not_comparable(comparison, class_id)) or "no test of both"
+        reasons = ", ".join(_list_not_comparable(comparison, class_id)) or "no test of both"
         return Observation(GateStatus.FAILED, None, f"{NOTHING}{reasons}")
     whole, *by_class = (
         measure_drop(
@@ -208,7 +208,7 @@ def check_regression(
     )
     fallen = [drop for drop in (whole, *by_class) if drop.verdict is GateVerdict.FAILED]
     verdict = GateVerdict.FAILED if fallen else whole.verdict
-    doubts = [] if fallen else _doubts(comparison, whole.group, class_id)
+    doubts = [] if fallen else _list_doubts(comparison, whole.group, class_id)
     status = _STATUSES[verdict]
     if doubts and status is GateStatus.PASSED:
         status = GateStatus.WARNING
@@ -226,9 +226,9 @@ def select_groups(comparison: LLMComparison, class_id: str | None) -> list[Compa
 
 
 def _explain(whole: MeasuredDrop, fallen: Sequence[MeasuredDrop]) -> str:
-    broken = _broken_text(whole.group)
+    broken = _describe_broken(whole.group)
     if fallen:
-        return "; ".join(_fallen_text(drop) for drop in fallen) + broken
+        return "; ".join(_describe_fallen(drop) for drop in fallen) + broken
     if not whole.n_new:
         return "the same results as in the baseline; no test was asked since"
     within = f"tolerance {whole.tolerance:g}"
@@ -238,7 +238,7 @@ def _explain(whole: MeasuredDrop, fallen: Sequence[MeasuredDrop]) -> str:
     return f"not enough evidence: change {whole.text}, {within}; {shown}{_advise(whole)}{broken}"
 
 
-def _fallen_text(drop: MeasuredDrop) -> str:
+def _describe_fallen(drop: MeasuredDrop) -> str:
     scope = "" if drop.group.class_id is None else f" in {drop.group.class_id}"
     return f"score fell{scope} by more than {drop.tolerance:g}: change {drop.text}"
 
@@ -261,7 +261,7 @@ def _advise(drop: MeasuredDrop) -> str:
     return f"the baseline has too few trials: make it with {n_both} per test, and compare as many"
 
 
-def _trials_text(tests: Sequence[ComparedTest]) -> str:
+def _describe_trials(tests: Sequence[ComparedTest]) -> str:
     before = sorted({len(test.scores_before) for test in tests})
     after = sorted({len(test.scores_after) for test in tests})
     return f"trials {_range_text(before)} before, {_range_text(after)} after"
@@ -272,8 +272,10 @@ def _range_text(numbers: Sequence[int]) -> str:
     return f"{first}" if first == last else f"{first}-{last}"
 
 
-def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | None) -> list[str]:
-    doubts = _not_comparable(comparison, class_id)
+def _list_doubts(
+    comparison: LLMComparison, group: ComparedGroup, class_id: str | None
+) -> list[str]:
+    doubts = _list_not_comparable(comparison, class_id)
     n_unverified = sum(bool(test.scores_after) > test.is_verified for test in group.tests)
     if n_unverified:
         doubts.append(
@@ -282,14 +284,14 @@ def _doubts(comparison: LLMComparison, group: ComparedGroup, class_id: str | Non
     return doubts
 
 
-def _not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
+def _list_not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
     return [
         f"{mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} not compared"
         for reasons, test_ids in comparison.not_comparable(class_id).items()
     ]
 
 
-def _broken_text(group: ComparedGroup) -> str:
+def _describe_broken(group: ComparedGroup) -> str:
     broken: Sequence[str] = [
         test.test_id for test in group.tests if test.outcome is ScoreChange.BROKEN
     ]

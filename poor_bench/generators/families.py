@@ -142,30 +142,30 @@ _ENDINGS = (
 def _make_code(randomness: random.Random, level: int) -> Entry:
     steps = draw_steps(randomness, n_steps=level)
     ending = randomness.choice(_ENDINGS)
-    inputs = [[], *(_numbers(randomness, length) for length in range(1, _N_CASES))]
+    inputs = [[], *(_draw_numbers(randomness, length) for length in range(1, _N_CASES))]
     cases = [
         {"input": [numbers], "expected_output": ending.apply(apply_steps(steps, numbers))}
         for numbers in inputs
     ]
     return {
-        "text": _task(steps, ending),
+        "text": _write_task(steps, ending),
         "evaluation_module": {"parameters": {"function_name": "solve", "test_cases": cases}},
-        "reference_response": _solution(steps, ending),
+        "reference_response": _write_solution(steps, ending),
     }
 
 
-def _numbers(randomness: random.Random, length: int) -> Numbers:
+def _draw_numbers(randomness: random.Random, length: int) -> Numbers:
     return [randomness.randint(-5, 25) for _ in range(length + 2)]
 
 
-def _task(steps: list[ListStep], ending: _Ending) -> str:
+def _write_task(steps: list[ListStep], ending: _Ending) -> str:
     orders = [*(step.words for step in steps), ending.words]
     listed = [f"{number}. {words}" for number, words in enumerate(orders, start=1)]
     head = "Write a Python function `solve(numbers)`. It takes a list of whole numbers and shall:"
     return "\n".join([head, *listed])
 
 
-def _solution(steps: list[ListStep], ending: _Ending) -> str:
+def _write_solution(steps: list[ListStep], ending: _Ending) -> str:
     lines = [*(step.source for step in steps), f"return {ending.source}"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"```python\ndef solve(numbers):\n{body}\n```"
@@ -206,7 +206,7 @@ class _Expression(NamedTuple):
 
 def _make(randomness: random.Random, level: int) -> Entry:
     while True:
-        expression = _expression(randomness, n_operations=level, largest=_LARGEST[level])
+        expression = _draw_expression(randomness, n_operations=level, largest=_LARGEST[level])
         if abs(expression.value) <= _LARGEST_RESULT[level]:
             break
     return {
@@ -216,13 +216,13 @@ def _make(randomness: random.Random, level: int) -> Entry:
     }
 
 
-def _expression(randomness: random.Random, n_operations: int, largest: int) -> _Expression:
+def _draw_expression(randomness: random.Random, n_operations: int, largest: int) -> _Expression:
     if n_operations == 0:
         number = randomness.randint(1, largest)
         return _Expression(str(number), Fraction(number), 3)
     n_left = randomness.randrange(n_operations)
-    left = _expression(randomness, n_left, largest)
-    right = _expression(randomness, n_operations - 1 - n_left, largest)
+    left = _draw_expression(randomness, n_left, largest)
+    right = _draw_expression(randomness, n_operations - 1 - n_left, largest)
     signs = ["+", "-", "*"] if n_operations > 1 else ["+", "-"]
     if abs(right.value) > 1 and (left.value / right.value).denominator == 1:
         signs.append("/")

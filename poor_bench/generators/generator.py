@@ -54,7 +54,7 @@ def generate(
     """
     for position, level in enumerate(levels):
         share = len(range(position, n_tests, len(levels)))
-        tests = _distinct(generator, level, seed)
+        tests = _drop_repeats(generator, level, seed)
         for number, test in zip(range(1, share + 1), tests, strict=False):
             test_id = f"{class_id}_{seed}_{level}_{number:03}"
             group = f"{class_id} {_name_template(test['text'])}"
@@ -71,7 +71,7 @@ def _name_template(text: str) -> str:
     return hash_text(_FILLED_IN.sub("_", text), 8)
 
 
-def _distinct(generator: Generator, level: int, seed: int) -> Iterator[Entry]:
+def _drop_repeats(generator: Generator, level: int, seed: int) -> Iterator[Entry]:
     seen: set[str] = set()
     n_draws = 0
     for number in count():

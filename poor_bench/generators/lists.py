@@ -114,7 +114,7 @@ def _drop_first(randomness: random.Random) -> ListStep:
     )
 
 
-def _without_repeats(_randomness: random.Random) -> ListStep:
+def _drop_repeats(_randomness: random.Random) -> ListStep:
     return ListStep(
         "unique",
         "keep only the first occurrence of every number",
@@ -123,7 +123,7 @@ def _without_repeats(_randomness: random.Random) -> ListStep:
     )
 
 
-def _running_total(_randomness: random.Random) -> ListStep:
+def _add_running_total(_randomness: random.Random) -> ListStep:
     return ListStep(
         "total",
         "replace every number by the sum of all numbers up to and including it",
@@ -140,8 +140,8 @@ _STEPS: tuple[Callable[[random.Random], ListStep], ...] = (
     _sort,
     _reverse,
     _drop_first,
-    _without_repeats,
-    _running_total,
+    _drop_repeats,
+    _add_running_total,
 )
 
 

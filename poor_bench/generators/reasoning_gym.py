@@ -164,7 +164,7 @@ def make_reasoning_gym_generator(name: str) -> Generator:
     if family not in _ALL_FAMILIES:
         hint = name_hint(name, [PREFIX + known for known in _ALL_FAMILIES])
         raise ConfigError(f"the generator `{name}` does not exist", hint=hint)
-    _library()
+    _import_library()
     return Generator(
         name=name,
         description=f"`{family}` of reasoning-gym",
@@ -183,10 +183,10 @@ def family_names() -> list[str]:
 
 
 def _make(family: str, randomness: random.Random, level: int) -> Entry:
-    entry, answer = _entry(family, level, randomness.getrandbits(31))
-    scorer = _evaluator_for(answer)
+    entry, answer = _make_entry(family, level, randomness.getrandbits(31))
+    scorer = _choose_evaluator(answer)
     if family in SCORED_FAMILIES:
-        scorer = _library_scorer(family, entry, answer)
+        scorer = _name_library_scorer(family, entry, answer)
     return {
         "text": entry["question"].strip(),
         "evaluation_module": scorer,
@@ -194,20 +194,20 @@ def _make(family: str, randomness: random.Random, level: int) -> Entry:
     }
 
 
-def _entry(family: str, level: int, seed: int) -> tuple[Entry, str]:
+def _make_entry(family: str, level: int, seed: int) -> tuple[Entry, str]:
     """Draw an entry and a right answer, of the level or else the hardest one below it."""
     for easier in range(level, 0, -1):
         try:
-            entry = _dataset(family, easier, seed)[0]
+            entry = _make_dataset(family, easier, seed)[0]
         except _NOT_AT_THIS_LEVEL:
             continue
-        answer = _example(family, entry)
+        answer = _write_example(family, entry)
         if family not in SCORED_FAMILIES or _is_proven(family, entry, answer):
             return entry, answer
     raise ConfigError(f"reasoning-gym makes no sound `{family}` of level {level} or below")
 
 
-def _example(family: str, entry: Mapping[str, Any]) -> str:
+def _write_example(family: str, entry: Mapping[str, Any]) -> str:
     if entry["answer"] is not None or family not in _EXAMPLES:
         return str(entry["answer"]).strip()
     example = entry["metadata"][_EXAMPLES[family]]
@@ -216,13 +216,13 @@ def _example(family: str, entry: Mapping[str, Any]) -> str:
 
 def _is_proven(family: str, entry: Entry, answer: str) -> bool:
     """True if the library takes the answer for right, as our evaluator will ask it."""
-    parameters = _library_scorer(family, entry, answer)["parameters"]
+    parameters = _name_library_scorer(family, entry, answer)["parameters"]
     stored = {"question": "", "answer": entry["answer"], "metadata": parameters["metadata"]}
-    scorer = _library().create_dataset(family, seed=0, size=1)
+    scorer = _import_library().create_dataset(family, seed=0, size=1)
     return bool(scorer.score_answer(answer, stored) == 1.0)
 
 
-def _library_scorer(family: str, entry: Entry, answer: str) -> Entry:
+def _name_library_scorer(family: str, entry: Entry, answer: str) -> Entry:
     parameters: Entry = {"family": family, "example": answer}
     if entry["answer"] is not None:
         parameters["answer"] = entry["answer"]
@@ -230,9 +230,9 @@ def _library_scorer(family: str, entry: Entry, answer: str) -> Entry:
     return {"name": "reasoning_gym_scorer", "parameters": parameters}
 
 
-def _dataset(family: str, level: int, seed: int) -> Any:
+def _make_dataset(family: str, level: int, seed: int) -> Any:
     """Build a data set of one question; families without levels ignore `level`."""
-    factory = _library()
+    factory = _import_library()
     settings = {"seed": seed, "size": 1}
     if not factory.has_curriculum(family):
         return factory.create_dataset(family, **settings)
@@ -242,12 +242,12 @@ def _dataset(family: str, level: int, seed: int) -> Any:
     return make(curriculum.generate_configuration(settings))
 
 
-def _library() -> Any:
+def _import_library() -> Any:
     needed_by = "the generators `reasoning_gym.*` need"
     return import_extra("reasoning_gym.factory", needed_by, "reasoning-gym")
 
 
-def _evaluator_for(answer: str) -> Entry:
+def _choose_evaluator(answer: str) -> Entry:
     """Choose the evaluator that compares such an answer by its value."""
     try:
         value = ast.literal_eval(answer)

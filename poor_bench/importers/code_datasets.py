@@ -61,7 +61,7 @@ def _humaneval_to_test(row: Row, number: int) -> Entry:
     function = text_in(row, "entry_point")
     solution = prompt + text_in(row, "canonical_solution")
     parameters = {"function_name": function, "check_source": text_in(row, "test")}
-    setup = _before_function(prompt, function).strip()
+    setup = _cut_before_function(prompt, function).strip()
     if setup:
         parameters["setup_code"] = setup
     return {
@@ -73,7 +73,7 @@ def _humaneval_to_test(row: Row, number: int) -> Entry:
     }
 
 
-def _before_function(prompt: str, function: str) -> str:
+def _cut_before_function(prompt: str, function: str) -> str:
     """Cut out the imports and helpers that a prompt gives before the function to complete."""
     start = re.search(rf"^def {re.escape(function)}\b", prompt, re.MULTILINE)
     if start is None:
@@ -106,7 +106,7 @@ Reply with the whole function in one ```python block.
 
 def _mbpp_to_test(row: Row, number: int) -> Entry:
     code = text_in(row, "code")
-    assertions = _assertions(row)
+    assertions = _list_assertions(row)
     function = _find_tested_function(code, assertions)
     task = text_in(row, "prompt" if "prompt" in row else "text").strip()
     listed = "\n".join(assertions)
@@ -114,12 +114,14 @@ def _mbpp_to_test(row: Row, number: int) -> Entry:
         "test_id": str(row.get("task_id", number)),
         "level": level_of_code(code),
         "text": f"{task}\nName the function `{function}`. It must pass:\n```python\n{listed}\n```",
-        "evaluation_module": {"parameters": _parameters(function, assertions, _setup(row))},
+        "evaluation_module": {
+            "parameters": _build_parameters(function, assertions, _write_setup(row))
+        },
         "reference_response": f"```python\n{code.replace(chr(13), '').rstrip()}\n```",
     }
 
 
-def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, Any]:
+def _build_parameters(function: str, assertions: list[str], setup: str) -> dict[str, Any]:
     """Write plain inputs and outputs where the assertions are that simple, else a check."""
     cases = read_cases(assertions, function)
     if cases is not None and not setup:
@@ -129,14 +131,14 @@ def _parameters(function: str, assertions: list[str], setup: str) -> dict[str, A
     return {**parameters, "setup_code": setup} if setup else parameters
 
 
-def _assertions(row: Row) -> list[str]:
+def _list_assertions(row: Row) -> list[str]:
     assertions = row.get("test_list")
     if not isinstance(assertions, list) or not assertions:
         raise RowError("the column `test_list` has no assertions")
     return [str(assertion).replace("\r", "").strip() for assertion in assertions]
 
 
-def _setup(row: Row) -> str:
+def _write_setup(row: Row) -> str:
     imports = row.get("test_imports")
     if isinstance(imports, list):
         return "\n".join(str(line) for line in imports)

@@ -113,12 +113,14 @@ def _read_choices(row: Row) -> _Choices:
     if not isinstance(question, str) or not question.strip():
         raise RowError("the column `question` has no text")
     if isinstance(choices, Mapping):
-        return _Choices(question, _texts(choices.get("label")), _texts(choices.get("text")))
+        return _Choices(
+            question, _list_texts(choices.get("label")), _list_texts(choices.get("text"))
+        )
     if isinstance(choices, list) and all(isinstance(choice, Mapping) for choice in choices):
         labels = [str(choice.get("label")) for choice in choices]
         return _Choices(question, labels, [str(choice.get("text")) for choice in choices])
     if isinstance(choices, list):
-        return _Choices(question, string.ascii_uppercase, _texts(choices))
+        return _Choices(question, string.ascii_uppercase, _list_texts(choices))
     columns = [column for column in row if _CHOICE_COLUMN.fullmatch(column)]
     labels = [column[-1].upper() for column in columns]
     return _Choices(question, labels, [str(row[column]) for column in columns])
@@ -139,7 +141,7 @@ def _index_of_answer(row: Row, choices: _Choices) -> int:
     raise RowError(f"the answer {written!r:.40} is not one of the choices")
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     if not isinstance(value, list):
         raise RowError("the choices are not a list")
     return [str(item) for item in value]

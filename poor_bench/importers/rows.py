@@ -121,11 +121,11 @@ def read_rows(path: Path) -> list[tuple[int, Row]]:
     kind = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix.lower()
     text = _read_text(path)
     if kind in {".jsonl", ".ndjson"}:
-        return list(_json_lines(text, path))
+        return list(_read_json_lines(text, path))
     if kind == ".json":
-        return list(_json_list(text, path))
+        return list(_read_json_list(text, path))
     if kind in _CSV_DELIMITERS:
-        return list(_csv_rows(text, _CSV_DELIMITERS[kind], path))
+        return list(_read_csv_rows(text, _CSV_DELIMITERS[kind], path))
     hint = "known endings: .jsonl, .json, .csv and .tsv, each also with .gz"
     raise ConfigError(f"{path}: unknown kind of file", hint=hint)
 
@@ -146,7 +146,7 @@ def _read_text(path: Path) -> str:
         raise ConfigError(f"{path} is not UTF-8 text", hint="save it as UTF-8") from error
 
 
-def _json_lines(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+def _read_json_lines(text: str, path: Path) -> Iterator[tuple[int, Row]]:
     number = 0
     for line_number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -154,7 +154,7 @@ def _json_lines(text: str, path: Path) -> Iterator[tuple[int, Row]]:
             yield number, _row(_parse(line, path, line_number), f"{path}:{line_number}")
 
 
-def _json_list(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+def _read_json_list(text: str, path: Path) -> Iterator[tuple[int, Row]]:
     rows = _parse(text, path, 1)
     if not isinstance(rows, list):
         raise ConfigError(f"{path}: a list of rows is expected")
@@ -178,7 +178,7 @@ def _row(value: Any, where: str) -> Row:
     return value
 
 
-def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]]:
+def _read_csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(_MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -187,7 +187,7 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
         raise ConfigError(f"{path}:{reader.line_num}: this is not CSV: {error}") from error
     if not lines:
         return
-    header = _choice_header(lines[0])
+    header = _find_choice_header(lines[0])
     columns = header or lines.pop(0)
     twice = next((name for name, count in Counter(columns).items() if count > 1), None)
     if twice is not None:
@@ -200,7 +200,7 @@ def _csv_rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, Row]
         yield number, dict(zip(columns, line, strict=True))
 
 
-def _choice_header(first: list[str]) -> list[str] | None:
+def _find_choice_header(first: list[str]) -> list[str] | None:
     """Name the columns of a file of choices whose first line is a question, not a header."""
     n_choices = len(first) - 2
     if 2 <= n_choices <= len(_CHOICE_COLUMNS) and first[-1] in _CHOICE_COLUMNS[:n_choices]:
@@ -278,13 +278,13 @@ def _to_test(row: Row, number: int, columns: Mapping[str, str]) -> Entry:
             test.setdefault("fields", {})[name] = row[column]
         elif head == "parameters":
             module = test.setdefault("evaluation_module", {"parameters": {}})
-            module["parameters"][name] = _plain(row[column])
+            module["parameters"][name] = _write_plain(row[column])
         else:
             test[part] = _CONVERT[part](row[column])
     return test
 
 
-def _plain(value: Any) -> Any:
+def _write_plain(value: Any) -> Any:
     """Read a cell as it is, but a list or mapping that a CSV cell spells in JSON as that."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
@@ -300,14 +300,14 @@ def _text(value: Any) -> str:
     raise RowError("the text is missing")
 
 
-def _texts(value: Any) -> list[str]:
-    texts = _plain(value)
+def _read_texts(value: Any) -> list[str]:
+    texts = _write_plain(value)
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
         return texts
     raise RowError("the texts are not a JSON list of texts")
 
 
-def _level(value: Any) -> int:
+def _read_level(value: Any) -> int:
     try:
         level = int(str(value))
     except ValueError:
@@ -317,17 +317,17 @@ def _level(value: Any) -> int:
     return level
 
 
-def _tags(value: Any) -> list[str]:
+def _read_tags(value: Any) -> list[str]:
     tags = value if isinstance(value, list) else str(value).split(",")
     return [tag for tag in (str(tag).strip() for tag in tags) if tag]
 
 
 _CONVERT: Mapping[str, Callable[[Any], Any]] = {
     "test_id": lambda value: str(value).strip(),
-    "level": _level,
+    "level": _read_level,
     "text": _text,
-    "texts": _texts,
+    "texts": _read_texts,
     "reference_response": str,
     "group": name_group,
-    "tags": _tags,
+    "tags": _read_tags,
 }

@@ -126,7 +126,7 @@ class Evaluator:
             raise ConfigError("nothing to judge: `test_results` is empty")
         rubric, notes = self._read_rubric(skill)
         judge = Judge(self.llm, self._manager, rubric, threshold=self._threshold)
-        judgement = judge.judge(_evidence(agent, skill, test_results))
+        judgement = judge.judge(_build_evidence(agent, skill, test_results))
         return replace(
             judgement,
             warnings=(*judgement.warnings, *notes),
@@ -160,7 +160,9 @@ def evaluate_sync(
         return evaluator.evaluate(agent, skill, test_results)
 
 
-def _evidence(agent: Record, skill: Record | None, test_results: Sequence[Record]) -> JudgeEvidence:
+def _build_evidence(
+    agent: Record, skill: Record | None, test_results: Sequence[Record]
+) -> JudgeEvidence:
     return JudgeEvidence(
         cases=tuple(build_case(result) for result in test_results),
         description=str(agent.get("description") or ""),

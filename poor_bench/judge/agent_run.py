@@ -135,7 +135,7 @@ class JudgeRunner:
         with self.store.writing(run.header, resumes=resumes) as writer:
             if resumes:
                 writer.resume(now_iso())
-            conversations = (*run.conversations, *self._conversations(plan, writer))
+            conversations = (*run.conversations, *self._converse(plan, writer))
             talked = [talk for talk in conversations if talk.failure is None]
             judgements = run.judgements
             if talked:
@@ -159,7 +159,7 @@ class JudgeRunner:
         for llm in (plan.llms[plan.agent.llm_id], *plan.judges):
             self._manager.concurrency(llm)
 
-    def _conversations(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
+    def _converse(self, plan: JudgePlan, writer: RunWriter) -> Iterator[Conversation]:
         for conversation in plan.conversations_left or self._hold(plan):
             writer.add_conversation(conversation)
             self._listener(ConversationHeld(conversation))
@@ -174,7 +174,7 @@ class JudgeRunner:
             _Job(partial(driver.hold, case), estimate_conversation_usd(plan, case))
             for case in plan.cases_left
         ]
-        yield from self._each(llm, jobs)
+        yield from self._run_each(llm, jobs)
 
     def _judgements(
         self, plan: JudgePlan, conversations: Sequence[Conversation], writer: RunWriter
@@ -184,7 +184,7 @@ class JudgeRunner:
             judge = Judge(llm, self._manager, plan.rubric, threshold=plan.threshold)
             ask = partial(judge.judge, evidence, self._control.cancelled)
             job = _Job(ask, estimate_judgement_usd(plan, llm, evidence))
-            for judgement in self._each(llm, [job] * plan.n_judgements_by(llm)):
+            for judgement in self._run_each(llm, [job] * plan.n_judgements_by(llm)):
                 writer.add_judgement(judgement)
                 self._listener(JudgementMade(judgement))
                 yield judgement
@@ -192,7 +192,7 @@ class JudgeRunner:
     def _ask(self, llm: LLM, messages: tuple[Message, ...]) -> Completion:
         return self._manager.complete(llm, messages, self._control.cancelled)
 
-    def _each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
+    def _run_each(self, llm: LLM, jobs: Sequence[_Job[_Outcome]]) -> Iterator[_Outcome]:
         """Yield the results of affordable jobs, run in parallel up to the model's concurrency."""
         concurrency = self._manager.concurrency(llm)
         work = Work(llm=llm, items=jobs, n_items=len(jobs), concurrency=concurrency)

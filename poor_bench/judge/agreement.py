@@ -116,12 +116,12 @@ def compute_krippendorff_alpha(items: Iterable[Sequence[float]]) -> float | None
     if not pooled:
         return None
     n = len(pooled)
-    expected = _squares(pooled) / (n - 1)
-    within = math.fsum(len(s) * _squares(s) / (len(s) - 1) for s in paired)
+    expected = _compute_squares(pooled) / (n - 1)
+    within = math.fsum(len(s) * _compute_squares(s) / (len(s) - 1) for s in paired)
     return None if expected == 0 else 1 - within / n / expected
 
 
-def _squares(scores: Sequence[float]) -> float:
+def _compute_squares(scores: Sequence[float]) -> float:
     """Compute the sum of squared deviations; exactly 0 if all values are equal."""
     if min(scores) == max(scores):
         return 0.0

@@ -82,11 +82,11 @@ def conversation_from_dict(record: Mapping[str, Any]) -> Conversation:
     Raises:
         ValueError: If the record is not one.
     """
-    return _reader().validate_python(record)
+    return _build_reader().validate_python(record)
 
 
 @cache
-def _reader() -> TypeAdapter[Conversation]:
+def _build_reader() -> TypeAdapter[Conversation]:
     return TypeAdapter(Conversation)
 
 

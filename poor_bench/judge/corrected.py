@@ -112,14 +112,14 @@ def choose_next(
     chosen = [
         NextAnswer(answer=answer, weight=size)
         for answers in collect_answers(runs).values()
-        for answer, size in zip(answers, _sizes(answers), strict=True)
+        for answer, size in zip(answers, _count_sizes(answers), strict=True)
         if answer.about not in labelled
     ]
     order = order_by_chance([item.weight for item in chosen], [item.answer.lot for item in chosen])
     return tuple(chosen[index] for index in order[:n])
 
 
-def _sizes(answers: Sequence[JudgedAnswer]) -> list[float]:
+def _count_sizes(answers: Sequence[JudgedAnswer]) -> list[float]:
     """Compute how much is to be learnt from each answer, by the spread of its scores."""
     parts = [answer.squares for answer in answers]
     return compute_sizes([squares for squares, _ in parts], [freedom for _, freedom in parts])
@@ -166,7 +166,7 @@ def correct_scores(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> tuple[C
                     n_judged=len(judged),
                     n_labelled=sum(answer.about in given for answer in judged),
                     judge_mean=statistics.fmean(guesses),
-                    corrected=estimate and _within_scale(estimate),
+                    corrected=estimate and _limit_to_scale(estimate),
                 )
             )
     return tuple(found)
@@ -191,7 +191,7 @@ def _compute_chances(
         return dict.fromkeys((answer.about for answer in answers), 1.0)
     sizes = {
         answer.about: weights.get(answer.about, size)
-        for answer, size in zip(answers, _sizes(answers), strict=True)
+        for answer, size in zip(answers, _count_sizes(answers), strict=True)
         if answer.about in drawn or answer.about not in labelled
     }
     chances = compute_chances(list(sizes.values()), len(drawn))
@@ -199,7 +199,7 @@ def _compute_chances(
     return {answer.about: by_answer.get(answer.about, 1.0) for answer in answers}
 
 
-def _within_scale(estimate: Estimate) -> Estimate:
+def _limit_to_scale(estimate: Estimate) -> Estimate:
     limits = (estimate.value, estimate.low, estimate.high)
     value, low, high = (min(max(each, 0.0), LARGEST_SCORE) for each in limits)
     return replace(estimate, value=value, low=low, high=high)

@@ -235,7 +235,7 @@ class JudgeSession:
         except UnusableReplyError as error:
             attempt = _Attempt(completion, None, _explain(error, completion), is_cut_off)
         else:
-            problem = " and ".join(self._gaps(reading))
+            problem = " and ".join(self._list_gaps(reading))
             is_truncated = is_cut_off and bool(reading.n_gaps)
             attempt = _Attempt(completion, reading, problem, is_truncated)
         self._attempts.append(attempt)
@@ -267,7 +267,7 @@ class JudgeSession:
         verdict = find_verdict(completion.text, rubric, self._nonce, evidence.texts())
         return read_verdict(verdict, rubric, evidence.cases, self.judge.advice)
 
-    def _gaps(self, reading: Reading) -> Iterator[str]:
+    def _list_gaps(self, reading: Reading) -> Iterator[str]:
         """List the gaps that justify a repair request; the score of a single case does not."""
         if reading.missing:
             yield f"`scores` lacks {', '.join(reading.missing)}"
@@ -280,7 +280,7 @@ class JudgeSession:
             is_too_long = any(other.is_truncated for other in self._attempts)
             message = f"the judge's reply is not valid: {attempt.problem}"
             raise self._error(message, is_too_long=is_too_long)
-        spent, texts = self._spent(), reading.texts
+        spent, texts = self._note_spent(), reading.texts
         return replace(
             spent,
             overall_score=reading.overall_score,
@@ -294,7 +294,7 @@ class JudgeSession:
             repairs=spent.repairs + reading.repairs,
         )
 
-    def _spent(self) -> Judgement:
+    def _note_spent(self) -> Judgement:
         """Build the judgement without scores, with usage and cost of all replies."""
         completions = [attempt.completion for attempt in self._attempts]
         if not completions:
@@ -312,7 +312,7 @@ class JudgeSession:
 
     def _error(self, message: str, hint: str = "", *, is_too_long: bool = False) -> JudgeError:
         cases = self.evidence.cases
-        fallback = fallback_judgement(self._spent(), self.judge.rubric.names, cases, message)
+        fallback = fallback_judgement(self._note_spent(), self.judge.rubric.names, cases, message)
         return JudgeError(message, fallback, hint=hint, is_too_long=is_too_long)
 
 
@@ -342,8 +342,8 @@ def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
         for name in rubric.names
     }
     note = f"judged in {len(parts)} parts of {', '.join(map(str, weights))} cases"
-    repairs = _unique((note,), *(part.repairs for part in parts))
-    texts = {name: _unique(*(getattr(part, name) for part in parts)) for name in ADVICE}
+    repairs = _list_unique((note,), *(part.repairs for part in parts))
+    texts = {name: _list_unique(*(getattr(part, name) for part in parts)) for name in ADVICE}
     return replace(
         add_costs(parts, first),
         overall_score=compute_weighted_mean(scores, rubric),
@@ -354,7 +354,7 @@ def merge_judgements(parts: Sequence[Judgement], rubric: Rubric) -> Judgement:
         strengths=texts["strengths"],
         weaknesses=texts["weaknesses"],
         failures=texts["failures"],
-        warnings=_unique(texts["warnings"], (note,)),
+        warnings=_list_unique(texts["warnings"], (note,)),
         recommendations=texts["recommendations"],
     )
 
@@ -384,5 +384,5 @@ def sum_usage(usages: Sequence[Usage]) -> Usage:
     return Usage(**{item.name: total(item.name) for item in fields(Usage)})
 
 
-def _unique(*texts: Iterable[str]) -> tuple[str, ...]:
+def _list_unique(*texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for some in texts for text in some))[:_MOST_TEXTS]

@@ -335,7 +335,7 @@ def compare_runs(
         for run in (*history, before.run, after.run)
         if run.header.rubric_hash == header.rubric_hash and run.header.judges == header.judges
     }
-    runs, n = tuple(alike.values()), _n_judgements(before, after)
+    runs, n = tuple(alike.values()), _count_judgements(before, after)
     case_floor = estimate_noise_floor(_group_scores(runs, _list_case_scores), n)
 
     def find_floor(name: str) -> float | None:
@@ -344,10 +344,12 @@ def compare_runs(
     return RunComparison(
         before=before,
         after=after,
-        obstacles=tuple(_obstacles(before, after)),
-        scores=_changes(_overall(before), _overall(after), find_floor)
-        + _changes(before.panel.scores, after.panel.scores, find_floor),
-        cases=_changes(before.panel.case_scores, after.panel.case_scores, lambda _case: case_floor),
+        obstacles=tuple(_list_obstacles(before, after)),
+        scores=_list_changes(_compute_overall(before), _compute_overall(after), find_floor)
+        + _list_changes(before.panel.scores, after.panel.scores, find_floor),
+        cases=_list_changes(
+            before.panel.case_scores, after.panel.case_scores, lambda _case: case_floor
+        ),
     )
 
 
@@ -355,18 +357,18 @@ def _list_case_scores(judgement: Judgement) -> list[tuple[str, float]]:
     return [(case.test_name, case.score) for case in judgement.scored_cases]
 
 
-def _n_judgements(before: RunSummary, after: RunSummary) -> float:
+def _count_judgements(before: RunSummary, after: RunSummary) -> float:
     """Harmonic mean of the numbers of judgements per score, at least 1."""
     counts = [max(1, len(side.run.usable_judgements)) for side in (before, after)]
     return 2 / sum(1 / count for count in counts)
 
 
-def _overall(summary: RunSummary) -> dict[str, float]:
+def _compute_overall(summary: RunSummary) -> dict[str, float]:
     score = summary.panel.overall_score
     return {} if score is None else {OVERALL: score}
 
 
-def _changes(
+def _list_changes(
     before: Mapping[str, float],
     after: Mapping[str, float],
     find_floor: Callable[[str], float | None],
@@ -378,12 +380,12 @@ def _changes(
     )
 
 
-def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
+def _list_obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
     first, second = before.run.header, after.run.header
     if first.run_id == second.run_id:
         yield "both are the same run"
     if first.rubric_hash != second.rubric_hash:
-        yield f"the rubrics differ: {_rubric(first)} and {_rubric(second)}"
+        yield f"the rubrics differ: {_name_rubric(first)} and {_name_rubric(second)}"
     if set(first.judges) != set(second.judges):
         yield f"the judges differ: {', '.join(first.judges)} and {', '.join(second.judges)}"
     cases = [{talk.case_id for talk in side.run.conversations} for side in (before, after)]
@@ -394,5 +396,5 @@ def _obstacles(before: RunSummary, after: RunSummary) -> Iterator[str]:
             yield f"{side.run.run_id} is incomplete"
 
 
-def _rubric(header: RunHeader) -> str:
+def _name_rubric(header: RunHeader) -> str:
     return f"{header.rubric_name} ({header.rubric_hash[:6]})"

@@ -105,11 +105,11 @@ def judgement_from_dict(record: Mapping[str, Any]) -> Judgement:
     Raises:
         ValueError: If the record is not one.
     """
-    return _reader().validate_python(record)
+    return _build_reader().validate_python(record)
 
 
 @cache
-def _reader() -> TypeAdapter[Judgement]:
+def _build_reader() -> TypeAdapter[Judgement]:
     return TypeAdapter(Judgement)
 
 

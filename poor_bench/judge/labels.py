@@ -104,8 +104,8 @@ def collect_judged_items(
         labels: All labels, in the order in which they were given.
         scope: Which things are looked at.
     """
-    scores_in = _case_scores if scope is LabelScope.CASES else _agent_scores
-    people = _scores_by_thing(labels)
+    scores_in = _list_case_scores if scope is LabelScope.CASES else _list_agent_scores
+    people = _group_scores(labels)
     judged: dict[str, dict[_Thing, list[float]]] = {}
     facts: dict[_Thing, tuple[int, str | None]] = {}
     for run in runs:
@@ -128,7 +128,7 @@ def collect_judged_items(
     }
 
 
-def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, Mapping[str, float]]:
+def _group_scores(labels: Iterable[Label]) -> Mapping[_Thing, Mapping[str, float]]:
     """Collect each person's score of each item."""
     scores: dict[_Thing, dict[str, float]] = {}
     for label in current_labels(labels):
@@ -137,14 +137,14 @@ def _scores_by_thing(labels: Iterable[Label]) -> Mapping[_Thing, Mapping[str, fl
     return scores
 
 
-def _case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
+def _list_case_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
     for case in judgement.scored_cases:
         talk = run.conversation(case.test_name)
         if talk is not None:
             yield (talk.hash, OVERALL), case.score, talk.n_characters, talk.group
 
 
-def _agent_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
+def _list_agent_scores(run: JudgeRun, judgement: Judgement) -> Iterator[_Scored]:
     about = hash_run(run)
     length = sum(talk.n_characters for talk in run.conversations)
     yield (about, OVERALL), judgement.overall_score, length, None
@@ -188,7 +188,7 @@ def next_to_csv(chosen: Iterable[NextAnswer], find_run: FindRun) -> str:
     rows = (
         {**row, "weight": round(item.weight, 6)}
         for item in chosen
-        for about, row in _rows(find_run(item.answer.run_id))
+        for about, row in _list_rows(find_run(item.answer.run_id))
         if about == item.answer.about and row["case_id"] == item.answer.case_id
     )
     return csv_text([(name, name) for name in _FIELDS], rows)
@@ -197,7 +197,7 @@ def next_to_csv(chosen: Iterable[NextAnswer], find_run: FindRun) -> str:
 def _fill_rows(
     run: JudgeRun, known: Mapping[tuple[str, str], list[Label]]
 ) -> Iterator[dict[str, Any]]:
-    for about, row in _rows(run):
+    for about, row in _list_rows(run):
         given = known.get((about, row["dimension"]), [])
         filled = [
             {"score": item.score, "who": item.who, "note": item.note, "weight": item.weight}
@@ -207,7 +207,7 @@ def _fill_rows(
             yield {**row, **columns}
 
 
-def _rows(run: JudgeRun) -> Iterator[tuple[str, dict[str, str]]]:
+def _list_rows(run: JudgeRun) -> Iterator[tuple[str, dict[str, str]]]:
     for talk in run.conversations:
         said = "\n".join(f"{turn.speaker.upper()}: {turn.text}" for turn in talk.turns)
         yield (

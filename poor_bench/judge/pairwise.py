@@ -122,12 +122,12 @@ def find_preference(reply: str, nonce: str, shown: Iterable[str]) -> Preference 
     found = _PREFERENCES.objects_in(answer)
     signed = [value for value in found if is_signed(value, nonce)]
     if signed:
-        return _preference(signed[0])
+        return _read_preference(signed[0])
     own = _PREFERENCES.own_objects(answer, shown)
-    return _preference(own[0]) if len(own) == 1 else None
+    return _read_preference(own[0]) if len(own) == 1 else None
 
 
-def _preference(value: Object) -> Preference:
+def _read_preference(value: Object) -> Preference:
     return Preference(_PLACES[str(value["winner"])], str(value.get("reason") or ""))
 
 

@@ -312,13 +312,13 @@ def combine_judges(comparisons: Iterable[PairComparison]) -> PanelPreferences:
         groups[comparison.case_id] = comparison.group
     return PanelPreferences(
         by_judge={judge: PairwiseTally(held) for judge, held in by_judge.items()},
-        by_case={case_id: _together(said) for case_id, said in by_case.items()},
+        by_case={case_id: _join_outcomes(said) for case_id, said in by_case.items()},
         groups=groups,
         n_unanimous=sum(len(said) > 1 and len(set(said)) == 1 for said in by_case.values()),
     )
 
 
-def _together(said: Sequence[PairOutcome]) -> PairOutcome:
+def _join_outcomes(said: Sequence[PairOutcome]) -> PairOutcome:
     """Decide by majority of the judges."""
     if len(set(said)) == 1:
         return said[0]

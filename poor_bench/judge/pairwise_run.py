@@ -95,17 +95,17 @@ class PairwiseRun:
         if find_unpriced((judge.llm for judge in self.judges), self.manager.is_local):
             return None
         return sum(
-            self._comparison_usd(judge, pair)
+            self._compute_comparison_usd(judge, pair)
             for judge in self.judges
-            for pair in self._pairs_left(judge)
+            for pair in self._list_pairs_left(judge)
         )
 
     @property
     def n_left(self) -> int:
         """Number of comparisons that are not made yet."""
-        return sum(len(self._pairs_left(judge)) for judge in self.judges)
+        return sum(len(self._list_pairs_left(judge)) for judge in self.judges)
 
-    def _pairs_left(self, judge: Judge) -> list[Pair]:
+    def _list_pairs_left(self, judge: Judge) -> list[Pair]:
         made = {item.case_id for item in self.made if item.judge == judge.llm.id}
         return [pair for pair in self.pairs if pair[0].case_id not in made]
 
@@ -123,12 +123,12 @@ class PairwiseRun:
         judging = PairwiseJudge(judge, self._instructions, self._control.cancelled)
 
         def compare(pair: Pair) -> JobResult[PairComparison | None]:
-            usd, again = self._comparison_usd(judge, pair), pair[0].case_id in self._again
+            usd, again = self._compute_comparison_usd(judge, pair), pair[0].case_id in self._again
             return JobResult(
                 self.budget.run_within(usd, lambda: judging.compare(*pair, again=again))
             )
 
-        pairs = self._pairs_left(judge)
+        pairs = self._list_pairs_left(judge)
         at_once = self.manager.concurrency(judge.llm)
         work = Work(llm=judge.llm, items=pairs, n_items=len(pairs), concurrency=at_once)
         with closing(pool.run([work], compare)) as events:
@@ -136,7 +136,7 @@ class PairwiseRun:
                 if isinstance(event, JobDone) and event.value is not None:
                     yield event.value
 
-    def _comparison_usd(self, judge: Judge, pair: Pair) -> float:
+    def _compute_comparison_usd(self, judge: Judge, pair: Pair) -> float:
         shown = list_shown_texts(self._instructions, [talk.as_case() for talk in pair])
         rubric = judge.rubric
         told = len(rubric.text) + sum(len(item.description) for item in rubric.dimensions)

@@ -198,10 +198,10 @@ def combine_judgements(
     by_judge: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         by_judge.setdefault(judgement.judge, []).append(judgement)
-    members = tuple(_member(judge, made) for judge, made in by_judge.items())
+    members = tuple(_summarise_member(judge, made) for judge, made in by_judge.items())
     overall = [member.overall.mean for member in members if member.overall is not None]
-    dimensions = _by_name(members, lambda member: member.dimensions)
-    cases = _by_name(members, lambda member: member.cases)
+    dimensions = _group_by_name(members, lambda member: member.dimensions)
+    cases = _group_by_name(members, lambda member: member.cases)
     decide = statistics.fmean if decision is PanelDecision.MEAN else statistics.median
     return Panel(
         decision=decision,
@@ -211,13 +211,13 @@ def combine_judgements(
         scores={name: round(decide(means), 2) for name, means in dimensions.items()},
         case_scores={name: round(decide(means), 2) for name, means in cases.items()},
         n_approving=sum(mean >= threshold for mean in overall),
-        disagreement=_width(overall),
-        dimension_disagreement={name: _width(means) for name, means in dimensions.items()},
+        disagreement=_compute_width(overall),
+        dimension_disagreement={name: _compute_width(means) for name, means in dimensions.items()},
         alpha=compute_krippendorff_alpha(list(cases.values())),
     )
 
 
-def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
+def _summarise_member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
     usable = [judgement for judgement in judgements if not judgement.is_fallback]
     dimensions: dict[str, list[float]] = {}
     cases: dict[str, list[float]] = {}
@@ -236,7 +236,7 @@ def _member(judge: str, judgements: Sequence[Judgement]) -> PanelMember:
     )
 
 
-def _by_name(
+def _group_by_name(
     members: Iterable[PanelMember], spreads_of: Callable[[PanelMember], Mapping[str, JudgeSpread]]
 ) -> dict[str, list[float]]:
     """Collect every judge's mean by name."""
@@ -247,5 +247,5 @@ def _by_name(
     return means
 
 
-def _width(means: Sequence[float]) -> float:
+def _compute_width(means: Sequence[float]) -> float:
     return max(means) - min(means) if means else 0.0

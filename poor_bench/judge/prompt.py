@@ -74,7 +74,7 @@ def build_case(test_result: Mapping[str, Any]) -> JudgedCase:
     return JudgedCase(
         name=str(test_result.get("test_name", "")),
         turns=build_turns(test_result.get("input"), test_result.get("agent_response")),
-        expected_behavior=_text(test_result.get("expected_behavior")),
+        expected_behavior=_write_text(test_result.get("expected_behavior")),
         passed=passed if isinstance(passed, bool) else None,
     )
 
@@ -87,17 +87,21 @@ def build_turns(inputs: Any, responses: Any) -> tuple[Turn, ...]:
         responses: What the agent said, likewise; an empty text is a turn too.
     """
     turns = []
-    for said, answered in zip_longest(_texts(inputs), _texts(responses)):
+    for said, answered in zip_longest(_list_texts(inputs), _list_texts(responses)):
         turns += [Turn("user", said)] if said is not None else []
         turns += [Turn("agent", answered)] if answered is not None else []
     return tuple(turns)
 
 
-def _texts(value: Any) -> list[str]:
-    return [_text(item) for item in value] if isinstance(value, list | tuple) else [_text(value)]
+def _list_texts(value: Any) -> list[str]:
+    return (
+        [_write_text(item) for item in value]
+        if isinstance(value, list | tuple)
+        else [_write_text(value)]
+    )
 
 
-def _text(value: Any) -> str:
+def _write_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
@@ -254,9 +258,9 @@ def judge_messages(
     """
     parts = [
         write_rubric(rubric),
-        *_background(evidence, nonce),
-        *(_case_text(number, case, nonce) for number, case in enumerate(evidence.cases, start=1)),
-        _form_text(evidence.cases, rubric, nonce, advice),
+        *_list_background(evidence, nonce),
+        *(_write_case(number, case, nonce) for number, case in enumerate(evidence.cases, start=1)),
+        _write_form(evidence.cases, rubric, nonce, advice),
     ]
     system = Message("system", _SYSTEM.format(nonce=nonce))
     return system, Message("user", "\n\n".join(parts))
@@ -276,7 +280,7 @@ def write_rubric(rubric: Rubric) -> str:
     return "\n".join(["# Rubric", *filter(None, [rubric.text]), *lines])
 
 
-def _background(evidence: JudgeEvidence, nonce: str) -> Iterator[str]:
+def _list_background(evidence: JudgeEvidence, nonce: str) -> Iterator[str]:
     pieces = {
         "description": evidence.description,
         "instructions": evidence.system_prompt,
@@ -293,7 +297,7 @@ def quote_turns(case: JudgedCase, nonce: str) -> list[str]:
     return [quote_between_tags(tags[turn.speaker], nonce, turn.text) for turn in case.turns]
 
 
-def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
+def _write_case(number: int, case: JudgedCase, nonce: str) -> str:
     pieces = [quote_between_tags("name", nonce, case.name)] if case.name else []
     pieces += quote_turns(case, nonce)
     if case.expected_behavior.strip():
@@ -301,7 +305,7 @@ def _case_text(number: int, case: JudgedCase, nonce: str) -> str:
     return "\n".join([f"# Case {number}", *pieces])
 
 
-def _form_text(
+def _write_form(
     cases: Sequence[JudgedCase], rubric: Rubric, nonce: str, advice: Sequence[str]
 ) -> str:
     scores = ", ".join(f'"{name}": <0 to 10>' for name in rubric.names)

@@ -169,14 +169,14 @@ def evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
         "Class": measured.class_id or "all",
         "Answers rated": f"{measured.n:,}",
         "People": f"{agreement.n_people:,}",
-        "Same verdict": _percent(measured.same_verdict),
+        "Same verdict": _write_percent(measured.same_verdict),
         "Weighted kappa": estimate_text(agreement.with_people),
         "Evaluator minus people": estimate_text(measured.difference),
         "Disputed": f"{measured.n_disputed:,}",
     }
 
 
-def _percent(share: Estimate | None) -> str:
+def _write_percent(share: Estimate | None) -> str:
     if share is None:
         return "n/a"
     return f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"

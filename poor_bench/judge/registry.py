@@ -96,29 +96,29 @@ def chosen_llm(
     Raises:
         ConfigError: If the LLM does not exist, or a variable cannot be read.
     """
-    wanted = options.model or _of_environment(environ) or settings.model or DEFAULT_MODEL
+    wanted = options.model or _read_environment(environ) or settings.model or DEFAULT_MODEL
     listed = list(llms)
     if isinstance(wanted, LLM):
         llm = wanted
     elif (found := find_llm(wanted, listed)) is not None:
-        llm = _with(found, settings.temperature, settings.max_tokens)
+        llm = _add_parameters(found, settings.temperature, settings.max_tokens)
     else:
-        llm = _build_unlisted(_full_name(wanted, listed), options, settings, environ)
-    return _with(llm, options.temperature, options.max_tokens)
+        llm = _build_unlisted(_complete_name(wanted, listed), options, settings, environ)
+    return _add_parameters(llm, options.temperature, options.max_tokens)
 
 
-def _of_environment(environ: Mapping[str, str]) -> str:
+def _read_environment(environ: Mapping[str, str]) -> str:
     name = environ.get("ANTHROPIC_MODEL", "").strip().removeprefix(f"{_ANTHROPIC}:")
     return base_llm_id(_ANTHROPIC, name) if name else ""
 
 
-def _with(llm: LLM, temperature: float | None, max_tokens: int | None) -> LLM:
+def _add_parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> LLM:
     given = {"temperature": temperature, "max_tokens": max_tokens}
     set_ones = {name: value for name, value in given.items() if value is not None}
     return replace(llm, parameters={**llm.parameters, **set_ones})
 
 
-def _full_name(name: str, llms: Sequence[LLM]) -> str:
+def _complete_name(name: str, llms: Sequence[LLM]) -> str:
     """Expand to `provider:name`; only names of Claude models need no provider.
 
     A mistyped name must not send what is judged to a server that nobody meant, nor be found out
@@ -139,11 +139,11 @@ def _build_unlisted(
 ) -> LLM:
     provider, _, model = name.partition(":")
     llm = LLM(id=base_llm_id(provider, model), provider=provider, name=model)
-    llm = _with(llm, settings.temperature, settings.max_tokens)
-    return _claude(llm, options, settings, environ) if provider == _ANTHROPIC else llm
+    llm = _add_parameters(llm, settings.temperature, settings.max_tokens)
+    return _make_claude(llm, options, settings, environ) if provider == _ANTHROPIC else llm
 
 
-def _claude(
+def _make_claude(
     llm: LLM, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
 ) -> LLM:
     of_environment = environ.get("ANTHROPIC_BASE_URL")
@@ -151,7 +151,9 @@ def _claude(
     prices = _KNOWN_PRICES.get(llm.name, Prices())
     llm = replace(llm, endpoint=endpoint, api_key_env=_KEY_VARIABLE, prices=prices)
     temperature = _read(environ, "ANTHROPIC_TEMPERATURE", float, (0.0, 1.0))
-    return _with(llm, temperature, _read(environ, "ANTHROPIC_MAX_TOKENS", int, (1, 10**9)))
+    return _add_parameters(
+        llm, temperature, _read(environ, "ANTHROPIC_MAX_TOKENS", int, (1, 10**9))
+    )
 
 
 def _read(

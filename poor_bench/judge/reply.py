@@ -87,10 +87,10 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
         lambda value: is_signed(value, nonce) and bool(read_scores(value, rubric)), _SCORES_KEY
     ).objects_in(answer)
     if signed:
-        return _not_copied(signed[0], rubric, judged_texts)
+        return _choose_not_copied(signed[0], rubric, judged_texts)
     if nonce in answer:
         raise UnusableReplyError("it begins a verdict that cannot be read, or has no `scores`")
-    return _only_unsigned(answer, rubric, judged_texts)
+    return _choose_unsigned(answer, rubric, judged_texts)
 
 
 def read_scores(verdict: Object, rubric: Rubric) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def read_scores(verdict: Object, rubric: Rubric) -> dict[str, Any]:
     return {name: by_name[name] for name in rubric.names if name in by_name}
 
 
-def _not_copied(verdict: Object, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
+def _choose_not_copied(verdict: Object, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
     """Choose a verdict whose scores are not copied from the evidence.
 
     Raises:
@@ -129,7 +129,7 @@ def _same(quoted: Any, own: Any) -> bool:
         return bool(quoted == own)
 
 
-def _only_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
+def _choose_unsigned(answer: str, rubric: Rubric, judged_texts: Iterable[str]) -> Object:
     search = _build_unsigned_search(answer, rubric)
     if search is None:
         what = "no JSON object with `scores`" if answer.strip() else "no answer"
@@ -246,9 +246,9 @@ class _VerdictReader:
         stated = [item for item in value if isinstance(item, dict)] if _is_list(value) else []
         for index, case in enumerate(cases):
             evaluation = _find_evaluation(index, cases, stated)
-            yield self._case(case, f"test_case_evaluations[{case.name or index}]", evaluation)
+            yield self._read_case(case, f"test_case_evaluations[{case.name or index}]", evaluation)
 
-    def _case(self, case: JudgedCase, place: str, stated: Mapping[str, Any]) -> CaseEvaluation:
+    def _read_case(self, case: JudgedCase, place: str, stated: Mapping[str, Any]) -> CaseEvaluation:
         score = self.score(stated.get("score"), f"{place}.score")
         is_unscored = _number(stated.get("score")) is None
         passed = stated.get("passed")
@@ -267,7 +267,7 @@ class _VerdictReader:
     def advice(
         self, verdict: Mapping[str, Any], expected: Sequence[str]
     ) -> dict[str, tuple[str, ...]]:
-        texts = {name: _texts(verdict.get(name)) for name in expected}
+        texts = {name: _read_texts(verdict.get(name)) for name in expected}
         missing = [name for name, found in texts.items() if found is None]
         if missing:
             self.repairs.append(f"{', '.join(missing)} missing: treated as empty")
@@ -293,7 +293,7 @@ def _find_evaluation(
     return unnumbered[index] if in_place else {}
 
 
-def _texts(value: Any) -> tuple[str, ...] | None:
+def _read_texts(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, str):
         value = [value]
     return tuple(str(item) for item in value if item)[:_MOST_TEXTS] if _is_list(value) else None

@@ -75,15 +75,16 @@ def radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> Radar | None:
         height=HEIGHT,
         x=WIDTH / 2,
         y=HEIGHT / 2,
-        axes=[_axis(name, angle) for name, angle in zip(names, angles, strict=True)],
-        rings=[(_points([ring] * len(names), angles), f"{ring:g}") for ring in _RINGS],
+        axes=[_build_axis(name, angle) for name, angle in zip(names, angles, strict=True)],
+        rings=[(_write_points([ring] * len(names), angles), f"{ring:g}") for ring in _RINGS],
         polygons=[
-            _polygon(label, [scores[name] for name in names], angles) for label, scores in series
+            _build_polygon(label, [scores[name] for name in names], angles)
+            for label, scores in series
         ],
     )
 
 
-def _axis(name: str, angle: float) -> Axis:
+def _build_axis(name: str, angle: float) -> Axis:
     x, y = _place(_RADIUS, angle)
     label_x, label_y = _place(_LABEL_RADIUS, angle)
     side = round(math.cos(angle), 3)
@@ -91,15 +92,15 @@ def _axis(name: str, angle: float) -> Axis:
     return Axis(name.replace("_", " "), x, y, label_x, label_y, anchor)
 
 
-def _polygon(label: str, scores: Sequence[float], angles: Sequence[float]) -> Polygon:
+def _build_polygon(label: str, scores: Sequence[float], angles: Sequence[float]) -> Polygon:
     marks = [
         (*_place(_RADIUS * score / _LARGEST, angle), f"{score:.2f}")
         for score, angle in zip(scores, angles, strict=True)
     ]
-    return Polygon(label, _points(scores, angles), marks)
+    return Polygon(label, _write_points(scores, angles), marks)
 
 
-def _points(scores: Sequence[float], angles: Sequence[float]) -> str:
+def _write_points(scores: Sequence[float], angles: Sequence[float]) -> str:
     places = [
         _place(_RADIUS * score / _LARGEST, angle)
         for score, angle in zip(scores, angles, strict=True)

@@ -47,11 +47,11 @@ def verdict_text(summary: RunSummary) -> str:
 def list_run_notes(summary: RunSummary) -> tuple[str, ...]:
     """List notes beside the scores: failures, noise, disagreement."""
     return (
-        *_failures(summary),
-        *_noise(summary),
-        *_repetitions(summary),
-        *_repairs(summary),
-        *_disagreement(summary.panel),
+        *_describe_failures(summary),
+        *_describe_noise(summary),
+        *_describe_repetitions(summary),
+        *_describe_repairs(summary),
+        *_describe_disagreement(summary.panel),
         *(
             f"{member.judge} judges its own model: such scores tend to be too high."
             for member in summary.panel.members
@@ -90,7 +90,7 @@ def spread_text(spread: JudgeSpread) -> str:
     return f"{spread.low:.1f} to {spread.high:.1f}, sd {spread.sd:.2f}"
 
 
-def _failures(summary: RunSummary) -> Iterator[str]:
+def _describe_failures(summary: RunSummary) -> Iterator[str]:
     for talk in summary.run.conversations:
         if talk.failure is not None:
             message = talk.failure.message
@@ -105,7 +105,7 @@ def _failures(summary: RunSummary) -> Iterator[str]:
         yield f"No judgement ({times}), excluded from all scores: {message}"
 
 
-def _noise(summary: RunSummary) -> Iterator[str]:
+def _describe_noise(summary: RunSummary) -> Iterator[str]:
     if summary.noise is not None and summary.noise >= LARGEST_SCORE:
         yield (
             "Noise of the judges: two judgements of the same conversations may differ by the "
@@ -120,7 +120,7 @@ def _noise(summary: RunSummary) -> Iterator[str]:
         yield "Each judge was asked once, so its noise is unknown: use --repeat 5."
 
 
-def _repetitions(summary: RunSummary) -> Iterator[str]:
+def _describe_repetitions(summary: RunSummary) -> Iterator[str]:
     """Name judges whose repeats are identical, so that noise cannot be measured."""
     for member in summary.panel.voters:
         judgements = [
@@ -135,7 +135,7 @@ def _repetitions(summary: RunSummary) -> Iterator[str]:
             )
 
 
-def _repairs(summary: RunSummary) -> Iterator[str]:
+def _describe_repairs(summary: RunSummary) -> Iterator[str]:
     """List values filled in or clamped, and judgements in parts."""
     told = dict.fromkeys(
         f"{judgement.judge}: {repair}"
@@ -147,7 +147,7 @@ def _repairs(summary: RunSummary) -> Iterator[str]:
         yield f"{len(told) - _MOST_REPAIRS} more notes are stored with the judgements."
 
 
-def _disagreement(panel: Panel) -> Iterator[str]:
+def _describe_disagreement(panel: Panel) -> Iterator[str]:
     if len(panel.voters) < 2:
         return
     text = f"The judges differ by {panel.disagreement:.2f} points"
@@ -169,10 +169,12 @@ def trust_text(agreement: Agreement) -> str:
         return "no labels yet"
     if agreement.n < FEW_ITEMS:
         return f"{agreement.trust} (only {agreement.n} labelled)"
-    return "; ".join((f"{agreement.trust}{_basis(agreement)}", *_people_text(agreement)))
+    return "; ".join(
+        (f"{agreement.trust}{_describe_basis(agreement)}", *_describe_people(agreement))
+    )
 
 
-def _basis(agreement: Agreement) -> str:
+def _describe_basis(agreement: Agreement) -> str:
     test = agreement.annotator_test
     if test is None:
         return " (held against single scores: a second person would tell more)"
@@ -181,7 +183,7 @@ def _basis(agreement: Agreement) -> str:
     return ""
 
 
-def _people_text(agreement: Agreement) -> Iterator[str]:
+def _describe_people(agreement: Agreement) -> Iterator[str]:
     alpha = agreement.human_alpha
     if alpha is not None and alpha < _WEAK_PEOPLE:
         yield f"people agree little among themselves (alpha {alpha:.2f})"
@@ -267,15 +269,15 @@ def tally_text(tally: PairwiseTally) -> Iterator[str]:
     )
     share = tally.share_of_a
     if share is not None:
-        verdict = _verdict(share, [each.outcome for each in tally.comparisons])
-        yield f"A wins {_percent(share)} of the pairs with a winner: {verdict}."
+        verdict = _describe_verdict(share, [each.outcome for each in tally.comparisons])
+        yield f"A wins {_write_percent(share)} of the pairs with a winner: {verdict}."
     bias = tally.position_bias
     if bias is not None:
-        yield f"The winner changes with the order in {_percent(bias)} of the pairs."
-    yield from _position_text(tally)
+        yield f"The winner changes with the order in {_write_percent(bias)} of the pairs."
+    yield from _describe_position(tally)
 
 
-def _position_text(tally: PairwiseTally) -> Iterator[str]:
+def _describe_position(tally: PairwiseTally) -> Iterator[str]:
     """Tell position bias from inconsistency."""
     preference, effect = tally.order_preference, tally.order_effect
     found = tally.order_significance
@@ -283,18 +285,19 @@ def _position_text(tally: PairwiseTally) -> Iterator[str]:
         return
     side = {True: "the first", False: "the second"}[preference.value >= 0]
     if found.prefers_position:
-        yield f"Position bias: {side} position is preferred, net {_percent(preference)}."
+        yield f"Position bias: {side} position is preferred, net {_write_percent(preference)}."
     else:
-        yield f"Preference for a position: {_percent(preference)}, not significant."
+        yield f"Preference for a position: {_write_percent(preference)}, not significant."
     if effect is None or tally.inconsistency is None:
         yield (
             "Without repeats, changes with the order may be position bias or inconsistency: use "
             "--again."
         )
         return
-    yield f"Asked the same again, the judge changes its answer in {_percent(tally.inconsistency)}."
+    changed = _write_percent(tally.inconsistency)
+    yield f"Asked the same again, the judge changes its answer in {changed}."
     meaning = "position bias" if found.depends_on_order else "not significant"
-    yield f"With the order it changes by {_percent(effect)} more: {meaning}."
+    yield f"With the order it changes by {_write_percent(effect)} more: {meaning}."
 
 
 def panel_text(decisions: PanelPreferences) -> Iterator[str]:
@@ -306,10 +309,11 @@ def panel_text(decisions: PanelPreferences) -> Iterator[str]:
     )
     share = decisions.share_of_a
     if share is not None:
-        yield f"A wins {_percent(share)} of the cases with a winner: {_verdict(share, said)}."
+        verdict = _describe_verdict(share, said)
+        yield f"A wins {_write_percent(share)} of the cases with a winner: {verdict}."
 
 
-def _verdict(share: Estimate, outcomes: Sequence[PairOutcome]) -> str:
+def _describe_verdict(share: Estimate, outcomes: Sequence[PairOutcome]) -> str:
     n_judged = len(outcomes) - outcomes.count(PairOutcome.FAILED)
     if n_judged < COMPARABLE_SHARE * len(outcomes):
         return f"{n_judged} of {len(outcomes)} were judged, too few to name the better one"
@@ -318,7 +322,7 @@ def _verdict(share: Estimate, outcomes: Sequence[PairOutcome]) -> str:
     return "B is better" if share.high < 0.5 else "no significant difference"
 
 
-def _percent(share: Estimate) -> str:
+def _write_percent(share: Estimate) -> str:
     low, high = 100 * share.low, 100 * share.high
     return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %, n = {share.n})"
 

@@ -51,7 +51,7 @@ def find_rubric(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[st
     """
     written = question.rubric.strip()
     if not written:
-        return _of_criteria(question.criteria) if question.criteria else RESPONSE_RUBRIC, ()
+        return _make_rubric(question.criteria) if question.criteria else RESPONSE_RUBRIC, ()
     if "\n" in written or not written.endswith(_FILE_ENDING):
         return parse_rubric(question.rubric)
     path = folder / written
@@ -62,7 +62,7 @@ def find_rubric(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[st
         raise ConfigError(f"cannot read the rubric {path}: {reason}") from error
 
 
-def _of_criteria(criteria: tuple[str, ...]) -> Rubric:
+def _make_rubric(criteria: tuple[str, ...]) -> Rubric:
     weight = 100.0 / len(criteria)
     names: dict[str, str] = {}
     for number, criterion in enumerate(criteria, start=1):
@@ -201,7 +201,7 @@ class JudgeClient:
         """
         rubric, notes = self._judges.read_rubric(question)
         judge = Judge(self._judges.find_llm(question), self._manager, rubric, advice=())
-        evidence = self._evidence(response, question)
+        evidence = self._build_evidence(response, question)
         judgements = []
         errors = []
         for _ in range(question.samples):
@@ -233,7 +233,7 @@ class JudgeClient:
         self._judgements.append(judgement)
         return judgement
 
-    def _evidence(self, response: str, question: JudgeQuestion) -> JudgeEvidence:
+    def _build_evidence(self, response: str, question: JudgeQuestion) -> JudgeEvidence:
         turns = (Turn("user", self._result.prompt), Turn("agent", response))
         case = JudgedCase(name="", turns=turns, expected_behavior=question.expected_behavior)
         return JudgeEvidence(

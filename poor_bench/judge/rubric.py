@@ -109,9 +109,9 @@ def parse_rubric(
     Raises:
         ConfigError: With every problem of the text and its line.
     """
-    sections = _sections(markdown)
+    sections = _split_sections(markdown)
     wanted = [section for section in sections if section.level == _DIMENSION_LEVEL]
-    problems = list(_problems(wanted, name))
+    problems = list(_find_problems(wanted, name))
     total = sum(section.weight or 0.0 for section in wanted)
     warnings: tuple[str, ...] = ()
     if not problems and abs(total - _WHOLE) > _ROUNDING:
@@ -162,11 +162,11 @@ class _Section:
         return dimension_name(match["title"] if match else self.title)
 
 
-def _sections(markdown: str) -> list[_Section]:
+def _split_sections(markdown: str) -> list[_Section]:
     sections = [_Section()]
     body: list[str] = []
     is_fenced = False
-    for number, line in enumerate(_without_margin(markdown), start=1):
+    for number, line in enumerate(_drop_margin(markdown), start=1):
         is_fenced ^= _FENCE.match(line) is not None
         heading = None if is_fenced else _HEADING.fullmatch(line)
         if heading is None or len(heading["level"]) > _DIMENSION_LEVEL:
@@ -179,7 +179,7 @@ def _sections(markdown: str) -> list[_Section]:
     return sections
 
 
-def _without_margin(markdown: str) -> list[str]:
+def _drop_margin(markdown: str) -> list[str]:
     """Split into lines and drop their common indentation, as of a triple-quoted text in code.
 
     The first line does not count: it may follow the quotes directly.
@@ -188,7 +188,7 @@ def _without_margin(markdown: str) -> list[str]:
     return [first.lstrip(), *dedent("\n".join(rest)).split("\n")]
 
 
-def _problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:
+def _find_problems(wanted: Sequence[_Section], name: str) -> Iterator[Problem]:
     if not wanted:
         yield Problem(
             file=name, place="", message="the rubric has no dimension", hint=_FORM, line=1

@@ -205,11 +205,11 @@ def prepare_plan(
         cases=cases,
         llms=registry.llms,
         rubric=rubric,
-        threshold=_threshold(agent, settings),
+        threshold=_choose_threshold(agent, settings),
         judges=choose_judges(request.judges, registry, settings, environ),
         repeat=request.repeat,
         decision=request.decision,
-        conversations=() if earlier is None else _earlier(earlier, request, agent),
+        conversations=() if earlier is None else _find_earlier(earlier, request, agent),
         conversations_of="" if earlier is None else earlier.run_id,
         resumed=None if request.resumed is None else request.resumed.reopen(),
         notes=(*notes, *_list_ignored_keys(registry)),
@@ -250,12 +250,12 @@ def _list_ignored_keys(registry: AgentRegistry) -> tuple[str, ...]:
     return tuple(str(problem) for problem in registry.problems if problem.code == "unknown-key")
 
 
-def _threshold(agent: Agent, settings: JudgeSettings) -> float:
+def _choose_threshold(agent: Agent, settings: JudgeSettings) -> float:
     limits = (agent.threshold, settings.threshold, APPROVAL_THRESHOLD)
     return next(limit for limit in limits if limit is not None)
 
 
-def _earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conversation, ...]:
+def _find_earlier(run: JudgeRun, request: JudgeRequest, agent: Agent) -> tuple[Conversation, ...]:
     """Choose conversations of an earlier run; rules are those of the agent's file today."""
     cases = {case.id: case for case in agent.cases}
     if run.header.agent_id != request.agent_id:
@@ -278,16 +278,16 @@ FORM_CHARACTERS = 3000
 def estimate_conversation_usd(plan: JudgePlan, case: AgentCase) -> float:
     """Highest cost of one conversation in US dollars; 0.0 without prices."""
     user, agent_llm = case.simulated_user, plan.llms[plan.agent.llm_id]
-    n_answers = _n_answers(case)
+    n_answers = _count_answers(case)
     said = sum(map(len, case.turns)) + len(plan.agent.system_prompt)
     total = 0.0
     for number in range(n_answers):
         total += estimate_request_usd(agent_llm, said)
-        said += _most_characters(agent_llm)
+        said += _count_most_characters(agent_llm)
         if user is not None and len(case.turns) <= number + 1 < n_answers:
             user_llm = plan.llms[user.llm_id]
             total += estimate_request_usd(user_llm, said + len(user.persona))
-            said += _most_characters(user_llm)
+            said += _count_most_characters(user_llm)
     return total
 
 
@@ -311,7 +311,7 @@ def estimate_plan_usd(plan: JudgePlan) -> float:
     total = sum(estimate_conversation_usd(plan, case) for case in cases)
     held = (*(plan.resumed.conversations if plan.resumed else ()), *plan.conversations_left)
     evidence = plan.evidence(held)
-    longest = tuple(_longest(plan, case) for case in cases)
+    longest = tuple(_find_longest(plan, case) for case in cases)
     evidence = replace(evidence, cases=(*evidence.cases, *longest))
     return total + sum(
         plan.n_judgements_by(judge) * estimate_judgement_usd(plan, judge, evidence)
@@ -331,27 +331,27 @@ def find_plan_usd(plan: JudgePlan, is_local: Callable[[LLM], bool]) -> float | N
 
 def estimate_request_usd(llm: LLM, n_characters: float) -> float:
     """Cost of a request and its longest reply in US dollars; 0.0 without prices."""
-    usage = _usage(n_characters / CHARACTERS_PER_TOKEN, find_reply_limit(llm.parameters))
+    usage = _estimate_usage(n_characters / CHARACTERS_PER_TOKEN, find_reply_limit(llm.parameters))
     return cost_usd(usage, llm.prices) or 0.0
 
 
-def _longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
+def _find_longest(plan: JudgePlan, case: AgentCase) -> JudgedCase:
     """Build the longest possible conversation."""
-    answer = "x" * _most_characters(plan.llms[plan.agent.llm_id])
+    answer = "x" * _count_most_characters(plan.llms[plan.agent.llm_id])
     user = case.simulated_user
-    n_more = _n_answers(case) - len(case.turns)
-    made_up = ["x" * _most_characters(plan.llms[user.llm_id])] * n_more if user else []
-    turns = build_turns([*case.turns, *made_up], [answer] * _n_answers(case))
+    n_more = _count_answers(case) - len(case.turns)
+    made_up = ["x" * _count_most_characters(plan.llms[user.llm_id])] * n_more if user else []
+    turns = build_turns([*case.turns, *made_up], [answer] * _count_answers(case))
     return JudgedCase(name=case.id, turns=turns, expected_behavior=case.expected_behavior)
 
 
-def _n_answers(case: AgentCase) -> int:
+def _count_answers(case: AgentCase) -> int:
     return max(len(case.turns), case.simulated_user.max_turns if case.simulated_user else 0)
 
 
-def _usage(prompt_tokens: float, completion_tokens: int) -> Usage:
+def _estimate_usage(prompt_tokens: float, completion_tokens: int) -> Usage:
     return Usage(prompt_tokens=round(prompt_tokens), completion_tokens=completion_tokens)
 
 
-def _most_characters(llm: LLM) -> int:
+def _count_most_characters(llm: LLM) -> int:
     return find_reply_limit(llm.parameters) * CHARACTERS_PER_TOKEN

@@ -153,7 +153,7 @@ class JudgementStore:
 
 def _read_judged(stored: StoredRun) -> JudgeRun | None:
     try:
-        run = JudgeRun(header=_header_reader().validate_python(stored.header))
+        run = JudgeRun(header=_build_header_reader().validate_python(stored.header))
     except ValueError as error:
         _LOG.warning("%s is skipped: %s", stored.path, describe_invalid(error))
         return None
@@ -166,7 +166,7 @@ def _read_judged(stored: StoredRun) -> JudgeRun | None:
 
 
 @cache
-def _header_reader() -> TypeAdapter[RunHeader]:
+def _build_header_reader() -> TypeAdapter[RunHeader]:
     return TypeAdapter(RunHeader)
 
 
@@ -268,7 +268,7 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
             (comparison.judge, comparison.case_id): comparison
             for record in stored.records()
             if "duel" in record
-            for comparison in [_comparison_reader().validate_python(record["duel"])]
+            for comparison in [_build_comparison_reader().validate_python(record["duel"])]
         }
         return StoredPairwise(
             run_id=stored.run_id,
@@ -285,5 +285,5 @@ def _read_pairwise(stored: StoredRun) -> StoredPairwise | None:
 
 
 @cache
-def _comparison_reader() -> TypeAdapter[PairComparison]:
+def _build_comparison_reader() -> TypeAdapter[PairComparison]:
     return TypeAdapter(PairComparison)

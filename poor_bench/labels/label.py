@@ -104,7 +104,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
     Raises:
         ValueError: If the record is not one, or its score is out of range.
     """
-    label = _reader().validate_python(record)
+    label = _build_reader().validate_python(record)
     if label.score is not None:
         check_score(label.score)
     check_weight(label.weight)
@@ -112,7 +112,7 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
 
 
 @cache
-def _reader() -> TypeAdapter[Label]:
+def _build_reader() -> TypeAdapter[Label]:
     return TypeAdapter(Label)
 
 
@@ -241,12 +241,12 @@ def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     newest: dict[tuple[str, str, str], Label] = {}
     for label in labels:
         known = newest.get(label.key)
-        if known is None or _age_key(label) > _age_key(known):
+        if known is None or _sort_by_age(label) > _sort_by_age(known):
             newest[label.key] = label
     return tuple(label for label in newest.values() if not label.is_withdrawn)
 
 
-def _age_key(label: Label) -> tuple[Any, ...]:
+def _sort_by_age(label: Label) -> tuple[Any, ...]:
     score = -1.0 if label.score is None else label.score
     rest = (label.note, label.tags, label.when, label.weight or 0.0)
     seen = (label.agent_id, label.run_id, label.case_id, label.llm_id, label.test_id, label.trial)

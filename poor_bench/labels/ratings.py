@@ -223,16 +223,16 @@ def _fill_rows(
         seen = {"prompt": result.prompt, "response": result.response}
         given = ratings.get(about)
         if given is not None:
-            yield from (_row(label) | seen for label in given.labels)
+            yield from (_write_row(label) | seen for label in given.labels)
         elif with_unrated:
             places = {"llm_id": result.llm_id, "test_id": result.test_id, "trial": result.trial}
             yield {**places, "about": about} | seen
     for about, given in ratings.items():
         if about not in written:
-            yield from map(_row, given.labels)
+            yield from map(_write_row, given.labels)
 
 
-def _row(label: Label) -> dict[str, Any]:
+def _write_row(label: Label) -> dict[str, Any]:
     return label_to_record(label) | {"score": find_rating(label), "tags": "; ".join(label.tags)}
 
 

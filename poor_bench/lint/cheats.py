@@ -164,7 +164,7 @@ def build_answers(
     prompt = subject.prompts[0].text if subject.prompts else subject.content
     numbers = _NUMBER.findall(subject.content)
     answers: dict[Cheat, tuple[str, ...]] = {
-        Cheat.CONSTANT: (labels[0] if labels else _constant(subject, facts),),
+        Cheat.CONSTANT: (labels[0] if labels else _write_constant(subject, facts),),
         Cheat.ECHO: (prompt,),
         Cheat.REFUSAL: (_REFUSAL,),
     }
@@ -182,7 +182,7 @@ def build_answers(
     return {cheat: texts for cheat, texts in answers.items() if texts}
 
 
-def _constant(subject: LintSubject, facts: EvaluatorFacts) -> str:
+def _write_constant(subject: LintSubject, facts: EvaluatorFacts) -> str:
     try:
         wanted = facts.wants(subject.spec)
     except PoorBenchError:

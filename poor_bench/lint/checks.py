@@ -100,8 +100,8 @@ def check_reference(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Fin
             "reference-fails",
             ("reference_response",),
             _describe_score("the reference response", score, "1.0"),
-            hint=_hint(score, "correct the reference response or the evaluator's parameters"),
-            severity=_severity(score),
+            hint=_write_hint(score, "correct the reference response or the evaluator's parameters"),
+            severity=_choose_severity(score),
         )
 
 
@@ -113,8 +113,8 @@ def check_blank(subject: LintSubject, facts: EvaluatorFacts) -> Iterator[Finding
             "blank-passes",
             ("evaluation_module",),
             _describe_score("an empty response", score, "0"),
-            hint=_hint(score, "give the evaluator the expected answer in its `parameters`"),
-            severity=_severity(score),
+            hint=_write_hint(score, "give the evaluator the expected answer in its `parameters`"),
+            severity=_choose_severity(score),
         )
 
 
@@ -134,7 +134,7 @@ def score_or_reason(subject: LintSubject, response: str, facts: EvaluatorFacts) 
         return f"cannot be scored: {error}"
 
 
-def _severity(score: float | str) -> Severity:
+def _choose_severity(score: float | str) -> Severity:
     """A sandbox that does not start says nothing against a test."""
     return Severity.WARNING if isinstance(score, Unscored) else Severity.ERROR
 
@@ -145,7 +145,7 @@ def _describe_score(response: str, score: float | str, required: str) -> str:
     return f"{response} scores {score:.3g}, but must score {required}"
 
 
-def _hint(score: float | str, hint_for_score: str) -> str:
+def _write_hint(score: float | str, hint_for_score: str) -> str:
     """Choose the hint; a score that is missing is the fault of the evaluator or the sandbox."""
     if isinstance(score, Unscored):
         return f"see {next_command('doctor')}"
@@ -233,12 +233,12 @@ def _check_references(
         hint = "add one to each test: it proves that the test can be passed"
 
         def find_fixes() -> Iterable[Fix]:
-            return filter(None, (_with_reference(subject, facts) for subject in lacking))
+            return filter(None, (_add_reference(subject, facts) for subject in lacking))
 
         yield about.finding("no-reference", message, hint, find_fixes)
 
 
-def _with_reference(subject: LintSubject, facts: EvaluatorFacts) -> Fix | None:
+def _add_reference(subject: LintSubject, facts: EvaluatorFacts) -> Fix | None:
     reference = facts.reference(subject.spec)
     if reference is None or score_or_reason(subject, reference, facts) != 1.0:
         return None

@@ -32,7 +32,7 @@ def find_similar_pairs(texts: Sequence[str], threshold: float) -> Iterator[tuple
     Source:
         Bayardo, Ma, Srikant 2007, "Scaling Up All Pairs Similarity Search" (prefix filtering).
     """
-    shingles = [_shingles(text) for text in texts]
+    shingles = [_split_shingles(text) for text in texts]
     frequency = Counter(shingle for members in shingles for shingle in members)
     holders: dict[str, list[int]] = defaultdict(list)
     for index, members in enumerate(shingles):
@@ -40,18 +40,18 @@ def find_similar_pairs(texts: Sequence[str], threshold: float) -> Iterator[tuple
         prefix = rarest_first[: len(members) - math.ceil(threshold * len(members)) + 1]
         candidates = {other for shingle in prefix for other in holders[shingle]}
         for other in sorted(candidates):
-            similarity = _jaccard(shingles[other], members)
+            similarity = _compute_jaccard(shingles[other], members)
             if similarity >= threshold:
                 yield other, index, similarity
         for shingle in prefix:
             holders[shingle].append(index)
 
 
-def _shingles(text: str) -> frozenset[str]:
+def _split_shingles(text: str) -> frozenset[str]:
     return frozenset(text[start : start + _SHINGLE] for start in range(len(text) - _SHINGLE + 1))
 
 
-def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+def _compute_jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     shared = len(first & second)
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
@@ -70,17 +70,17 @@ def check_duplicates(subjects: Sequence[LintSubject], facts: EvaluatorFacts) -> 
     """
     groups: dict[tuple[str, str], list[LintSubject]] = defaultdict(list)
     for subject in subjects:
-        groups[subject.test.class_id, _key(subject)].append(subject)
+        groups[subject.test.class_id, _write_key(subject)].append(subject)
     for first, *others in groups.values():
         for other in others:
             yield _report_duplicate(other, first, facts)
     different = [first for first, *_ in groups.values()]
-    yield from _near_duplicates(different)
+    yield from _find_near_duplicates(different)
     yield from _find_templates(different)
 
 
 def _report_duplicate(subject: LintSubject, first: LintSubject, facts: EvaluatorFacts) -> Finding:
-    if _expectation(subject, facts) == _expectation(first, facts):
+    if _describe_expectation(subject, facts) == _describe_expectation(first, facts):
         return subject.finding(
             "duplicate-test",
             (),
@@ -96,7 +96,7 @@ def _report_duplicate(subject: LintSubject, first: LintSubject, facts: Evaluator
     )
 
 
-def _near_duplicates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
+def _find_near_duplicates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
     of_class: dict[tuple[str, tuple[str, ...]], list[LintSubject]] = defaultdict(list)
     for subject in subjects:
         if len(subject.content) >= _MIN_LENGTH:
@@ -136,7 +136,7 @@ def _find_templates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
             )
 
 
-def _key(subject: LintSubject) -> str:
+def _write_key(subject: LintSubject) -> str:
     fields = json.dumps(dict(subject.test.fields), sort_keys=True, default=str)
     return f"{_normalise(subject.content)}\n{fields}"
 
@@ -146,7 +146,7 @@ def _normalise(text: str) -> str:
     return _SPACES_AT_SIGNS.sub("", re.sub(r"\s+", " ", text)).casefold()
 
 
-def _expectation(subject: LintSubject, facts: EvaluatorFacts) -> str:
+def _describe_expectation(subject: LintSubject, facts: EvaluatorFacts) -> str:
     """Build a key that two tests share if the same answers are right."""
     spec = subject.spec
     right = facts.reference(spec)

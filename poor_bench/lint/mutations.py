@@ -180,21 +180,21 @@ def _break(answer: str, labels: Sequence[str], rng: random.Random) -> Iterator[M
         yield Mutant(Mutation.LABEL, rng.choice(others))
         return
     if _NUMBER.fullmatch(stripped):
-        yield Mutant(Mutation.NUMBER, _off_by_one(stripped))
+        yield Mutant(Mutation.NUMBER, _shift_by_one(stripped))
         yield Mutant(Mutation.SIGN, stripped[1:] if stripped[0] == "-" else f"-{stripped}")
         return
     value = _load(stripped)
     if isinstance(value, dict | list):
         yield from _break_json(value, rng)
         return
-    code = _code_in(stripped)
+    code = _find_code(stripped)
     if code is not None:
         yield from _break_code(*code)
         return
     yield from _break_text(stripped, rng)
 
 
-def _off_by_one(number: str) -> str:
+def _shift_by_one(number: str) -> str:
     """Add one to the last digit, whatever its place: 1.25 becomes 1.26."""
     places = len(number.partition(".")[2])
     return f"{float(number) + 10**-places:.{places}f}"
@@ -213,7 +213,7 @@ def _break_json(value: dict[str, Any] | list[Any], rng: random.Random) -> Iterat
         return
     place = rng.choice(places)
     changed: Any = value.copy()
-    changed[place] = _other_value(changed[place], list(_items(value)))
+    changed[place] = _choose_other_value(changed[place], list(_find_items(value)))
     yield Mutant(Mutation.VALUE, _dump(changed))
     if len(places) > 1:
         rest: Any = value.copy()
@@ -223,11 +223,11 @@ def _break_json(value: dict[str, Any] | list[Any], rng: random.Random) -> Iterat
         yield Mutant(Mutation.ORDER, _dump(value[::-1]))
 
 
-def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+def _find_items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def _other_value(value: Any, known: Sequence[Any]) -> Any:
+def _choose_other_value(value: Any, known: Sequence[Any]) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -242,7 +242,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _code_in(text: str) -> tuple[str, str, str] | None:
+def _find_code(text: str) -> tuple[str, str, str] | None:
     """Find Python code: what stands before it, the code, what stands behind it."""
     blocks = find_fenced_blocks(text)
     body = blocks[-1].body if blocks else text
@@ -291,7 +291,7 @@ def _break_text(text: str, rng: random.Random) -> Iterator[Mutant]:
     numbers = list(_NUMBER.finditer(text))
     if numbers:
         found = numbers[-1]
-        wrong = f"{text[: found.start()]}{_off_by_one(found[0])}{text[found.end() :]}"
+        wrong = f"{text[: found.start()]}{_shift_by_one(found[0])}{text[found.end() :]}"
         yield Mutant(Mutation.NUMBER, wrong)
     words = list(_WORD.finditer(text))
     if words:

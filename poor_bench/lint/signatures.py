@@ -18,7 +18,7 @@ def read_signature(arguments: ast.arguments) -> Signature:
     positional = [*arguments.posonlyargs, *arguments.args]
     n_required = len(positional) - len(arguments.defaults)
     parameters = [
-        _parameter(
+        _describe_parameter(
             argument,
             Parameter.POSITIONAL_ONLY
             if index < len(arguments.posonlyargs)
@@ -28,16 +28,16 @@ def read_signature(arguments: ast.arguments) -> Signature:
         for index, argument in enumerate(positional)
     ]
     if arguments.vararg:
-        parameters.append(_parameter(arguments.vararg, Parameter.VAR_POSITIONAL))
+        parameters.append(_describe_parameter(arguments.vararg, Parameter.VAR_POSITIONAL))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         kind = Parameter.KEYWORD_ONLY
-        parameters.append(_parameter(argument, kind, is_optional=default is not None))
+        parameters.append(_describe_parameter(argument, kind, is_optional=default is not None))
     if arguments.kwarg:
-        parameters.append(_parameter(arguments.kwarg, Parameter.VAR_KEYWORD))
+        parameters.append(_describe_parameter(arguments.kwarg, Parameter.VAR_KEYWORD))
     return Signature(parameters)
 
 
-def _parameter(argument: ast.arg, kind: Any, *, is_optional: bool = False) -> Parameter:
+def _describe_parameter(argument: ast.arg, kind: Any, *, is_optional: bool = False) -> Parameter:
     return Parameter(argument.arg, kind, default=None if is_optional else Parameter.empty)
 
 
@@ -96,7 +96,7 @@ def check_inputs(subject: LintSubject) -> Iterator[Finding]:
     if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
         return
     inputs = [_read_input(case) for case in cases]
-    function = _reference_function(subject)
+    function = _find_reference_function(subject)
     if function is not None:
         yield from _check_against(function, inputs, subject)
     elif _look_like_one_list(inputs):
@@ -116,7 +116,7 @@ def _read_input(case: Mapping[str, Any]) -> Any:
     return case.get("input") if literal is None else ast.literal_eval(literal)
 
 
-def _reference_function(subject: LintSubject) -> ast.FunctionDef | None:
+def _find_reference_function(subject: LintSubject) -> ast.FunctionDef | None:
     """Find the function of the reference response that the evaluator will call."""
     reference = subject.test.reference_response
     if reference is None:

@@ -162,10 +162,10 @@ def list_subjects(workspace: Workspace) -> Iterator[LintSubject]:
     for index, test in enumerate(workspace.tests):
         test_class = workspace.test_classes[test.class_id]
         spec = merge_specs(test_class.evaluator, test.evaluator)
-        yield LintSubject(file, index, test, spec, _prompts(workspace, test))
+        yield LintSubject(file, index, test, spec, _list_prompts(workspace, test))
 
 
-def _prompts(workspace: Workspace, test: Test) -> tuple[RenderedPrompt, ...]:
+def _list_prompts(workspace: Workspace, test: Test) -> tuple[RenderedPrompt, ...]:
     """Render the different prompts of a test; without any LLM, the one of the default template."""
     test_class = workspace.test_classes[test.class_id]
     llms = workspace.enabled_llms or workspace.llms or (_NOBODY,)

@@ -39,12 +39,12 @@ from poor_bench.metrics.metric import time_text as time_text
 from poor_bench.statistics.summary import Summary
 
 
-def _strict(summary: Summary) -> Figure | None:
+def _compute_strict(summary: Summary) -> Figure | None:
     value = summary.strict_score
     return None if value is None else Figure(value, summary.n_strict)
 
 
-def _visible_tax(summary: Summary) -> Figure | None:
+def _compute_visible_tax(summary: Summary) -> Figure | None:
     tax = _format_tax(summary)
     return tax if tax and tax.value >= 0.0005 else None
 
@@ -95,12 +95,12 @@ STRICT_SCORE = Metric(
     name="strict_score",
     label="Strict",
     meaning="Score where a right answer in the wrong format counts 0.",
-    compute=_strict,
+    compute=_compute_strict,
     of_trial=read_field("strict_score"),
     better=Better.HIGHER,
     counts="test",
     is_optional=True,
-    shown_for=_visible_tax,
+    shown_for=_compute_visible_tax,
 )
 FORMAT_TAX = Metric(
     name="format_tax",

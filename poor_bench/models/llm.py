@@ -146,12 +146,12 @@ def resolve_llm_id(result_key: str, llms: Sequence[LLM]) -> str | None:
     base, suffix = split_think_suffix(result_key)
     namesakes = [llm for llm in llms if base_llm_id(llm.provider, llm.name) == base]
     if not suffix:
-        return _only_id(namesakes)
+        return _read_only_id(namesakes)
     agreeing = [llm for llm in namesakes if think_suffix(llm.think) == suffix]
-    return _only_id(agreeing or [llm for llm in namesakes if llm.think is None])
+    return _read_only_id(agreeing or [llm for llm in namesakes if llm.think is None])
 
 
-def _only_id(llms: Iterable[LLM]) -> str | None:
+def _read_only_id(llms: Iterable[LLM]) -> str | None:
     ids = [llm.id for llm in llms]
     return ids[0] if len(ids) == 1 else None
 

@@ -200,7 +200,7 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
         ValueError: If the record has no test id, no usable trial number or response, or neither
             a usable score nor a failure.
     """
-    values = _usable(record)
+    values = _keep_usable(record)
     if "test_id" not in values:
         raise ValueError("a result needs a test_id")
     if values.get("trial", 1) < 1 or ("trial" in record) > ("trial" in values):
@@ -218,7 +218,7 @@ def record_to_result(llm_id: str, record: Mapping[str, Any]) -> Result:
     return build_result({**values, "llm_id": llm_id, "failure": failure})
 
 
-def _usable(record: Mapping[str, Any]) -> dict[str, Any]:
+def _keep_usable(record: Mapping[str, Any]) -> dict[str, Any]:
     """Pick the fields of a record that are ours and of a right type.
 
     Most records of a file have the same fields of the same types: those need no look at each.

@@ -120,7 +120,7 @@ def detector_problems(folder: Path) -> list[Problem]:
 def _load(folder: Path) -> tuple[list[OwnDetector], dict[Path, PluginError]]:
     own: list[OwnDetector] = []
     errors: dict[Path, PluginError] = {}
-    version = _digest(folder)
+    version = _hash(folder)
     for name, source in list_folders([folder]).sources.items():
         try:
             own.append(OwnDetector(name, source.path, source.import_module(), version))
@@ -129,7 +129,7 @@ def _load(folder: Path) -> tuple[list[OwnDetector], dict[Path, PluginError]]:
     return own, errors
 
 
-def _digest(folder: Path) -> str:
+def _hash(folder: Path) -> str:
     """Compute what changes with every file of the folder: one may import another."""
     digest = blake2b(digest_size=16)
     for path in sorted(folder.rglob("*.py")):

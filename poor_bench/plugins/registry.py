@@ -79,7 +79,7 @@ class LoadedEvaluator:
             EvaluatorError: If the evaluator raised, or returned something illegal.
             PoorBenchError: Whatever error of ours the evaluator itself raised.
         """
-        extra = self._extra_arguments(judge or _Nobody())
+        extra = self._list_extra_arguments(judge or _Nobody())
 
         def evaluate() -> Any:
             return self._module.evaluate(response, dict(parameters), **extra)
@@ -166,7 +166,7 @@ class LoadedEvaluator:
 
     def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
         """Compute `code_digest`, or for an evaluator of evaluators one hash of them all."""
-        digests = list(self._code_digests(parameters))
+        digests = list(self._hash_code(parameters))
         return digests[0] if len(digests) == 1 else digest_of_digests(digests)
 
     def runs_code(self, parameters: Mapping[str, Any]) -> bool:
@@ -198,7 +198,7 @@ class LoadedEvaluator:
             questions += self._find(part.name).questions(part.parameters)
         return tuple(questions)
 
-    def _extra_arguments(self, judge: AskJudge) -> dict[str, Any]:
+    def _list_extra_arguments(self, judge: AskJudge) -> dict[str, Any]:
         extra: dict[str, Any] = {"judge": judge} if self._takes_judge else {}
         if self._takes_context:
 
@@ -208,10 +208,10 @@ class LoadedEvaluator:
             extra["context"] = EvaluationContext(evaluate_by_name=by_name)
         return extra
 
-    def _code_digests(self, parameters: Mapping[str, Any]) -> Iterator[str]:
+    def _hash_code(self, parameters: Mapping[str, Any]) -> Iterator[str]:
         yield self.code_digest
         for part in self._parts(parameters).values():
-            yield from self._find(part.name)._code_digests(part.parameters)
+            yield from self._find(part.name)._hash_code(part.parameters)
 
     def _parts(self, parameters: Mapping[str, Any]) -> Mapping[str, Part]:
         return self._ask("parts", parameters, dict) or {}
@@ -278,14 +278,18 @@ def check_against_model(
     try:
         model.model_validate(parameters)
     except ValidationError as error:
-        return [_problem(details, model) for details in error.errors(include_url=False)]
+        return [_make_problem(details, model) for details in error.errors(include_url=False)]
     return []
 
 
-def _problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
+def _make_problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
     place = write_place(details["loc"])
     if details["type"] == "extra_forbidden":
-        hint = name_hint(str(details["loc"][0]), _names(model)) if len(details["loc"]) == 1 else ""
+        hint = (
+            name_hint(str(details["loc"][0]), _list_names(model))
+            if len(details["loc"]) == 1
+            else ""
+        )
         return ParameterProblem(place, "unknown parameter", hint)
     message = details["msg"].removeprefix("Value error, ")
     return ParameterProblem(place, message[:1].lower() + message[1:], "")
@@ -302,7 +306,7 @@ def write_place(location: Sequence[int | str]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _names(model: type[BaseModel]) -> list[str]:
+def _list_names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -362,14 +366,14 @@ class EvaluatorRegistry:
 
     def _load(self, name: str) -> LoadedEvaluator | PluginError:
         try:
-            source = self._source(name)
+            source = self._find_source(name)
             module = source.import_module()
             require_contract(module, source.origin)
         except PluginError as error:
             return error
         return LoadedEvaluator(name, source.origin, module, self.get)
 
-    def _source(self, name: str) -> EvaluatorSource:
+    def _find_source(self, name: str) -> EvaluatorSource:
         source = self._files.get(name) or self._entry_points.get(name)
         if source is None:
             hint = name_hint(name, self.names())

@@ -67,7 +67,7 @@ def digest_of_code(file: Path | None) -> str:
     Returns:
         32 hexadecimal digits.
     """
-    digest = blake2b(_digest_of_shared_code(), digest_size=16)
+    digest = blake2b(_hash_shared_code(), digest_size=16)
     if file is not None:
         digest.update(file.read_bytes())
     return digest.hexdigest()
@@ -79,7 +79,7 @@ def digest_of_digests(digests: Iterable[str]) -> str:
 
 
 @cache
-def _digest_of_shared_code() -> bytes:
+def _hash_shared_code() -> bytes:
     digest = blake2b(digest_size=16)
     for package in _SHARED_PACKAGES:
         folder = _PACKAGE / package
@@ -98,7 +98,7 @@ def require_contract(module: ModuleType, origin: str) -> None:
     Raises:
         PluginError: If it is not; the message has origin and reason.
     """
-    problem = _first_problem(module)
+    problem = _describe_first_problem(module)
     if problem:
         raise PluginError(
             f"{origin} is not an evaluator: {problem}",
@@ -121,7 +121,7 @@ def parameters_model(module: ModuleType) -> type[BaseModel] | None:
     return getattr(module, "Parameters", None)
 
 
-def _first_problem(module: ModuleType) -> str:
+def _describe_first_problem(module: ModuleType) -> str:
     evaluate = getattr(module, "evaluate", None)
     if not callable(evaluate):
         return "it has no function evaluate"
@@ -192,7 +192,7 @@ class FileSource:
             provide_earlier_names()
             module, printed = call_supervised(lambda: _execute(spec), TIME_LIMIT_S)
         except (Exception, SystemExit) as error:
-            raise _broken(self.origin, error, str(self.path)) from error
+            raise _make_broken_error(self.origin, error, str(self.path)) from error
         sys.stderr.write(printed)  # stdout may be JSON for a machine
         return module
 
@@ -214,7 +214,7 @@ class EntryPointSource:
         try:
             return importlib.import_module(self.target)
         except (Exception, SystemExit) as error:
-            raise _broken(self.origin, error) from error
+            raise _make_broken_error(self.origin, error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +243,10 @@ def list_folders(folders: Sequence[Path]) -> FolderListing:
 
 def list_entry_points() -> Mapping[str, EntryPointSource]:
     """List the evaluators that installed packages offer, by name."""
-    return _read_entry_points(tuple((folder, _changed_ns(folder)) for folder in sys.path))
+    return _read_entry_points(tuple((folder, _find_changed_ns(folder)) for folder in sys.path))
 
 
-def _changed_ns(folder: str) -> int:
+def _find_changed_ns(folder: str) -> int:
     """Tell when something was last installed into a folder or removed; 0 if it cannot be read."""
     try:
         return Path(folder).stat().st_mtime_ns
@@ -276,7 +276,7 @@ def _execute(spec: ModuleSpec) -> ModuleType:
     return module
 
 
-def _broken(origin: str, error: BaseException, file: str = "") -> PluginError:
+def _make_broken_error(origin: str, error: BaseException, file: str = "") -> PluginError:
     is_ours = isinstance(error, LeftError | TookTooLongError)
     reason = str(error) if is_ours else describe_crash(error, file)
     return PluginError(

@@ -58,7 +58,7 @@ def probe_stop(subject: ProbeSubject, n_spare: int) -> Part:
         if _count(signs, _Sign.NOTHING) < len(signs):
             break
         line = _LINES[number % len(_LINES)]
-        reply = yield _user_call(
+        reply = yield _make_user_call(
             Setting.STOP,
             f"Copy this line. Write nothing else.\n{line}",
             subject,
@@ -109,8 +109,8 @@ def probe_schema(subject: ProbeSubject, n_spare: int) -> Part:
         if _Sign.OBEYED in signs or (number >= N_SCHEMA_CALLS and len(set(signs)) == 1):
             break
         key, prompt = _SCHEMAS[number % len(_SCHEMAS)]
-        reply = yield _user_call(
-            Setting.RESPONSE_SCHEMA, prompt, subject, response_format=_schema(key)
+        reply = yield _make_user_call(
+            Setting.RESPONSE_SCHEMA, prompt, subject, response_format=_build_schema(key)
         )
         if reply.omits(Setting.RESPONSE_SCHEMA):
             return [refused(Setting.RESPONSE_SCHEMA)]
@@ -118,7 +118,7 @@ def probe_schema(subject: ProbeSubject, n_spare: int) -> Part:
     return [_judge_schema(signs)]
 
 
-def _schema(key: str) -> dict[str, object]:
+def _build_schema(key: str) -> dict[str, object]:
     schema = {
         "type": "object",
         "properties": {key: {"type": "integer"}},
@@ -169,18 +169,18 @@ def probe_system_prompt(subject: ProbeSubject, n_spare: int) -> Part:
     replies: list[tuple[str, ProbeReply]] = []
     controls: list[ProbeReply] = []
     for number, word in enumerate(_CODE_WORDS[: 2 if n_spare < 1 else 3]):
-        replies.append((word, (yield _system_call(subject, word))))
+        replies.append((word, (yield _make_system_call(subject, word))))
         if _count_words(replies):
             break
         if number < 1 or n_spare > number:
             prompt = f"{rule}\n\n{_QUESTION}" + " " * number
-            controls.append((yield _user_call(Setting.SYSTEM_PROMPT, prompt, subject)))
+            controls.append((yield _make_user_call(Setting.SYSTEM_PROMPT, prompt, subject)))
         if _is_counted(replies, controls) is not None:
             break
     return [_judge_system(replies, controls)]
 
 
-def _system_call(subject: ProbeSubject, word: str) -> ProbeCall:
+def _make_system_call(subject: ProbeSubject, word: str) -> ProbeCall:
     messages = Message("system", _RULE.format(word=word)), Message("user", _QUESTION)
     parameters = subject.parameters(temperature=0, max_tokens=subject.room(_ANSWER_TOKENS))
     return ProbeCall(setting=Setting.SYSTEM_PROMPT, messages=messages, parameters=parameters)
@@ -225,7 +225,7 @@ def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> ProbeFind
     return unknown(setting, "The model does not follow such orders at all.", evidence)
 
 
-def _user_call(
+def _make_user_call(
     setting: Setting, prompt: str, subject: ProbeSubject, **parameters: object
 ) -> ProbeCall:
     all_parameters = subject.parameters(
@@ -262,14 +262,14 @@ def probe_effort(subject: ProbeSubject, n_spare: int) -> Part:
     """Find out whether low and high effort make a difference."""
     n_tried = 0 if subject.thinks else 1
     if n_tried:
-        first = yield _effort_call(subject, "high", 0, _TRY_TOKENS)
+        first = yield _make_effort_call(subject, "high", 0, _TRY_TOKENS)
         if first.omits(Setting.EFFORT) or first.thought <= _SAID_NOTHING:
             return [_judge_silence(first)]
     low: list[ProbeReply] = []
     high: list[ProbeReply] = []
     for number in range((N_EFFORT_CALLS + n_spare - n_tried) // 2):
-        low.append((yield _effort_call(subject, "low", number)))
-        high.append((yield _effort_call(subject, "high", number)))
+        low.append((yield _make_effort_call(subject, "low", number)))
+        high.append((yield _make_effort_call(subject, "high", number)))
         finding = _judge_effort(low, high, is_last=number > 0)
         if finding is not None:
             return [finding]
@@ -286,7 +286,7 @@ def _judge_silence(reply: ProbeReply) -> ProbeFinding:
     return unknown(Setting.EFFORT, "The model shows no thinking, not even at high effort.")
 
 
-def _effort_call(
+def _make_effort_call(
     subject: ProbeSubject, effort: str, number: int, limit: int = _MOST_TOKENS
 ) -> ProbeCall:
     return ProbeCall(

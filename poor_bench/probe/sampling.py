@@ -63,11 +63,11 @@ class AnswerAgreement:
 
     def log_steady(self) -> float:
         """Log probability of these pairs while the draws are the same."""
-        return self._log_probability(*_STEADY)
+        return self._compute_log_probability(*_STEADY)
 
     def log_free(self) -> float:
         """Log probability of these pairs while the draws are independent."""
-        return self._log_probability(*_FREE)
+        return self._compute_log_probability(*_FREE)
 
     def __add__(self, other: AnswerAgreement) -> AnswerAgreement:
         """Join two sets of pairs."""
@@ -77,8 +77,8 @@ class AnswerAgreement:
             self.n_pairs + other.n_pairs,
         )
 
-    def _log_probability(self, a: float, b: float) -> float:
-        return _log_beta(a + self.n_parted, b + self.n_agreed) - _log_beta(a, b)
+    def _compute_log_probability(self, a: float, b: float) -> float:
+        return _compute_log_beta(a + self.n_parted, b + self.n_agreed) - _compute_log_beta(a, b)
 
 
 def compare_pairs(pairs: Iterable[tuple[Words, Words]], n_shared: int = 0) -> AnswerAgreement:
@@ -136,7 +136,7 @@ def probability_free(pairs: AnswerAgreement) -> float:
     return 1 / (1 + math.exp(pairs.log_steady() - pairs.log_free()))
 
 
-def _log_beta(a: float, b: float) -> float:
+def _compute_log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
@@ -332,7 +332,7 @@ def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> ProbeFinding:
     if any(reply.omits(setting) for _, reply in limited):
         return refused(setting)
     limits = [limit for limit, _ in limited]
-    lengths = [_length(reply) for _, reply in limited]
+    lengths = [_measure_length(reply) for _, reply in limited]
     n_over = sum(_is_over(limit, reply) for limit, reply in limited)
     n_ended = sum(reply.is_cut_off and not _is_over(limit, reply) for limit, reply in limited)
     evidence = (
@@ -346,7 +346,7 @@ def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> ProbeFinding:
     return unknown(setting, "No answer came near the limit.", evidence)
 
 
-def _length(reply: ProbeReply) -> int:
+def _measure_length(reply: ProbeReply) -> int:
     """Tokens of the answer, without thinking that some servers do not count against the limit."""
     n_words = len(reply.answer.split())
     counted = reply.completion_tokens
@@ -355,4 +355,4 @@ def _length(reply: ProbeReply) -> int:
 
 
 def _is_over(limit: int, reply: ProbeReply) -> bool:
-    return _length(reply) > limit * _SLACK + _SLACK_TOKENS
+    return _measure_length(reply) > limit * _SLACK + _SLACK_TOKENS

@@ -78,12 +78,12 @@ class AnthropicWire:
         body = {
             "model": self._model,
             "max_tokens": budget + _DEFAULT_MAX_TOKENS if limit is None else limit,
-            "messages": _turns(request, is_cached=is_cached),
+            "messages": _list_turns(request, is_cached=is_cached),
             "stream": is_streamed(parameters),
             **rename_parameters(parameters, _NAMES),
         }
-        if system := _system(request):
-            body["system"] = [_cached_block(system)] if is_cached else system
+        if system := _write_system(request):
+            body["system"] = [_mark_cached(system)] if is_cached else system
         if stop := list_stop_texts(parameters):
             body["stop_sequences"] = stop
         schema = find_json_schema(parameters)
@@ -102,7 +102,7 @@ class AnthropicWire:
         name = find_refused_parameter(error, [name for name in _CAN_DO_WITHOUT if name in body])
         if name is not None:
             return name
-        if _objects_to_format(error, body):
+        if _is_about_format(error, body):
             return _FORMAT
         if not _OBJECTS_TO_THINKING.search(error.message):
             return None
@@ -116,7 +116,7 @@ class AnthropicWire:
         return f"the model does not accept {refused}; it was omitted"
 
 
-def _objects_to_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
+def _is_about_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
     """True if a model takes no schema at all; one that is wrong is for the user to fix."""
     return (
         "format" in mapping_at(body, "output_config")
@@ -125,23 +125,23 @@ def _objects_to_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
     )
 
 
-def _turns(request: ChatRequest, *, is_cached: bool) -> list[dict[str, Any]]:
+def _list_turns(request: ChatRequest, *, is_cached: bool) -> list[dict[str, Any]]:
     return [
-        {"role": message.role, "content": _blocks(message) if is_cached else message.content}
+        {"role": message.role, "content": _write_blocks(message) if is_cached else message.content}
         for message in request.messages
         if message.role != "system"
     ]
 
 
-def _blocks(message: Message) -> str | list[dict[str, Any]]:
+def _write_blocks(message: Message) -> str | list[dict[str, Any]]:
     """Split a message behind what all tests of its template share; blocks must not be blank."""
     stable, rest = message.content[: message.n_stable], message.content[message.n_stable :]
     if not stable.strip() or not rest.strip():
         return message.content
-    return [_cached_block(stable), {"type": "text", "text": rest}]
+    return [_mark_cached(stable), {"type": "text", "text": rest}]
 
 
-def _cached_block(text: str) -> dict[str, Any]:
+def _mark_cached(text: str) -> dict[str, Any]:
     """Make a block that ends a part of the prompt which the server keeps for five minutes.
 
     Source:
@@ -150,7 +150,7 @@ def _cached_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
 
 
-def _system(request: ChatRequest) -> str:
+def _write_system(request: ChatRequest) -> str:
     texts = [message.content for message in request.messages if message.role == "system"]
     return "\n\n".join(filter(None, texts))
 
@@ -247,10 +247,10 @@ class AnthropicReplyReader:
         self._usage.update(
             {key: item for key, item in mapping_at(value, "usage").items() if item is not None}
         )
-        self.parts.usage = _usage(self._usage)
+        self.parts.usage = _read_usage(self._usage)
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def _read_usage(usage: Mapping[str, Any]) -> Usage:
     cached = count_at(usage, "cache_read_input_tokens")
     written = count_at(usage, "cache_creation_input_tokens")
     inputs = (count_at(usage, "input_tokens"), written, cached)

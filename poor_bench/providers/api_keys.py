@@ -94,7 +94,7 @@ def hide_key(text: str, key: str | None, shown: str = _HIDDEN) -> str:
     """
     if not key or len(key) < _SHORTEST_SECRET:
         return text
-    return _spellings(key).sub(lambda _match: shown, text)
+    return _list_spellings(key).sub(lambda _match: shown, text)
 
 
 def hide_key_in_answer(text: str, key: str | None, shown: str = _HIDDEN) -> str:
@@ -110,16 +110,16 @@ def hide_key_in_answer(text: str, key: str | None, shown: str = _HIDDEN) -> str:
 
 
 @lru_cache(maxsize=64)
-def _spellings(key: str) -> re.Pattern[str]:
+def _list_spellings(key: str) -> re.Pattern[str]:
     escaped = "".join(
         rf"(?:{re.escape(character)}|\\u00{ord(character):02x}|%{ord(character):02x}"
         rf"|&\#{ord(character)};|&\#x{ord(character):x};|\\{re.escape(character)})"
         for character in key
     )
-    return re.compile("|".join([escaped, *map(re.escape, _in_base64(key))]), re.IGNORECASE)
+    return re.compile("|".join([escaped, *map(re.escape, _encode_in_base64(key))]), re.IGNORECASE)
 
 
-def _in_base64(key: str) -> list[str]:
+def _encode_in_base64(key: str) -> list[str]:
     """List the forms of a key in base64, one for each offset at which it can begin."""
     found = set()
     for before in range(3):

@@ -119,7 +119,7 @@ class _Batches:
         """Yield the lines of a file of results."""
         return self._chat.lines(self._wire, path, control)
 
-    def _body(self, request: ChatRequest, refused: Refused = frozenset()) -> dict[str, Any]:
+    def _build_body(self, request: ChatRequest, refused: Refused = frozenset()) -> dict[str, Any]:
         return self._wire.body(in_one_piece(request), self._always_without | refused)
 
     def _refuse(
@@ -129,7 +129,7 @@ class _Batches:
         refusal = self._chat.refusal(error, status)
         if refusal.kind is not FailureKind.BAD_REQUEST:
             return refusal
-        part = self._wire.refusal(read_error(error, status), self._body(request))
+        part = self._wire.refusal(read_error(error, status), self._build_body(request))
         if part is None:
             return refusal
         self.leave_out([part])
@@ -147,7 +147,7 @@ class OpenAIBatches(_Batches):
 
     def line(self, custom_id: str, request: ChatRequest) -> bytes:
         """Write one request as a line of the input file."""
-        body = self._body(request, self.refused)
+        body = self._build_body(request, self.refused)
         return dump_json({"custom_id": custom_id, "method": "POST", "url": _CALL, "body": body})
 
     def find_newest(self, control: CallControl) -> str:
@@ -250,7 +250,7 @@ class AnthropicBatches(_Batches):
 
     def line(self, custom_id: str, request: ChatRequest) -> bytes:
         """Write one request as an item of the list of requests."""
-        body = self._body(request, self.refused)
+        body = self._build_body(request, self.refused)
         return dump_json({"custom_id": custom_id, "params": body})
 
     def find_newest(self, control: CallControl) -> str:

@@ -63,7 +63,7 @@ def _describe_hosted(
     )
 
 
-def _local(port: int) -> ProviderEntry:
+def _make_local(port: int) -> ProviderEntry:
     return ProviderEntry(wire=WireFormat.OPENAI, endpoint=f"http://127.0.0.1:{port}/v1")
 
 
@@ -92,9 +92,9 @@ PROVIDERS: Mapping[str, ProviderEntry] = MappingProxyType(
         "groq": _describe_hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
         "mistral": _describe_hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
         "deepseek": _describe_hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-        "llamacpp": _local(8080),
-        "vllm": _local(8000),
-        "lmstudio": _local(1234),
+        "llamacpp": _make_local(8080),
+        "vllm": _make_local(8000),
+        "lmstudio": _make_local(1234),
         "scripted": ProviderEntry(wire=WireFormat.SCRIPTED),
     }
 )
@@ -117,11 +117,12 @@ def find_entry(llm: LLM) -> ProviderEntry:
     if llm.endpoint:
         return ProviderEntry(wire=WireFormat.OPENAI)
     raise ConfigError(
-        f"{llm.id}: unknown provider {llm.provider!r} without an endpoint", hint=_way_out(llm)
+        f"{llm.id}: unknown provider {llm.provider!r} without an endpoint",
+        hint=_suggest_way_out(llm),
     )
 
 
-def _way_out(llm: LLM) -> str:
+def _suggest_way_out(llm: LLM) -> str:
     nearest = difflib.get_close_matches(llm.provider.lower(), PROVIDERS, n=1)
     known = f"did you mean {nearest[0]!r}" if nearest else f"known: {', '.join(PROVIDERS)}"
     return f"{known}; or add the endpoint of an OpenAI-compatible server"

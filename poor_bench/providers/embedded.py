@@ -211,7 +211,7 @@ def obtain_model(llm: LLM, services: ProviderServices, control: CallControl) -> 
     """
     own = find_own_file(llm, services)
     if own is not None:
-        return ModelFile(own, _digest_samples(own))
+        return ModelFile(own, _hash_samples(own))
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
         raise make_unknown_model_error(llm)
@@ -245,7 +245,7 @@ def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.envi
     return path if path.is_file() else None
 
 
-def _digest_samples(path: Path) -> str:
+def _hash_samples(path: Path) -> str:
     """Hash size, beginning and end: files of many gigabytes are not read for it."""
     try:
         with path.open("rb") as file:
@@ -269,7 +269,7 @@ def check_embedded(llm: LLM, services: ProviderServices) -> Reachability:
         require_library()
         return _check_file(llm, services)
     except ProviderError as error:
-        return Reachability(reachable=False, message=_with_hint(error))
+        return Reachability(reachable=False, message=_add_hint(error))
 
 
 def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
@@ -280,7 +280,7 @@ def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
     names = tuple(MODEL_SOURCES)
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
-        message = _with_hint(make_unknown_model_error(llm))
+        message = _add_hint(make_unknown_model_error(llm))
         return Reachability(reachable=True, model_present=False, message=message, models=names)
     if find_cached_model(llm.name, services.environ):
         return Reachability(reachable=True, model_present=True, models=names)
@@ -288,5 +288,5 @@ def _check_file(llm: LLM, services: ProviderServices) -> Reachability:
     return Reachability(reachable=True, message=message, models=names)
 
 
-def _with_hint(error: ProviderError) -> str:
+def _add_hint(error: ProviderError) -> str:
     return f"{error} ({error.hint})" if error.hint else str(error)

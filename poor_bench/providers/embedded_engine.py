@@ -60,7 +60,7 @@ def count_physical_cores(cpus: Iterable[int], topology: Path) -> int:
     Source:
         Linux, Documentation/ABI/stable/sysfs-devices-system-cpu.
     """
-    return len({_siblings(topology / f"cpu{cpu}" / "topology", cpu) for cpu in cpus})
+    return len({_find_siblings(topology / f"cpu{cpu}" / "topology", cpu) for cpu in cpus})
 
 
 def count_quota_cores(limit: Path) -> int:
@@ -76,7 +76,7 @@ def count_quota_cores(limit: Path) -> int:
         return sys.maxsize
 
 
-def _siblings(topology: Path, cpu: int) -> str:
+def _find_siblings(topology: Path, cpu: int) -> str:
     try:
         return (topology / "thread_siblings_list").read_text().strip()
     except OSError:
@@ -186,7 +186,7 @@ def _start_server(settings: EngineSettings) -> Server:
     """
     xllamacpp = require_library()
     try:
-        server = xllamacpp.Server(_parameters(xllamacpp.CommonParams(), settings))
+        server = xllamacpp.Server(_build_parameters(xllamacpp.CommonParams(), settings))
         server.handle_completions({"prompt": "a", "max_tokens": 1})
         return server
     except RuntimeError as error:
@@ -214,18 +214,18 @@ def require_library() -> Any:
         raise ProviderError(
             f"llama.cpp cannot be loaded: {error}",
             kind=FailureKind.MODEL_NOT_FOUND,
-            hint=_way_to_library(str(error)),
+            hint=_find_library(str(error)),
         ) from error
     return xllamacpp
 
 
-def _way_to_library(reason: str) -> str:
+def _find_library(reason: str) -> str:
     if "libgomp" in reason:
         return "install the system's OpenMP library: `apt-get install libgomp1` (Debian, Ubuntu)"
     return f"install the requirements: {python_command('-m pip install -r requirements.txt')}"
 
 
-def _parameters(parameters: CommonParams, settings: EngineSettings) -> CommonParams:
+def _build_parameters(parameters: CommonParams, settings: EngineSettings) -> CommonParams:
     """Fill in llama.cpp's settings.
 
     The server also listens on a loopback port, which cannot be switched off; a key that nobody

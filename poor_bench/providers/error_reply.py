@@ -114,13 +114,13 @@ def _read_message(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:
     if isinstance(found, Mapping):
         found = found.get("detail") or found
     if isinstance(found, Sequence) and not isinstance(found, str):
-        found = "; ".join(_objection(item) for item in found)
+        found = "; ".join(_find_objection(item) for item in found)
     metadata = error.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
     return f"{found}: {raw}" if raw else str(found)
 
 
-def _objection(item: Any) -> str:
+def _find_objection(item: Any) -> str:
     if not isinstance(item, Mapping):
         return str(item)
     return f"{_take_last(item.get('loc'))}: {item.get('msg') or item.get('type')}"
@@ -210,14 +210,14 @@ def retry_after_s(headers: Mapping[str, str], message: str, now: datetime) -> fl
         return milliseconds / 1000
     value = headers.get("retry-after")
     if value is None:
-        return _in_text(message)
+        return _find_in_text(message)
     seconds = _number(value)
     if seconds is not None:
         return seconds
-    until = _date(value)
+    until = _read_date(value)
     if until is None:
         return None
-    return max(0.0, (until - (_date(headers.get("date")) or now)).total_seconds())
+    return max(0.0, (until - (_read_date(headers.get("date")) or now)).total_seconds())
 
 
 def _number(value: str | None) -> float | None:
@@ -228,7 +228,7 @@ def _number(value: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def _date(value: str | None) -> datetime | None:
+def _read_date(value: str | None) -> datetime | None:
     try:
         moment = parsedate_to_datetime(value or "")
     except (ValueError, TypeError, IndexError):
@@ -236,7 +236,7 @@ def _date(value: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _in_text(message: str) -> float | None:
+def _find_in_text(message: str) -> float | None:
     found = _IN_TEXT.search(message)
     return None if found is None else _add_up(found[1])
 
@@ -262,7 +262,7 @@ def read_allowance(headers: Mapping[str, str]) -> Allowance | None:
     """
     for limit_name, remaining_name, reset_name in _NAMES:
         limit, remaining = _count(headers.get(limit_name)), _count(headers.get(remaining_name))
-        reset_s = _seconds(headers.get(reset_name) or "", headers.get("date") or "")
+        reset_s = _read_seconds(headers.get(reset_name) or "", headers.get("date") or "")
         if limit and remaining is not None and reset_s is not None:
             return Allowance(limit=limit, remaining=min(limit, remaining), reset_s=reset_s)
     return None
@@ -273,7 +273,7 @@ def _count(text: str | None) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
-def _seconds(text: str, date: str) -> float | None:
+def _read_seconds(text: str, date: str) -> float | None:
     """Compute seconds from a duration, or from a moment and the date of the reply."""
     if len(text) <= _LONGEST and re.fullmatch(_DURATION, text.strip()):
         return _add_up(text)

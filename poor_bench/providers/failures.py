@@ -166,17 +166,17 @@ def make_refusal_error(
     status = f"HTTP {error.status}" if error.status else "an error"
     location = headers.get("location")
     if location and error.status and error.status < 400:
-        said = f"it redirects to {one_line(hide_keys(_without_query(location), key))}"
+        said = f"it redirects to {one_line(hide_keys(_drop_query(location), key))}"
     return ProviderError(
         f"{asked.server} answered {status}: {said}",
         kind=kind,
         status=error.status,
         retry_after_s=retry_after_s(headers, error.message, now),
-        hint=_way_out(kind, error, asked),
+        hint=_suggest_way_out(kind, error, asked),
     )
 
 
-def _without_query(location: str) -> str:
+def _drop_query(location: str) -> str:
     """Cut what may hold a secret from an address: user, query and fragment."""
     address = re.split(r"[?#]", location, maxsplit=1)[0]
     return re.sub(r"//[^/@]{0,1000}@", "//", address)
@@ -190,7 +190,7 @@ def make_transport_error(error: TransportError, asked: Asked) -> ProviderError:
     server = asked.server
     if isinstance(cause, ProxyError) and cause.original_error is not None:
         cause, server = cause.original_error, f"the proxy on the way to {server}"
-    root = _root(cause)
+    root = _find_root(cause)
     kind, what, hint = _describe(cause, root, error.replied)
     return ProviderError(f"{server} {what}", kind=kind, hint=hint or asked.start_hint)
 
@@ -211,7 +211,12 @@ def _describe(
     first_that_fits = (
         (connecting, FailureKind.TIMEOUT, "did not accept the connection in time", ""),
         (silent, FailureKind.TIMEOUT, "fell silent", ""),
-        (insecure, FailureKind.CONNECTION, f"cannot be trusted: {_tls_fault(root)}", _TLS_HINT),
+        (
+            insecure,
+            FailureKind.CONNECTION,
+            f"cannot be trusted: {_find_tls_fault(root)}",
+            _TLS_HINT,
+        ),
         (
             isinstance(root, socket.gaierror),
             FailureKind.CONNECTION,
@@ -225,12 +230,12 @@ def _describe(
     return next(found[1:] for found in first_that_fits if found[0])
 
 
-def _tls_fault(root: BaseException) -> str:
+def _find_tls_fault(root: BaseException) -> str:
     fault = getattr(root, "verify_message", "") or getattr(root, "reason", "") or "TLS failed"
     return str(fault).replace("_", " ").lower()
 
 
-def _root(error: BaseException) -> BaseException:
+def _find_root(error: BaseException) -> BaseException:
     """Find the exception at the bottom: a library wraps what the system said several times."""
     while True:
         inner = error.__cause__ or next(
@@ -241,10 +246,10 @@ def _root(error: BaseException) -> BaseException:
         error = inner
 
 
-def _way_out(kind: FailureKind, error: ErrorReply, asked: Asked) -> str:
+def _suggest_way_out(kind: FailureKind, error: ErrorReply, asked: Asked) -> str:
     match kind:
         case FailureKind.AUTH:
-            return _way_in(error, asked)
+            return _suggest_way_in(error, asked)
         case FailureKind.MODEL_NOT_FOUND:
             names_model = "model" in error.message.lower()
             return asked.model_hint if names_model else "check the path of the endpoint"
@@ -256,7 +261,7 @@ def _way_out(kind: FailureKind, error: ErrorReply, asked: Asked) -> str:
             return ""
 
 
-def _way_in(error: ErrorReply, asked: Asked) -> str:
+def _suggest_way_in(error: ErrorReply, asked: Asked) -> str:
     if error.status == 407:
         return "the proxy needs a user name and password: http://user:password@proxy:port"
     if asked.key_variable:

@@ -102,24 +102,24 @@ class HttpChat:
                 error = parse_error_reply(reply.status, hide_key_in_reply(reply.read(), key))
             without = wire.refusal(error, body) if error.status in {400, 422} else None
             if without is None or without in refused:
-                raise self._refusal(error, reply.headers, key)
+                raise self._make_refusal(error, reply.headers, key)
             self.refused |= {without}
 
     def get(self, wire: ChatWire, path: str, control: CallControl) -> dict[str, Any]:
         """Fetch the JSON object under a path; raises as `complete`."""
-        return self._json(wire, path, control, None)
+        return self._read_json(wire, path, control, None)
 
     def post(
         self, wire: ChatWire, path: str, control: CallControl, body: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Send `body` and read the JSON object of the answer; raises as `complete`."""
-        return self._json(wire, path, control, self._dump(body))
+        return self._read_json(wire, path, control, self._dump(body))
 
     def upload(
         self, wire: ChatWire, path: str, control: CallControl, form: bytes, content_type: str
     ) -> dict[str, Any]:
         """Send a form and read the JSON object of the answer; raises as `complete`."""
-        return self._json(wire, path, control, form, content_type)
+        return self._read_json(wire, path, control, form, content_type)
 
     def lines(self, wire: ChatWire, path: str, control: CallControl) -> Iterator[bytes]:
         """Yield the lines of the text under a path, without the key; raises as `complete`."""
@@ -128,7 +128,7 @@ class HttpChat:
         with self._open_exchange(request, in_one_piece(control)) as reply:
             if reply.status >= 300:
                 error = parse_error_reply(reply.status, hide_key_in_reply(reply.read(), key))
-                raise self._refusal(error, reply.headers, key)
+                raise self._make_refusal(error, reply.headers, key)
             for line in split_lines(reply.pieces(_LONGEST_FILE)):
                 yield hide_key_in_reply(line, key)
 
@@ -140,7 +140,7 @@ class HttpChat:
         reader = wire.reader(request, {})
         is_complete = reader.feed(value)
         if not (is_complete or reader.close()):
-            raise self._incomplete(reader.parts)
+            raise self._make_incomplete_error(reader.parts)
         return without_key(replace(reader.parts.to_completion(0.0, None), via="batch"), key)
 
     def refusal(self, error: Any, status: int | None = None) -> ProviderError:
@@ -151,13 +151,13 @@ class HttpChat:
             status: HTTP status of the request, where it is known.
         """
         key = find_known_key(self._llm, self._services.environ)
-        return self._refusal(read_error(hide_key_in_reply(error, key), status), {}, key)
+        return self._make_refusal(read_error(hide_key_in_reply(error, key), status), {}, key)
 
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
 
-    def _json(
+    def _read_json(
         self,
         wire: ChatWire,
         path: str,
@@ -173,7 +173,7 @@ class HttpChat:
             content = reply.read()
         if reply.status >= 300:
             hidden = hide_key_in_reply(content, key)
-            raise self._refusal(parse_error_reply(reply.status, hidden), reply.headers, key)
+            raise self._make_refusal(parse_error_reply(reply.status, hidden), reply.headers, key)
         try:
             return load_json(content)
         except MalformedJsonError as error:
@@ -217,7 +217,7 @@ class HttpChat:
         if not is_complete and parts.repeats_itself:
             parts.finish_reason = FinishReason.LOOP
         elif not is_complete:
-            raise self._incomplete(parts)
+            raise self._make_incomplete_error(parts)
         watch = reply.watch
         notes = tuple(wire.note(item) for item in sorted(refused))
         completion = parts.to_completion(watch.measure_ms(), watch.first_text_ms, notes)
@@ -228,7 +228,7 @@ class HttpChat:
             for value in values:
                 if error := _find_error(value):
                     hidden = hide_key_in_reply({"error": error}, key)
-                    raise self._refusal(read_error(hidden), reply.headers, key)
+                    raise self._make_refusal(read_error(hidden), reply.headers, key)
                 if reader.feed(value):
                     return True
                 if reader.parts.has_begun:
@@ -240,14 +240,14 @@ class HttpChat:
             return True
         return take(objects.close()) or reader.close()
 
-    def _incomplete(self, parts: ReplyParts) -> ProviderError:
+    def _make_incomplete_error(self, parts: ReplyParts) -> ProviderError:
         if parts.has_begun:
             message = f"{self._asked.server} stopped in the middle of its reply"
             return ProviderError(message, kind=FailureKind.SERVER_ERROR)
         message = f"{self._asked.server} sent a reply without an answer in it"
         return ProviderError(message, kind=FailureKind.MALFORMED_REPLY)
 
-    def _refusal(
+    def _make_refusal(
         self, error: ErrorReply, headers: Mapping[str, str], key: str | None
     ) -> ProviderError:
         now = datetime.fromisoformat(self._services.clock.now_iso())

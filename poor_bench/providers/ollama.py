@@ -69,10 +69,10 @@ class OllamaProvider:
 
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Ask the LLM; see `poor_bench.ports.Provider.complete`."""
-        if substitute := self._instead(control):
+        if substitute := self._find_instead(control):
             return substitute.complete(request, control)
         completion = self._chat.complete(self._wire, request, control)
-        facts = self._model_facts()
+        facts = self._fetch_model_facts()
         return replace(
             completion,
             model_digest=facts.digest,
@@ -83,7 +83,7 @@ class OllamaProvider:
 
     def preload(self, control: CallControl) -> float | None:
         """Load the model; return milliseconds, or None where the server has no such step."""
-        if self._instead(control):
+        if self._find_instead(control):
             return None
         control.loading()
         started = self._services.clock.monotonic()
@@ -116,7 +116,7 @@ class OllamaProvider:
         Raises:
             ProviderError: If the server cannot be asked.
         """
-        return mappings_at(self._tags(), "models")
+        return mappings_at(self._fetch_tags(), "models")
 
     def describe_server(self) -> str:
         """Name the server with its version; empty if it does not tell."""
@@ -134,15 +134,17 @@ class OllamaProvider:
             self._substitute.close()
 
     def _list_served(self) -> list[str]:
-        substitute = self._instead(CHECKING)
+        substitute = self._find_instead(CHECKING)
         return (
-            substitute.list_served() if substitute else read_names(self._tags(), "models", "model")
+            substitute.list_served()
+            if substitute
+            else read_names(self._fetch_tags(), "models", "model")
         )
 
-    def _tags(self) -> dict[str, Any]:
+    def _fetch_tags(self) -> dict[str, Any]:
         return self._chat.get(self._wire, "/api/tags", CHECKING)
 
-    def _instead(self, control: CallControl) -> OpenAIProvider | None:
+    def _find_instead(self, control: CallControl) -> OpenAIProvider | None:
         """Choose who asks by OpenAI's API; None where the native one is there, decided once."""
         if self._is_native is None:
             with self._lock:
@@ -161,7 +163,7 @@ class OllamaProvider:
             return False
         return True
 
-    def _model_facts(self) -> _ModelFacts:
+    def _fetch_model_facts(self) -> _ModelFacts:
         if self._facts is None:
             with self._lock:
                 if self._facts is None:

@@ -169,9 +169,9 @@ class OllamaReplyReader:
         )
         if _is_made_up(value):
             return
-        parts.load_ms = _milliseconds(value, "load_duration")
-        parts.prefill_ms = _milliseconds(value, "prompt_eval_duration")
-        parts.decode_ms = _milliseconds(value, "eval_duration")
+        parts.load_ms = _read_milliseconds(value, "load_duration")
+        parts.prefill_ms = _read_milliseconds(value, "prompt_eval_duration")
+        parts.decode_ms = _read_milliseconds(value, "eval_duration")
         parts.queue_ms = _queue_ms(value)
 
 
@@ -181,7 +181,7 @@ def _is_made_up(value: Mapping[str, Any]) -> bool:
     return bool(total) and generating is not None and generating >= (total or 0.0)
 
 
-def _milliseconds(value: Mapping[str, Any], key: str) -> float | None:
+def _read_milliseconds(value: Mapping[str, Any], key: str) -> float | None:
     nanoseconds = number_at(value, key)
     return None if nanoseconds is None else nanoseconds / _NS_PER_MS
 

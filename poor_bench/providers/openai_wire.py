@@ -103,11 +103,11 @@ class OpenAIWire:
         body.update(_limit(parameters, refused))
         if stop := list_stop_texts(parameters):
             body["stop"] = stop
-        if wanted := _response_format(parameters):
+        if wanted := _build_response_format(parameters):
             body["response_format"] = wanted
         think = parameters.get("think")
         if self._dialect.thinking is not None and isinstance(think, bool | str):
-            body.update(_nearest_effort(self._dialect.thinking(think), refused))
+            body.update(_find_nearest_effort(self._dialect.thinking(think), refused))
         if is_streamed(parameters) and "stream" not in refused:
             body.update(stream=True, stream_options={"include_usage": True})
         kept = {name: value for name, value in body.items() if name not in refused}
@@ -138,14 +138,14 @@ def _limit(parameters: Mapping[str, Any], refused: Refused) -> dict[str, Any]:
     return rename_parameters(parameters, {"max_tokens": name})
 
 
-def _nearest_effort(thinking: dict[str, Any], refused: Refused) -> dict[str, Any]:
+def _find_nearest_effort(thinking: dict[str, Any], refused: Refused) -> dict[str, Any]:
     effort = thinking.get("reasoning_effort")
     if f"reasoning_effort={effort}" in refused:
         return {"reasoning_effort": _NEAREST_EFFORT[str(effort)]}
     return thinking
 
 
-def _response_format(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
+def _build_response_format(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
     schema = find_json_schema(parameters)
     if schema is None:
         return {"type": "json_object"} if wants_json(parameters) else None
@@ -204,8 +204,8 @@ class OpenAIReplyReader:
         self._refused = self._refused or bool(refusal)
         content = message.get("content")
         if isinstance(content, list):
-            thinking += "".join(_texts(content, "thinking"))
-            content = "".join(_texts(content, "text"))
+            thinking += "".join(_list_texts(content, "thinking"))
+            content = "".join(_list_texts(content, "text"))
         if thinking:
             self.parts.thinking.append(thinking)
         text = content if isinstance(content, str) and content else refusal
@@ -215,32 +215,34 @@ class OpenAIReplyReader:
     def _take_facts(self, value: Mapping[str, Any]) -> None:
         parts = self.parts
         if usage := mapping_at(value, "usage"):
-            parts.usage = _usage(usage)
+            parts.usage = _read_usage(usage)
         if timings := mapping_at(value, "timings"):
             parts.prefill_ms = number_at(timings, "prompt_ms")
             parts.decode_ms = number_at(timings, "predicted_ms")
         if parts.model_digest is None:
-            model = _without_folders(text_at(value, "model"))
+            model = _drop_folders(text_at(value, "model"))
             known = [model if model != self._model else "", text_at(value, "system_fingerprint")]
             parts.model_digest = " ".join(filter(None, known)) or None
 
 
-def _without_folders(model: str) -> str:
+def _drop_folders(model: str) -> str:
     """Cut the folders from a model's name; llama.cpp gives the path of its file."""
     return re.split(r"[\\/]", model)[-1] if model.endswith(".gguf") else model
 
 
-def _texts(content: list[Any], kind: str) -> list[str]:
+def _list_texts(content: list[Any], kind: str) -> list[str]:
     """List the texts of a content that comes in typed parts, as Mistral's does."""
     texts = []
     for part in content:
         if isinstance(part, Mapping) and part.get("type") == kind:
             inner = part.get(kind)
-            texts += _texts(inner, "text") if isinstance(inner, list) else [text_at(part, kind)]
+            texts += (
+                _list_texts(inner, "text") if isinstance(inner, list) else [text_at(part, kind)]
+            )
     return texts
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def _read_usage(usage: Mapping[str, Any]) -> Usage:
     details = mapping_at(usage, "prompt_tokens_details")
     cached = count_at(details, "cached_tokens")
     return Usage(
@@ -254,19 +256,19 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _by_effort(think: bool | str) -> dict[str, Any]:
+def _write_effort(think: bool | str) -> dict[str, Any]:
     if isinstance(think, str):
         return {"reasoning_effort": think}
     return {"reasoning_effort": "medium" if think else "none"}
 
 
-def _by_reasoning(think: bool | str) -> dict[str, Any]:
+def _write_reasoning(think: bool | str) -> dict[str, Any]:
     if isinstance(think, str):
         return {"reasoning": {"effort": "xhigh" if think == "max" else think}}
     return {"reasoning": {"enabled": think}}
 
 
-def _by_template(think: bool | str) -> dict[str, Any]:
+def _write_template(think: bool | str) -> dict[str, Any]:
     if isinstance(think, str):
         return {"chat_template_kwargs": {"enable_thinking": True, "reasoning_effort": think}}
     return {"chat_template_kwargs": {"enable_thinking": think}}
@@ -304,7 +306,7 @@ class Dialect:
     """True if the server has one model and answers to every name."""
 
 
-_HOSTED = Dialect(_EVERYWHERE, _by_effort)
+_HOSTED = Dialect(_EVERYWHERE, _write_effort)
 
 
 _DIALECTS: Mapping[str, Dialect] = {
@@ -312,12 +314,12 @@ _DIALECTS: Mapping[str, Dialect] = {
     "groq": _HOSTED,
     "deepseek": _HOSTED,
     "mistral": Dialect(_EVERYWHERE, None),
-    "openrouter": Dialect(_REPETITION, _by_reasoning),
-    "vllm": Dialect(_REPETITION, _by_template),
-    "llamacpp": Dialect(_LOCAL, _by_template, takes_any_model_name=True),
+    "openrouter": Dialect(_REPETITION, _write_reasoning),
+    "vllm": Dialect(_REPETITION, _write_template),
+    "llamacpp": Dialect(_LOCAL, _write_template, takes_any_model_name=True),
 }
 
 
 def find_dialect(provider: str) -> Dialect:
     """Find the dialect of a provider; unknown ones get what most local servers take."""
-    return _DIALECTS.get(provider.lower(), Dialect(_LOCAL, _by_effort))
+    return _DIALECTS.get(provider.lower(), Dialect(_LOCAL, _write_effort))

@@ -81,11 +81,11 @@ def list_ignored_parameters(provider: str, parameters: Mapping[str, Any]) -> lis
     wire = _find_wire_format(provider)
     taken = _TAKEN.get(wire, COMMON)
     if wire is WireFormat.OPENAI:
-        taken -= _missing_in(find_dialect(provider))
+        taken -= _find_missing(find_dialect(provider))
     return [name for name in parameters if name in COMMON and name not in taken]
 
 
-def _missing_in(dialect: Dialect) -> frozenset[str]:
+def _find_missing(dialect: Dialect) -> frozenset[str]:
     missing = _DIFFERING - set(dialect.names)
     return missing if dialect.thinking is None else missing - {"think"}
 

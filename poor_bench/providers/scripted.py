@@ -168,7 +168,7 @@ class ScriptedProvider:
     def complete(self, request: ChatRequest, control: CallControl) -> Completion:
         """Play what the script holds for the last user message."""
         started = self._clock.monotonic()
-        reply = self._next_reply(_read_prompt(request))
+        reply = self._take_next_reply(_read_prompt(request))
         latency_ms = self._script.latency_ms if reply.latency_ms is None else reply.latency_ms
         self._wait(latency_ms / 1000, control)
         if reply.failure is not None:
@@ -204,7 +204,7 @@ class ScriptedProvider:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _next_reply(self, prompt: str) -> ScriptedReply:
+    def _take_next_reply(self, prompt: str) -> ScriptedReply:
         with self._lock:
             early = reply_in_turn(self._script.failures or (), self._turn("failures", ""))
         if early is not None:

@@ -109,13 +109,13 @@ def results_to_csv(
         tests: By test id.
     """
     rows = (
-        _row(result, tests[result.test_id]) | {"stale": "stale" if is_stale else ""}
+        _build_row(result, tests[result.test_id]) | {"stale": "stale" if is_stale else ""}
         for result, is_stale in results
     )
     return csv_pieces([(name, name) for name in _FIELDS], rows)
 
 
-def _row(result: Result, test: Test) -> dict[str, Any]:
+def _build_row(result: Result, test: Test) -> dict[str, Any]:
     return {
         **result_to_record(result),
         "class_id": test.class_id,

@@ -31,18 +31,18 @@ def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iter
         quote: Applied to every name that is not ours.
         with_cause: Whether to look why score is lost, which reads every response.
     """
-    yield from _leader(data, quote)
-    yield from _coverage(data, quote)
+    yield from _tell_leader(data, quote)
+    yield from _tell_coverage(data, quote)
     yield from _describe_predicted(data, quote)
-    yield from _groups(data)
-    yield from _uncertainty(data, quote)
-    yield from _changes(data, quote)
+    yield from _tell_groups(data)
+    yield from _tell_uncertainty(data, quote)
+    yield from _tell_changes(data, quote)
     if with_cause:
-        yield from _main_cause(data)
-    yield from _missing(data)
+        yield from _tell_main_cause(data)
+    yield from _tell_missing(data)
     yield from _describe_disabled(data, quote)
-    yield from _weakly_isolated(data)
-    yield from _settings(data, quote)
+    yield from _tell_weakly_isolated(data)
+    yield from _tell_settings(data, quote)
 
 
 def name_ties(data: ReportData) -> dict[str, str]:
@@ -50,9 +50,9 @@ def name_ties(data: ReportData) -> dict[str, str]:
     return name_tie_groups(data.ranking.groups) if len(data.ranking.ranks) > 1 else {}
 
 
-def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_leader(data: ReportData, quote: Quote) -> Iterator[str]:
     """Yield who leads; an LLM that was scored on other tests is never named best."""
-    yield from _leader_without_rank(data, quote)
+    yield from _tell_leader_without_rank(data, quote)
     ranks = data.ranking.ranks
     if len(ranks) < 2:
         return
@@ -60,7 +60,8 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     llm = "model" if len(ranks) == len(data.standing.ranks) else "comparable model"
     if first.worst == 1:
         leader = quote(data.name(first.llm_id))
-        yield f"{leader} is significantly better than every other {llm}{_common_tests(data)}."
+        common = _describe_common_tests(data)
+        yield f"{leader} is significantly better than every other {llm}{common}."
         return
     tied = {llm_id for group in data.ranking.groups if first.llm_id in group for llm_id in group}
     names = [quote(data.name(rank.llm_id)) for rank in ranks[1:] if rank.llm_id in tied]
@@ -69,16 +70,16 @@ def _leader(data: ReportData, quote: Quote) -> Iterator[str]:
     leader = quote(data.name(first.llm_id))
     if names:
         rest = f"but not significantly higher than: {shown}{more}"
-        yield f"{leader} scores highest{_common_tests(data)}, {rest}."
+        yield f"{leader} scores highest{_describe_common_tests(data)}, {rest}."
 
 
-def _common_tests(data: ReportData) -> str:
+def _describe_common_tests(data: ReportData) -> str:
     """Say that models are compared on common tests, where some compared model misses tests."""
     compared = (data.coverage[rank.llm_id] for rank in data.ranking.ranks)
     return "" if all(each.is_complete for each in compared) else " on their common tests"
 
 
-def _leader_without_rank(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_leader_without_rank(data: ReportData, quote: Quote) -> Iterator[str]:
     """Yield why the first LLM is not called the best, if it misses too many tests for that."""
     first = next(iter(data.order.llm_ids), "")
     if len(data.order.llm_ids) > 1 and not data.is_comparable(first):
@@ -88,13 +89,13 @@ def _leader_without_rank(data: ReportData, quote: Quote) -> Iterator[str]:
         )
 
 
-def _coverage(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_coverage(data: ReportData, quote: Quote) -> Iterator[str]:
     for llm_id in data.places:
         if not data.is_comparable(llm_id):
             yield f"{quote(data.name(llm_id))}: {data.warning(llm_id)}."
 
 
-def _groups(data: ReportData) -> Iterator[str]:
+def _tell_groups(data: ReportData) -> Iterator[str]:
     """Yield how many groups the tests are in, where some share one."""
     scores = [row.score for row in data.summaries() if row.score and row.score.n_tests]
     if scores:
@@ -110,14 +111,14 @@ def _describe_predicted(data: ReportData, quote: Quote) -> Iterator[str]:
         yield f"{quote(data.name(llm_id))}: {figures} is {tests}."
 
 
-def _uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.shows_uncertainty:
         yield from uncertainty_sentences(
             data.uncertainties, data.budget, lambda llm_id: quote(data.name(llm_id))
         )
 
 
-def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_changes(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.base is None:
         return
     n_told = 0
@@ -137,7 +138,7 @@ def _changes(data: ReportData, quote: Quote) -> Iterator[str]:
         yield f"{line}."
 
 
-def _main_cause(data: ReportData) -> Iterator[str]:
+def _tell_main_cause(data: ReportData) -> Iterator[str]:
     named = [group for group in data.issue_groups if group.detector_id not in PLAIN]
     if named and named[0].lost_share > 0:
         first = named[0]
@@ -145,7 +146,7 @@ def _main_cause(data: ReportData) -> Iterator[str]:
         yield f"Most score is lost to: {title} ({first.lost_share:.0%} of what is lost)."
 
 
-def _missing(data: ReportData) -> Iterator[str]:
+def _tell_missing(data: ReportData) -> Iterator[str]:
     if data.n_failed:
         trials = write_count(data.n_failed + data.n_scored, "trial")
         yield f"{data.n_failed} of {trials} failed to run and count in no score."
@@ -164,13 +165,13 @@ def _describe_disabled(data: ReportData, quote: Quote) -> Iterator[str]:
         yield f"All models with results are disabled in llms.json: {names}."
 
 
-def _weakly_isolated(data: ReportData) -> Iterator[str]:
+def _tell_weakly_isolated(data: ReportData) -> Iterator[str]:
     """Warn of scores of code that could reach beyond its sandbox."""
     for level, count in sorted(data.weak_sandboxes.items()):
         yield f"{write_count(count, 'score')} of code that ran at sandbox level {level} only."
 
 
-def _settings(data: ReportData, quote: Quote) -> Iterator[str]:
+def _tell_settings(data: ReportData, quote: Quote) -> Iterator[str]:
     """Tell which settings a server did not obey, as a probe found."""
     for llm_id in data.places:
         notes = data.settings_notes.get(llm_id)

@@ -151,7 +151,7 @@ def plan_lines(plan: DropPlan, name: str) -> Iterator[str]:
     """
     where = f", class {plan.class_id}" if plan.class_id else ""
     flips = 2 * plan.trials.variance
-    yield f"{name}{where}: {write_count(plan.trials.n_tests, 'test')}, {_baseline_text(plan)}"
+    yield f"{name}{where}: {write_count(plan.trials.n_tests, 'test')}, {_describe_baseline(plan)}"
     yield (
         f"  Trials of one test differ with a variance of {plan.trials.variance:.3f} "
         f"(pass or fail: two differ in {flips:.0%}); {_SOURCES[plan.source]}."
@@ -219,7 +219,7 @@ def _plan_to_json(plan: DropPlan) -> dict[str, Any]:
     }
 
 
-def _baseline_text(plan: DropPlan) -> str:
+def _describe_baseline(plan: DropPlan) -> str:
     tolerance = f"tolerance {plan.trials.tolerance:g}"
     if plan.trials.n_before is None:
         return f"as many trials in the baseline as after, {tolerance}"

@@ -59,7 +59,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]
         "floor": [row._asdict() for row in data.floor],
         "issues": data.issue_groups,
         "format_tax": data.format_taxes,
-        "comparison": _comparison(data),
+        "comparison": _convert_comparison(data),
         "runs": {key: header for key, header in data.runs.items() if key in data.run_ids},
     }
     yield _dump(document).removesuffix("\n}") + ',\n  "results": ['
@@ -100,7 +100,7 @@ def _usage_to_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _comparison(data: ReportData) -> dict[str, Any] | None:
+def _convert_comparison(data: ReportData) -> dict[str, Any] | None:
     base = data.base
     return comparison_to_json(base.before, base.after, base.llms) if base else None
 

@@ -29,8 +29,8 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
     parts = [
         f"## poor_bench: {write_count(n_llms, 'model')}, {write_count(n_tests, 'test')}",
         "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
-        _scores(data, by),
-        *_changes(data),
+        _write_scores(data, by),
+        *_list_changes(data),
         *write_folded_parts(data, by),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -39,7 +39,7 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
 _GROUP_HEADINGS = ("Model", "Class", "Level", "Tied")
 
 
-def _scores(data: ReportData, by: GroupBy) -> str:
+def _write_scores(data: ReportData, by: GroupBy) -> str:
     letters = name_ties(data) if by is GroupBy.LLM else {}
     summaries = data.summaries(by)
     figures = [metric for metric in metrics.LEADERBOARD if metric.is_shown(summaries)]
@@ -68,12 +68,12 @@ def _score_row(
         "Score": f"**{score}**" if score else "",
         "Coverage": data.write_missing(summary),
         "95 % CI": metrics.SCORE.show_interval(summary),
-        "Before": _before(summary, data),
+        "Before": _write_before(summary, data),
         **{metric.label: metric.show(summary) for metric in figures[1:]},
     }
 
 
-def _before(summary: Summary, data: ReportData) -> str:
+def _write_before(summary: Summary, data: ReportData) -> str:
     """Write the baseline's score on the comparable tests, and the difference."""
     item = data.base.of_llm(summary.group.llm_id) if data.base else None
     if item is None or item.overall is None or summary.group.class_id is not None:
@@ -85,16 +85,16 @@ def _before(summary: Summary, data: ReportData) -> str:
     )
 
 
-def _changes(data: ReportData) -> Iterator[str]:
+def _list_changes(data: ReportData) -> Iterator[str]:
     """Yield what became of each LLM since the base; broken tests are not folded up."""
     for item in data.base.llms if data.base else ():
-        lines = [*_outcome_lines(item), *_reservation_lines(item)]
+        lines = [*_list_outcome_lines(item), *_list_reservation_lines(item)]
         if lines:
             heading = f"**{code_span(data.name(item.llm_after))} against the baseline**"
             yield "\n".join([heading, "", *(f"- {line}" for line in lines)])
 
 
-def _outcome_lines(item: LLMComparison) -> Iterator[str]:
+def _list_outcome_lines(item: LLMComparison) -> Iterator[str]:
     for title, outcome in (("Broken", ScoreChange.BROKEN), ("Fixed", ScoreChange.FIXED)):
         tests = item.with_outcome(outcome)
         if tests:
@@ -113,7 +113,7 @@ def _list_tests(tests: Sequence[ComparedTest]) -> str:
     return f"{shown} and {n_more} more" if n_more > 0 else shown
 
 
-def _reservation_lines(item: LLMComparison) -> Iterator[str]:
+def _list_reservation_lines(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
         shown = ", ".join(code_span(test_id) for test_id in test_ids[:4])
         more = ", ..." if len(test_ids) > 4 else ""
@@ -134,18 +134,18 @@ def write_folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
         by: What a row of the table of scores stands for.
     """
     if by is GroupBy.LLM and len(data.class_ids) > 1:
-        yield details("Scores by class", _class_table(data))
+        yield details("Scores by class", _write_class_table(data))
     if data.reliabilities:
-        yield details("Repeated trials", _reliability_table(data))
+        yield details("Repeated trials", _write_reliability_table(data))
     if data.issue_groups:
-        yield details("Why score is lost, and what to try", _issue_table(data))
+        yield details("Why score is lost, and what to try", _write_issue_table(data))
     if data.format_taxes:
         yield details("What format alone costs", _format_tax_table(data))
     if data.failures:
-        yield details("Failed to run", _failure_list(data))
+        yield details("Failed to run", _write_failure_list(data))
 
 
-def _class_table(data: ReportData) -> str:
+def _write_class_table(data: ReportData) -> str:
     cells = {
         (row.group.llm_id, row.group.class_id): metrics.SCORE.show(row)
         for row in data.summaries(GroupBy.LLM_CLASS)
@@ -160,7 +160,7 @@ def _class_table(data: ReportData) -> str:
     return table(["Model", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
 
 
-def _reliability_table(data: ReportData) -> str:
+def _write_reliability_table(data: ReportData) -> str:
     k = data.reliabilities[0].k
     rows = [
         [
@@ -175,7 +175,7 @@ def _reliability_table(data: ReportData) -> str:
     return table(["Model", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
 
 
-def _issue_table(data: ReportData) -> str:
+def _write_issue_table(data: ReportData) -> str:
     rows = [
         [group.title, str(group.n_trials), f"{group.lost_share:.0%}", group.advice]
         for group in data.issue_groups[:_ISSUES]
@@ -198,7 +198,7 @@ def _format_tax_table(data: ReportData) -> str:
     return table(["Model", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
 
 
-def _failure_list(data: ReportData) -> str:
+def _write_failure_list(data: ReportData) -> str:
     counts: dict[tuple[str, str], int] = {}
     for result in data.failures:
         assert result.failure is not None

@@ -34,7 +34,9 @@ def code_span(text: str, limit: int = 200) -> str:
         >>> code_span("@everyone <img src=x>"), code_span("a `b` c")
         ('`@everyone <img src=x>`', '`` a `b` c ``')
     """
-    line = " ".join("".join(map(_visible, harmless(text[: 4 * limit]))).split()).replace("|", "¦")
+    line = " ".join("".join(map(_make_visible, harmless(text[: 4 * limit]))).split()).replace(
+        "|", "¦"
+    )
     if len(line) > limit:
         line = f"{line[: limit - 1]}…"
     if not line:
@@ -68,7 +70,7 @@ def details(summary: str, body: str) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def _visible(character: str) -> str:
+def _make_visible(character: str) -> str:
     if character.isspace():
         return " "
     return "\ufffd" if unicodedata.category(character) in _INVISIBLE else character

@@ -92,12 +92,12 @@ class BatchNotes:
             StoreError: If one of them is not readable: its tests may be in a batch.
         """
         notes = (self._read(path) for path in self._paths(self.folder))
-        return sorted((note for note in notes if note), key=_age)
+        return sorted((note for note in notes if note), key=_sort_by_age)
 
     def list_closed(self) -> list[BatchNote]:
         """Read the notes of batches that are done with, the oldest first."""
         notes = (self._read(path) for path in self._paths(self.folder / _CLOSED))
-        return sorted((note for note in notes if note), key=_age)
+        return sorted((note for note in notes if note), key=_sort_by_age)
 
     def requests_file(self, note: BatchNote) -> Path:
         """Find the file of a batch's requests."""
@@ -199,11 +199,11 @@ class BatchNotes:
             stream.seek(0)
             steps = [line.record for line in read_journal(stream, damaged.append)]
         if damaged:
-            raise _unreadable(path, f"line {damaged[0]} is damaged")
+            raise _make_unreadable_error(path, f"line {damaged[0]} is damaged")
         try:
             return _build_note(read_header(path), steps)
         except (KeyError, TypeError, ValueError) as error:
-            raise _unreadable(path, "it is not a note of a batch") from error
+            raise _make_unreadable_error(path, "it is not a note of a batch") from error
 
 
 def new_key() -> str:
@@ -256,11 +256,11 @@ def _build_note(header: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -
     )
 
 
-def _age(note: BatchNote) -> tuple[str, str]:
+def _sort_by_age(note: BatchNote) -> tuple[str, str]:
     return note.created, note.key
 
 
-def _unreadable(path: Path, reason: str) -> StoreError:
+def _make_unreadable_error(path: Path, reason: str) -> StoreError:
     return StoreError(
         f"{path}: {reason}",
         hint="Its tests may be in a batch. Look at your batches at the provider, then move the "

@@ -65,7 +65,7 @@ class JournalWriter:
             self._size = 0 if header is not None else _cut_torn_line(self._fd)
         except (OSError, Timeout) as error:
             self._owner.release()
-            raise _cannot_write(path, error) from error
+            raise _make_write_error(path, error) from error
         if header is not None:
             self._write(add_checksum(dump_record({"run": dict(header)})) + b"\n")
 
@@ -99,7 +99,7 @@ class JournalWriter:
             try:
                 os.fsync(self._fd)
             except OSError as error:
-                raise _cannot_write(self.path, error) from error
+                raise _make_write_error(self.path, error) from error
             finally:
                 os.close(self._fd)
                 self._fd = -1
@@ -116,7 +116,7 @@ class JournalWriter:
                 self._synced_at = now
         except OSError as error:
             self._cut_back()
-            raise _cannot_write(self.path, error) from error
+            raise _make_write_error(self.path, error) from error
         self._size += len(line)
 
     def _cut_back(self) -> None:
@@ -234,7 +234,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return record
 
 
-def _cannot_write(path: Path, error: Exception) -> StoreError:
+def _make_write_error(path: Path, error: Exception) -> StoreError:
     is_taken = isinstance(error, Timeout)  # which is an OSError, too
     reason = "another process uses it" if is_taken else getattr(error, "strerror", None) or error
     return StoreError(
@@ -252,7 +252,7 @@ def dump_record(record: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, default=str)
     except TypeError:
-        return orjson.dumps(_storable(record), default=str, option=orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(_make_storable(record), default=str, option=orjson.OPT_NON_STR_KEYS)
 
 
 CHECKSUM = "crc"
@@ -268,14 +268,14 @@ def add_checksum(line: bytes, owner: str = "") -> bytes:
         owner: What the line belongs to though it does not say so, as a row to its LLM.
     """
     body = line[:-1]
-    return b'%s,"crc":"%08x"}' % (body, _crc(body, owner))
+    return b'%s,"crc":"%08x"}' % (body, _compute_crc(body, owner))
 
 
 def is_intact(line: bytes, owner: str = "") -> bool:
     """True if a line is as it was stamped, or was never stamped."""
     if line[-_STAMP_LENGTH:].startswith(_MARK):
         body = line[:-_STAMP_LENGTH]
-        return line[-10:-2] == b"%08x" % _crc(body, owner)
+        return line[-10:-2] == b"%08x" % _compute_crc(body, owner)
     return _MARK not in line[-2 * _STAMP_LENGTH :]
 
 
@@ -285,17 +285,17 @@ def is_whole(line: bytes) -> bool:
     return any(end[-_STAMP_LENGTH:].startswith(_MARK) for end in ends)
 
 
-def _crc(body: bytes, owner: str) -> int:
+def _compute_crc(body: bytes, owner: str) -> int:
     return zlib.crc32(body, zlib.crc32(owner.encode("utf-8", "replace")))
 
 
-def _storable(value: Any) -> Any:
+def _make_storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
         return str(value)
     if isinstance(value, dict):
-        return {_storable(key): _storable(item) for key, item in value.items()}
+        return {_make_storable(key): _make_storable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_storable(item) for item in value]
+        return [_make_storable(item) for item in value]
     return value

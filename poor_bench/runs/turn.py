@@ -42,7 +42,7 @@ class RunTurn:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 return False
-            if self._other() is not None:
+            if self._find_other() is not None:
                 self._lock.release()
                 return False
             return True
@@ -53,10 +53,10 @@ class RunTurn:
 
     def other_run(self) -> str:
         """Name the run that is in the way, such as `the run 20261122T1200`."""
-        run, name = self._other(), self._history.kind.name
+        run, name = self._find_other(), self._history.kind.name
         return f"the {name} {run.run_id}" if run else f"a {name}"
 
-    def _other(self) -> StoredRun | None:
+    def _find_other(self) -> StoredRun | None:
         describe, subject = self._history.kind.describe, self._subject
         return self._history.running(lambda run: not subject or describe(run.header) == subject)
 

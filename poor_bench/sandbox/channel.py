@@ -180,7 +180,7 @@ class Channel:
 
     def send_encoded(self, encoded: bytes, deadline: float | None = None) -> None:
         """Send one value that is encoded already; raises as `send` does."""
-        self.connection.write(_frame(encoded), deadline)
+        self.connection.write(_make_frame(encoded), deadline)
 
     def receive(self, deadline: float | None = None) -> Any:
         """Receive the next value; plain data, whoever sent it.
@@ -208,7 +208,7 @@ class Channel:
     ) -> None:
         """Send as `send_trusted` does, and a copy of a socket as well; only over sockets."""
         assert isinstance(self.connection, SocketConnection)
-        self.connection.write_with_socket(_frame(encode_exact(value)), other, deadline)
+        self.connection.write_with_socket(_make_frame(encode_exact(value)), other, deadline)
 
     def receive_trusted_with_socket(self) -> tuple[Any, socket.socket]:
         """Receive what `send_trusted_with_socket` sent; raises as `receive_trusted` does."""
@@ -238,5 +238,5 @@ class Channel:
             self._buffer += self.connection.read(deadline)
 
 
-def _frame(encoded: bytes) -> bytes:
+def _make_frame(encoded: bytes) -> bytes:
     return len(encoded).to_bytes(_SIZE) + encoded

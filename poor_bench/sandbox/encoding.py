@@ -166,11 +166,11 @@ def _read_str(reader: _PlainReader, _depth: int) -> str:
 def _read_tuple(reader: _PlainReader, depth: int) -> Any:
     items = tuple(reader.items(depth))
     if items and items[0] is ...:
-        return _opaque(items)
+        return _make_opaque(items)
     return items
 
 
-def _opaque(items: tuple[Any, ...]) -> OpaqueObject:
+def _make_opaque(items: tuple[Any, ...]) -> OpaqueObject:
     match items:
         case (_, str() as type_name):
             return OpaqueObject(cut_text(type_name, MAX_NAME))

@@ -109,10 +109,10 @@ def describe_weakness(status: SandboxStatus) -> str:
 
 def grade_isolation(missing: Mapping[Mechanism, str]) -> SandboxStatus:
     """Find the level that is left without some mechanisms."""
-    return SandboxStatus(level=_level_without(frozenset(missing)), missing=missing)
+    return SandboxStatus(level=_find_level_without(frozenset(missing)), missing=missing)
 
 
-def _level_without(missing: frozenset[Mechanism]) -> Level:
+def _find_level_without(missing: frozenset[Mechanism]) -> Level:
     if Mechanism.RESOURCE_LIMITS in missing:
         return Level.PROCESS
     if Mechanism.SYSTEM_CALL_FILTER in missing:

@@ -122,11 +122,11 @@ def _refuse(type_name: str) -> NoReturn:
 _Convert = Callable[[Any, Callable[[Any], Any]], Any]
 
 
-def _container(kind: Any) -> _Convert:
+def _convert_container(kind: Any) -> _Convert:
     return lambda value, to_plain_item: kind(map(to_plain_item, kind.__iter__(value)))
 
 
-def _dict(value: Any, to_plain_item: Callable[[Any], Any]) -> dict[Any, Any]:
+def _convert_dict(value: Any, to_plain_item: Callable[[Any], Any]) -> dict[Any, Any]:
     return {to_plain_item(key): to_plain_item(item) for key, item in dict.items(value)}
 
 
@@ -137,11 +137,11 @@ _CONVERTERS: dict[type, _Convert] = {
     str: lambda value, _: str.__str__(value),
     bytes: lambda value, _: bytes.join(b"", (value, b"")),
     bytearray: lambda value, _: bytes.join(b"", (value,)),
-    list: _container(list),
-    tuple: _container(tuple),
-    set: _container(set),
-    frozenset: _container(frozenset),
-    dict: _dict,
+    list: _convert_container(list),
+    tuple: _convert_container(tuple),
+    set: _convert_container(set),
+    frozenset: _convert_container(frozenset),
+    dict: _convert_dict,
 }
 
 

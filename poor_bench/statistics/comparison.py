@@ -94,7 +94,7 @@ def tie_groups(
     """
     groups = [frozenset(llm_ids)] if llm_ids else []
     for pair in better:
-        groups = _without_contained(
+        groups = _drop_contained(
             [part for group in groups for part in _split(group, frozenset(pair))]
         )
     ordered = [tuple(llm_id for llm_id in llm_ids if llm_id in group) for group in groups]
@@ -108,7 +108,7 @@ def _split(group: frozenset[str], pair: frozenset[str]) -> list[frozenset[str]]:
     return [group - {llm_id} for llm_id in pair]
 
 
-def _without_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
+def _drop_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
     kept: list[frozenset[str]] = []
     for group in sorted(groups, key=len, reverse=True):
         if not any(group <= other for other in kept):

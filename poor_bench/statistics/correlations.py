@@ -42,8 +42,8 @@ def correlate_rows(x: ArrayLike, y: ArrayLike) -> list[Estimate | None]:
         (0.9, 0.09, 0.99)
     """
     return [
-        None if pearson is None else _with_interval(*pearson, variance=1.0)
-        for pearson in _pearson_of_rows(x, y)
+        None if pearson is None else _add_interval(*pearson, variance=1.0)
+        for pearson in _correlate_rows(x, y)
     ]
 
 
@@ -69,7 +69,7 @@ def correlate_grouped(
     """
     import numpy as np
 
-    [pearson] = _pearson_of_rows(np.atleast_2d(x), np.atleast_2d(y))
+    [pearson] = _correlate_rows(np.atleast_2d(x), np.atleast_2d(y))
     return None if pearson is None else _with_groups(x, y, groups, pearson[0], variance=1.0)
 
 
@@ -100,7 +100,7 @@ def correlate_ranks(
     from scipy import stats
 
     ranks = stats.rankdata(x), stats.rankdata(y)
-    [pearson] = _pearson_of_rows([ranks[0]], [ranks[1]])
+    [pearson] = _correlate_rows([ranks[0]], [ranks[1]])
     if pearson is None:
         return None
     return _with_groups(*ranks, groups, pearson[0], variance=1 + pearson[0] ** 2 / 2)
@@ -115,7 +115,7 @@ def _with_groups(
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n_groups = max(number_groups(len(xs), groups)) + 1
     if n_groups == len(xs) or n_groups < _LEAST or abs(value) > 1 - 1e-12:
-        return None if n_groups < _LEAST else _with_interval(value, len(xs), variance=variance)
+        return None if n_groups < _LEAST else _add_interval(value, len(xs), variance=variance)
     xs, ys = (xs - xs.mean()) / xs.std(), (ys - ys.mean()) / ys.std()
     influence = xs * ys - value * (xs**2 + ys**2) / 2
     more, freedom = compare_groups(influence.tolist(), groups)
@@ -125,7 +125,7 @@ def _with_groups(
     return estimate_by_groups(value, limits, n_groups=n_groups, n_tests=len(xs))
 
 
-def _pearson_of_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | None]:
+def _correlate_rows(x: ArrayLike, y: ArrayLike) -> list[tuple[float, int] | None]:
     """Compute the correlation and count the pairs of each row."""
     import numpy as np
 
@@ -152,7 +152,7 @@ def _centre(values: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.
     return np.where(kept, values - means, 0.0)
 
 
-def _with_interval(value: float, n: int, *, variance: float) -> Estimate:
+def _add_interval(value: float, n: int, *, variance: float) -> Estimate:
     if abs(value) > 1 - 1e-12:
         value = math.copysign(1.0, value)
         return Estimate(value=value, low=value, high=value, n=n)

@@ -229,23 +229,23 @@ def mid_p_interval(successes: int, n: int) -> tuple[float, float]:
     """
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"{successes} successes in {n} observations")
-    return 1 - _highest_share(n - successes, n), _highest_share(successes, n)
+    return 1 - _find_highest_share(n - successes, n), _find_highest_share(successes, n)
 
 
-def _highest_share(successes: int, n: int) -> float:
+def _find_highest_share(successes: int, n: int) -> float:
     low, high = successes / n, 1.0
     if successes == n:
         return 1.0
     while high - low > 1e-10:
         middle = (low + high) / 2
-        if _chance_of_fewer(successes, n, middle) > TAIL:
+        if _compute_chance_of_fewer(successes, n, middle) > TAIL:
             low = middle
         else:
             high = middle
     return high
 
 
-def _chance_of_fewer(successes: int, n: int, share: float) -> float:
+def _compute_chance_of_fewer(successes: int, n: int, share: float) -> float:
     """Compute the chance of fewer successes, and of as many by half."""
     lgamma = math.lgamma
     ways = lgamma(n + 1) - lgamma(successes + 1) - lgamma(n - successes + 1)

@@ -135,7 +135,7 @@ def analyse_outcomes(outcomes: Outcomes, tests: Mapping[str, Test]) -> list[Item
     """Analyse scored trials that are in columns already; see `analyse_items`."""
     if not outcomes.test_ids:
         return []
-    discriminations = _discriminations(_arrange_scores(outcomes))
+    discriminations = _compute_discriminations(_arrange_scores(outcomes))
     faults = find_faults(outcomes, tests)
     find_trials = _index_by_test(outcomes)
     items = []
@@ -171,7 +171,7 @@ def _arrange_scores(outcomes: Outcomes) -> ScoreTable:
     return fill_score_table(outcomes.llm_ids, outcomes.test_ids, places, outcomes.scores)
 
 
-def _discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
+def _compute_discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
     import numpy as np
 
     counts = (~np.isnan(table.scores)).sum(axis=0)

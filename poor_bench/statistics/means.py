@@ -157,7 +157,7 @@ def estimate_stratified_mean(
     """
     if weights is None:
         weights = {name: len(scores) for name, scores in scores_by_class.items()}
-    shares = _shares(weights, scores_by_class)
+    shares = _compute_shares(weights, scores_by_class)
     groups = groups_by_class or {}
     if len(scores_by_class) == 1:
         [(name, scores)] = scores_by_class.items()
@@ -233,7 +233,7 @@ def _sum_across_classes(
     return n_groups, squares * n_groups / max(1, n_groups - 1)
 
 
-def _shares(
+def _compute_shares(
     weights: Mapping[str, float], scores_by_class: Mapping[str, Sequence[float]]
 ) -> dict[str, float]:
     missing = sorted(scores_by_class.keys() - weights.keys())

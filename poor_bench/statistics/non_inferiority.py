@@ -198,7 +198,7 @@ def measure_change(before: Trials, after: Trials, *, is_repeatable: bool = False
     difference = np.where(is_new, after.mean - before.mean, 0.0)
     fewest = np.maximum if is_repeatable else np.minimum
     steps = np.where(is_new, 1 / fewest(before.n, counts_after), 0.0)
-    variances = np.zeros(1) if is_repeatable else _variances(before, after, difference)
+    variances = np.zeros(1) if is_repeatable else _compute_variances(before, after, difference)
     return Change(
         value=difference.mean(axis=-1),
         variance=variances.sum(axis=-1) / n_tests**2,
@@ -206,7 +206,7 @@ def measure_change(before: Trials, after: Trials, *, is_repeatable: bool = False
     )
 
 
-def _variances(
+def _compute_variances(
     before: Trials, after: Trials, difference: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Estimate the variance of each test's difference."""
@@ -263,11 +263,11 @@ class TrialPlan:
 
     def chance_of_pass(self, n_trials: int) -> float:
         """Chance that an unchanged model passes with so many trials per test."""
-        return self._chance(self.tolerance, 0.0, n_trials)
+        return self._compute_chance(self.tolerance, 0.0, n_trials)
 
     def chance_of_fail(self, n_trials: int, drop: float) -> float:
         """Chance of a fail with so many trials per test if the score drops by `drop`."""
-        return self._chance(drop - self.tolerance, drop, n_trials)
+        return self._compute_chance(drop - self.tolerance, drop, n_trials)
 
     def find_drop(self, n_trials: int, power: float = 0.8) -> float | None:
         """Find the smallest drop that so many trials show with a chance of `power`.
@@ -300,17 +300,17 @@ class TrialPlan:
             return None
         return _find_fewest(lambda n_trials: self.chance_of_fail(n_trials, drop), power)
 
-    def _chance(self, distance: float, drop: float, n_trials: int) -> float:
+    def _compute_chance(self, distance: float, drop: float, n_trials: int) -> float:
         """Chance that a limit is on the right side of something at a true distance."""
         n_before = n_trials if self.n_before is None else self.n_before
-        variance = self.variance / n_before + self._variance_after(drop) / n_trials
+        variance = self.variance / n_before + self._compute_variance_after(drop) / n_trials
         deviation = math.sqrt(variance / self.n_tests)
         z = NormalDist().inv_cdf(1 - self.error)
         step = 1 / (min(n_trials, n_before) * self.n_tests)
         left = distance - math.hypot(z * deviation, math.log(self.error) * step)
         return NormalDist().cdf(left / deviation) if deviation else float(left >= -_ROUNDING)
 
-    def _variance_after(self, drop: float) -> float:
+    def _compute_variance_after(self, drop: float) -> float:
         """Variance if the chance of each test to pass drops in proportion."""
         kept = max(0.0, 1 - drop / self.mean)
         return kept * drop + kept**2 * self.variance

@@ -65,7 +65,7 @@ def estimate_partial_effect(
     import numpy as np
 
     y, x = np.asarray(outcome, dtype=float), np.asarray(covariate, dtype=float)
-    table = _without_offsets(np.asarray(raters, dtype=float).reshape(len(y), -1))
+    table = _subtract_offsets(np.asarray(raters, dtype=float).reshape(len(y), -1))
     n_groups = max(number_groups(len(y), groups), default=-1) + 1
     if len(y) < _LEAST or n_groups < _LEAST_GROUPS or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
@@ -73,7 +73,7 @@ def estimate_partial_effect(
     if np.ptp(quality) == 0:
         return None
     if ((~np.isnan(table)).sum(axis=1) > 1).sum() >= _LEAST:
-        found = _correct_for_noise(y, x, quality - quality.mean(), _noise_of_means(table), groups)
+        found = _correct_for_noise(y, x, quality - quality.mean(), _compute_noise_of_means(table), groups)
     else:
         found = _bound(y, x, quality - quality.mean(), groups)
     if found is None:
@@ -82,7 +82,7 @@ def estimate_partial_effect(
     return estimate_by_groups(value, (limits[0], limits[1]), n_groups=n_groups, n_tests=len(y))
 
 
-def _without_offsets(table: Numbers) -> Numbers:
+def _subtract_offsets(table: Numbers) -> Numbers:
     """Take each rater's own offset out of their scores."""
     import numpy as np
 
@@ -94,7 +94,7 @@ def _without_offsets(table: Numbers) -> Numbers:
     return table - offsets
 
 
-def _noise_of_means(table: Numbers) -> Numbers:
+def _compute_noise_of_means(table: Numbers) -> Numbers:
     """Estimate by item the variance of the mean of its raters; pooled where one rated it."""
     import numpy as np
 

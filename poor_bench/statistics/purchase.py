@@ -170,7 +170,9 @@ class _Search:
         fixed, unit = self._cost_stored(a, b), self._cost_new(b, r)
         m = np.floor(np.maximum(0, self._budget.amount - fixed + 1e-9) / unit) if tests else 0 * a
         cost = fixed + m * unit
-        widths = np.where(cost <= self._budget.amount + 1e-9, self._widths(m, a, b, r), np.inf)
+        widths = np.where(
+            cost <= self._budget.amount + 1e-9, self._compute_widths(m, a, b, r), np.inf
+        )
         columns = np.broadcast_arrays(m, a, b, r, cost, widths)
         found: list[NDArray[np.float64]] = [np.ravel(column) for column in columns]
         best = np.lexsort((found[4], found[5].round(12)))[0]
@@ -225,7 +227,7 @@ class _Search:
             total = total + r * ((price.trial or 0.0) + judging)
         return total
 
-    def _widths(self, m: Any, a: Any, b: Any, r: Any) -> NDArray[np.float64]:
+    def _compute_widths(self, m: Any, a: Any, b: Any, r: Any) -> NDArray[np.float64]:
         import numpy as np
 
         now = self._components

@@ -204,7 +204,9 @@ def predict_full_score(
         return _scale_to_rest(own, full, chosen)
     value = _predict(full.scores, full.classes, chosen, own)
     errors = full.hold_out(len(chosen), seed)
-    half = _half_width(errors, value, full.n_models, _doubt_slope(full, errors, chosen, own))
+    half = _compute_half_width(
+        errors, value, full.n_models, _compute_doubt_slope(full, errors, chosen, own)
+    )
     return Estimate(
         value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=len(chosen)
     )
@@ -331,20 +333,20 @@ def _hold_out(full: FullScores, n: int, seed: int) -> Iterator[tuple[float, floa
             yield value, value - float(own.mean())
 
 
-def _variance_of_score(value: float) -> float:
+def _compute_variance_of_score(value: float) -> float:
     return max(0.0, value * (1 - value)) + _LEAST_VARIANCE
 
 
-def _half_width(
+def _compute_half_width(
     errors: Sequence[tuple[float, float]], value: float, n_models: int, doubt: float = 0.0
 ) -> float:
     """Compute the half width of the interval around a predicted score."""
-    squares = math.fsum(error**2 / _variance_of_score(guess) for guess, error in errors)
-    variance = squares / len(errors) * _variance_of_score(value)
+    squares = math.fsum(error**2 / _compute_variance_of_score(guess) for guess, error in errors)
+    variance = squares / len(errors) * _compute_variance_of_score(value)
     return t_quantile_95(n_models - 1) * math.sqrt(variance * (1 + 1 / n_models) + doubt)
 
 
-def _doubt_slope(
+def _compute_doubt_slope(
     full: FullScores, errors: Sequence[tuple[float, float]], chosen: Places, own: Numbers
 ) -> float:
     """Compute the variance that a model far from all known ones adds to its prediction.
@@ -364,7 +366,7 @@ def _expect_margin(full: FullScores, n: int, seed: int) -> float | None:
     errors = full.hold_out(n, seed)
     if not errors:
         return _expect_random_margin(full, n)
-    halves = [_half_width(errors, value, full.n_models) for value, _ in errors]
+    halves = [_compute_half_width(errors, value, full.n_models) for value, _ in errors]
     return math.fsum(halves) / len(halves)
 
 

@@ -116,7 +116,7 @@ def _collect_ballots(outcomes: Outcomes) -> _Ballots:
     endings[:, 0] = endings[:, 1]
     for cell in np.flatnonzero(counts > 1):
         cast = outcomes.endings[order[starts[cell] : starts[cell] + counts[cell]]]
-        endings[cell, 0] = _most_common(cast.tolist())
+        endings[cell, 0] = _count_most_common(cast.tolist())
     shown = np.lexsort((firsts, rows[firsts]))
     return _Ballots(
         test_ids=tuple(outcomes.test_ids[number] for number in tests),
@@ -162,7 +162,7 @@ def _find_answers(ways: tuple[Way, ...]) -> NDArray[np.bool_]:
     return np.array([False, *(way.kind == "answer" for way in ways)])
 
 
-def _most_common(endings: list[int]) -> int:
+def _count_most_common(endings: list[int]) -> int:
     counts = Counter(endings)
     best = max(counts.values())
     common = [ending for ending, count in counts.items() if count == best]

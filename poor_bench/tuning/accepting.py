@@ -153,7 +153,7 @@ def accept_prompt(
     candidate, place = _choose_prompt(config, search, key, force=force)
     with closing(TuningFile(search.path)) as file:
         place.write(candidate.text)
-        record = {"key": candidate.key, "at": _now(), "replaced": place.text}
+        record = {"key": candidate.key, "at": _write_now(), "replaced": place.text}
         file.append("accepted", record)
     return read_report(read_search(search.path))
 
@@ -162,7 +162,7 @@ def _choose_prompt(
     config: WorkspaceFolder, search: KeptSearch, key: str, *, force: bool = False
 ) -> tuple[Candidate, TextPlace]:
     """Find a prompt and the place that it may be written to."""
-    candidate = _candidate(read_report(search), key)
+    candidate = _find_candidate(read_report(search), key)
     header = search.header
     place = find_place(header["subject"], config)
     if place.text == candidate.text:
@@ -175,7 +175,7 @@ def _choose_prompt(
     return candidate, place
 
 
-def _candidate(report: PromptReport, key: str) -> Candidate:
+def _find_candidate(report: PromptReport, key: str) -> Candidate:
     if not key:
         if report.improved is None:
             raise ConfigError(f"search {report.run_id} found no better prompt")
@@ -187,7 +187,7 @@ def _candidate(report: PromptReport, key: str) -> Candidate:
     return found[0]
 
 
-def _now() -> str:
+def _write_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -207,7 +207,7 @@ def accept_variant(config: WorkspaceFolder, reference: str, variant_id: str = ""
     variant = _choose_variant(config, search, variant_id)
     with closing(TuningFile(search.path)) as file:
         config.add_llms([variant["entry"]])
-        file.append("accepted", {"key": variant["id"], "at": _now()})
+        file.append("accepted", {"key": variant["id"], "at": _write_now()})
     return read_sweep(read_search(search.path))
 
 

@@ -305,10 +305,10 @@ class Sweep:
             StoreError: If a result could not be stored.
         """
         runner = WorkspaceRunner(
-            self._config, self._tools.manager, workspace=self._workspace_with(running)
+            self._config, self._tools.manager, workspace=self._make_workspace(running)
         )
         calls_per_test = 2 if any(map(runner.scorer.is_judged, rung)) else 1
-        tests = self._affordable(running, rung, runner, calls_per_test)
+        tests = self._choose_affordable(running, rung, runner, calls_per_test)
         plan = make_plan(self._states(running, tests, runner))
         self._tools.budget.require_calls(plan.n_items * calls_per_test)
         if not plan.is_empty:
@@ -333,7 +333,7 @@ class Sweep:
             self.dropped[loser.variant_id] = loser.leader_id
         return [variant for variant in running if variant.id not in self.dropped]
 
-    def _affordable(
+    def _choose_affordable(
         self,
         variants: Sequence[Variant],
         tests: Sequence[Test],
@@ -386,7 +386,7 @@ class Sweep:
             why = next(iter(self._unavailable.values()), "nothing was scored")
             raise SearchStoppedError(StopReason.LLM_FAILED, why)
 
-    def _workspace_with(self, variants: Sequence[Variant]) -> Workspace:
+    def _make_workspace(self, variants: Sequence[Variant]) -> Workspace:
         workspace = self._config.workspace
         by_id = {**workspace.llms_by_id, **{variant.id: variant.llm for variant in variants}}
         return replace(workspace, llms=tuple(by_id.values()), llms_by_id=by_id)

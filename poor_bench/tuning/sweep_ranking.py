@@ -150,10 +150,13 @@ def rank_variants(
         variant_id: {item.test_id: item.score for item in own if item.score is not None}
         for variant_id, own in results.items()
     }
-    p_values = _p_values(scores, base_id, tests or {})
+    p_values = _compute_p_values(scores, base_id, tests or {})
     complete = {variant_id for variant_id, own in scores.items() if len(own) == n_tests}
-    frontier = _frontier(
-        {variant_id: _speed(results[variant_id], scores[variant_id]) for variant_id in complete}
+    frontier = _find_frontier(
+        {
+            variant_id: _measure_speed(results[variant_id], scores[variant_id])
+            for variant_id in complete
+        }
     )
     rows = [
         VariantRow(
@@ -164,8 +167,10 @@ def rank_variants(
             else lead(scores[variant_id], scores[base_id], tests or {}),
             p_adjusted=p_values.get(variant_id),
             n_failed=sum(item.failure is not None for item in own),
-            median_ms=_median([item.execution_time_ms for item in own if item.failure is None]),
-            median_tokens=_median([item.completion_tokens for item in own]),
+            median_ms=_compute_median(
+                [item.execution_time_ms for item in own if item.failure is None]
+            ),
+            median_tokens=_compute_median([item.completion_tokens for item in own]),
             cost_usd=sum_known(map(result_cost_usd, own)),
             is_complete=variant_id in complete,
             is_on_frontier=variant_id in frontier,
@@ -207,7 +212,7 @@ def state_verdict(rows: Sequence[VariantRow], base_id: str) -> str:
     )
 
 
-def _p_values(
+def _compute_p_values(
     scores: Mapping[str, Mapping[str, float]], base_id: str, tests: Mapping[str, Test]
 ) -> dict[str, float]:
     base = scores[base_id]
@@ -225,13 +230,13 @@ def _p_values(
     return dict(zip(others, holm(p_values), strict=True))
 
 
-def _speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
+def _measure_speed(own: Sequence[Result], scores: Mapping[str, float]) -> tuple[float, float]:
     """Median time and negative mean score; lower is better."""
-    time_ms = _median([item.execution_time_ms for item in own if item.failure is None])
+    time_ms = _compute_median([item.execution_time_ms for item in own if item.failure is None])
     return math.inf if time_ms is None else time_ms, -fmean(scores.values())
 
 
-def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
+def _find_frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
     return {
         name
         for name, own in points.items()
@@ -241,7 +246,7 @@ def _frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:
     }
 
 
-def _median(values: Sequence[float | None]) -> float | None:
+def _compute_median(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
 
@@ -324,7 +329,7 @@ def read_sweep(search: KeptSearch) -> ParamsReport:
     end = search.last("end") or {}
     accepted = search.last("accepted") or {}
     dropped = {record["id"]: record["leader"] for record in search.of_kind("dropped")}
-    standings = tuple(_standing(row) for row in end.get("standings", ()))
+    standings = tuple(_read_row(row) for row in end.get("standings", ()))
     is_priced = any(row.cost_usd is not None for row in standings)
     return ParamsReport(
         run_id=search.run_id,
@@ -339,6 +344,6 @@ def read_sweep(search: KeptSearch) -> ParamsReport:
     )
 
 
-def _standing(row: Mapping[str, Any]) -> VariantRow:
+def _read_row(row: Mapping[str, Any]) -> VariantRow:
     estimates = {name: row[name] and Estimate(**row[name]) for name in ("score", "gain")}
     return VariantRow(**{**row, **estimates})

@@ -104,7 +104,7 @@ def run_optuna(sweep: Sweep, axes: Sequence[SweepAxis], n_trials: int, seed: int
         sweep.advance([sweep.base], rung)
     for _ in range(n_trials):
         trial = study.ask()
-        variant = _variant(sweep, {axis.name: _suggest(trial, axis) for axis in axes})
+        variant = _find_variant(sweep, {axis.name: _suggest(trial, axis) for axis in axes})
         if variant.id not in sweep.variants:
             sweep.add(variant)
             _run_alone(sweep, variant, trial)
@@ -114,7 +114,7 @@ def run_optuna(sweep: Sweep, axes: Sequence[SweepAxis], n_trials: int, seed: int
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
 
-def _variant(sweep: Sweep, choice: dict[str, Any]) -> Variant:
+def _find_variant(sweep: Sweep, choice: dict[str, Any]) -> Variant:
     variant = make_variant(sweep.base.llm, choice)
     return sweep.base if is_like(variant.llm, sweep.base.llm) else variant
 

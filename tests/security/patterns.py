@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import regex
 
 from poor_bench.extraction.refusal_rules import load_refusal_phrases
-from poor_bench.providers.api_keys import _spellings
+from poor_bench.providers.api_keys import _list_spellings
 
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 OF_USERS = {
@@ -174,8 +174,8 @@ def all_patterns() -> list[Found]:
     for pattern in _patterns_in(rules, type(rules).__module__):
         of_rule = Found(f"{type(rules).__module__}.{load_refusal_phrases.__name__}", pattern)
         found.setdefault((pattern.pattern, pattern.flags), of_rule)
-    of_key = _spellings("Zq7+wX/3pL=8vN5tR2&yH9")
-    return [*found.values(), Found("poor_bench.providers.api_keys._spellings", of_key)]
+    of_key = _list_spellings("Zq7+wX/3pL=8vN5tR2&yH9")
+    return [*found.values(), Found("poor_bench.providers.api_keys._list_spellings", of_key)]
 
 
 def nasty_texts(pattern: Any) -> list[str]:

@@ -174,29 +174,29 @@ class BrowserUseAgent:
             history = asyncio.run(self._act(task, control, chat))
         except TimeoutError:
             error = f"the time limit of {task.time_limit_s:g} s is over"
-            return _outcome(AgentOutcome(success=False, error=error), chat)
+            return _read_outcome(AgentOutcome(success=False, error=error), chat)
         if control.cancelled():
             raise RunCancelledError("the run was stopped")
         if chat.failure is not None:
             raise chat.failure
         if not history.history:
             raise AgentError("browser-use did not start its browser", kind=FailureKind.AGENT)
-        return _outcome(_build_outcome(history, task), chat)
+        return _read_outcome(_build_outcome(history, task), chat)
 
     async def _act(self, task: AgentTask, control: TrialControl, chat: ManagedChat) -> Any:
         with (
             TemporaryDirectory(prefix="poor-bench-profile-") as profile,
             FilteringProxy(allow_private=task.allow_private_networks) as proxy,
         ):
-            browser = self._browser(task, profile, proxy.address)
+            browser = self._open_browser(task, profile, proxy.address)
             acting = self._library.Agent(
                 task=_write_task(task),
                 llm=chat,
                 browser=browser,
-                sensitive_data=self._credentials(task) or None,
-                initial_actions=_opening(task),
+                sensitive_data=self._find_credentials(task) or None,
+                initial_actions=_list_opening_actions(task),
                 register_new_step_callback=_step_noter(task.folder, control),
-                register_should_stop_callback=_stopper(control, chat),
+                register_should_stop_callback=_make_stopper(control, chat),
                 use_vision=False,
                 use_judge=False,
                 calculate_cost=False,
@@ -210,7 +210,7 @@ class BrowserUseAgent:
             finally:
                 await browser.kill()
 
-    def _browser(self, task: AgentTask, profile: str, proxy_address: str) -> Any:
+    def _open_browser(self, task: AgentTask, profile: str, proxy_address: str) -> Any:
         settings = importlib.import_module("browser_use.browser.profile")
         return self._library.Browser(
             headless=True,
@@ -223,7 +223,7 @@ class BrowserUseAgent:
             args=list(_FLAGS),
         )
 
-    def _credentials(self, task: AgentTask) -> dict[str, dict[str, str]]:
+    def _find_credentials(self, task: AgentTask) -> dict[str, dict[str, str]]:
         """Origin to names and values: browser-use types each only there."""
         found: dict[str, dict[str, str]] = {}
         for name, origin in task.credentials.items():
@@ -237,11 +237,11 @@ def _write_task(task: AgentTask) -> str:
     return f"{task.directive}{_SCHEMA}{json.dumps(task.output_schema)}"
 
 
-def _opening(task: AgentTask) -> list[dict[str, Any]] | None:
+def _list_opening_actions(task: AgentTask) -> list[dict[str, Any]] | None:
     return [{"navigate": {"url": task.start_url, "new_tab": False}}] if task.start_url else None
 
 
-def _stopper(control: TrialControl, chat: ManagedChat) -> Callable[[], Any]:
+def _make_stopper(control: TrialControl, chat: ManagedChat) -> Callable[[], Any]:
     async def must_stop() -> bool:
         return control.cancelled() or chat.failure is not None
 
@@ -260,14 +260,14 @@ def _step_noter(folder: Path, control: TrialControl) -> Callable[[Any, Any, int]
                 url=state.url,
                 title=state.title,
                 thought=output.next_goal or "",
-                screenshot=_screenshot(state, folder, number),
+                screenshot=_save_screenshot(state, folder, number),
             )
         )
 
     return note
 
 
-def _screenshot(state: Any, folder: Path, number: int) -> str:
+def _save_screenshot(state: Any, folder: Path, number: int) -> str:
     """Write what the page looked like before a step; return the name of the file."""
     if not state.screenshot:
         return ""
@@ -292,7 +292,7 @@ def _build_outcome(history: Any, task: AgentTask) -> AgentOutcome:
     )
 
 
-def _outcome(outcome: AgentOutcome, chat: ManagedChat) -> AgentOutcome:
+def _read_outcome(outcome: AgentOutcome, chat: ManagedChat) -> AgentOutcome:
     return replace(
         outcome, input_tokens=chat.input_tokens, output_tokens=chat.output_tokens, mode="agent"
     )

@@ -40,11 +40,11 @@ def explain_refusal(address: Address) -> str | None:
         >>> explain_refusal(ip_address("::ffff:127.0.0.1"))
         'a loopback address'
     """
-    reasons = (_own_refusal(each) for each in (*_inner(address), address))
+    reasons = (_refuse_own(each) for each in (*_list_inner_addresses(address), address))
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def _own_refusal(address: Address) -> str | None:
+def _refuse_own(address: Address) -> str | None:
     kinds = (
         (address in _METADATA, "a metadata address of a cloud"),
         (address.is_loopback, "a loopback address"),
@@ -57,7 +57,7 @@ def _own_refusal(address: Address) -> str | None:
     return next((reason for applies, reason in kinds if applies), None)
 
 
-def _inner(address: Address) -> tuple[IPv4Address, ...]:
+def _list_inner_addresses(address: Address) -> tuple[IPv4Address, ...]:
     if isinstance(address, IPv4Address):
         return ()
     found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]

@@ -133,7 +133,7 @@ def _finish(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> 
             outcome, success=False, error=f"the data violate the output schema: {fault}"
         )
     clean = session.redactor
-    data, errors = _with_facts(outcome.data, session, task)
+    data, errors = _add_facts(outcome.data, session, task)
     return replace(
         outcome,
         summary=clean.text(outcome.summary),
@@ -144,7 +144,7 @@ def _finish(outcome: AgentOutcome, session: BrowserSession, task: AgentTask) -> 
     )
 
 
-def _with_facts(
+def _add_facts(
     data: Mapping[str, Any], session: BrowserSession, task: AgentTask
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Replace what the agent reports by what the page says; null and a reason where that fails."""

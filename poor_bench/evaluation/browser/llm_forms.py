@@ -107,14 +107,14 @@ class FullForm:
         """See `Form`."""
         parts = [
             f"Task: {self.directive}",
-            self._done_so_far(),
-            self._page(seen, most_characters),
+            self._describe_done(),
+            self._write_page(seen, most_characters),
             f"Steps left: {n_left}",
             f"Mind: {complaint}" if complaint else "",
             f"Task: {self.directive}\nYour next action, as one JSON object:",
         ]
         user = "\n\n".join(part for part in parts if part)
-        return Message("system", self._system()), Message("user", user)
+        return Message("system", self._write_system()), Message("user", user)
 
     def schema(self, seen: PageView) -> dict[str, Any]:
         """See `Form`."""
@@ -126,7 +126,7 @@ class FullForm:
         """See `Form`."""
         return parse_reply(text)
 
-    def _system(self) -> str:
+    def _write_system(self) -> str:
         parts = [self.base_system_prompt, _INSTRUCTIONS % {"mark": self.mark}]
         if self.credentials:
             parts.append(_CREDENTIALS % ", ".join(self.credentials))
@@ -134,14 +134,14 @@ class FullForm:
             parts.append(_SCHEMA % json.dumps(self.output_schema))
         return "\n\n".join(part for part in parts if part)
 
-    def _done_so_far(self) -> str:
+    def _describe_done(self) -> str:
         if not self.history:
             return ""
         n_before = max(0, len(self.history) - _FULL_HISTORY)
         lines = [f"{n_before} earlier steps are not shown."] if n_before else []
         return "\n".join(["Done so far:", *lines, *self.history[-_FULL_HISTORY:]])
 
-    def _page(self, seen: PageView, most_characters: int) -> str:
+    def _write_page(self, seen: PageView, most_characters: int) -> str:
         tree, n_left_out = shorten_tree(seen.tree, most_characters)
         lines = [
             f"--- page {self.mark}",
@@ -167,7 +167,7 @@ def make_reply_schema(
     Returns:
         A schema without references, for servers that turn it into a grammar.
     """
-    actions = [_plain_schema(kind, output_schema, refs) for kind in ACTION_TYPES]
+    actions = [_build_plain_schema(kind, output_schema, refs) for kind in ACTION_TYPES]
     thought = {"type": "string", "maxLength": _WANTED_THOUGHT}
     return make_object_schema({"thought": thought, "action": {"anyOf": actions}})
 
@@ -184,7 +184,7 @@ def make_object_schema(
     }
 
 
-def _plain_schema(
+def _build_plain_schema(
     kind: type[Any], output_schema: Mapping[str, Any] | None, refs: Sequence[str]
 ) -> dict[str, Any]:
     schema: dict[str, Any] = kind.model_json_schema()
@@ -217,14 +217,14 @@ def parse_reply(text: str) -> Decision:
     try:
         return Decision(ACTION.validate_python(inner if isinstance(inner, dict) else bare), thought)
     except ValidationError as error:
-        raise BadReplyError(_in_words(error)) from error
+        raise BadReplyError(_describe(error)) from error
 
 
 def _looks_like_reply(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("action"), dict | str)
 
 
-def _in_words(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     faults = [
         f"{'.'.join(map(str, fault['loc'][1:])) or 'action'}: {fault['msg']}"
         for fault in error.errors(include_url=False)[:_MOST_FAULTS]

@@ -142,7 +142,7 @@ class Asker:
                 return completion
 
     def _ask(self, messages: tuple[Message, ...], schema: dict[str, Any]) -> Completion:
-        parameters = {**self._llm.parameters, **_parameters(self._llm, self._task, schema)}
+        parameters = {**self._llm.parameters, **_build_parameters(self._llm, self._task, schema)}
         try:
             return self._llms.complete(self._llm, messages, self._session.must_stop, parameters)
         except RunCancelledError:
@@ -150,7 +150,7 @@ class Asker:
             raise
 
 
-def _parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, Any]:
+def _build_parameters(llm: LLM, task: AgentTask, schema: dict[str, Any]) -> dict[str, Any]:
     """Request parameters beside the LLM's own.
 
     The case's `thinking` is passed on as `think` to LLMs that are set to think, and to those that
@@ -241,7 +241,7 @@ class Turns:
 
     def _act(self, action: PageAction, thought: str, seen: PageView) -> AgentOutcome | None:
         plain = action.model_dump(exclude_none=True)
-        text = _in_words(plain, seen)
+        text = _describe(plain, seen)
         n_times = self._loops.note(repr(plain), seen.fingerprint)
         if n_times >= GIVE_UP_AFTER:
             return _fail(f"repeated the same action: {text}")
@@ -301,7 +301,7 @@ def _build_target(context: ActionContext, plain: dict[str, Any]) -> dict[str, An
     return {} if target is None else {"target": target}
 
 
-def _in_words(plain: dict[str, Any], seen: PageView) -> str:
+def _describe(plain: dict[str, Any], seen: PageView) -> str:
     kind = str(plain["action"])
     if "ref" in plain:
         words = f"{kind} {describe_element(seen.tree, plain['ref']) or plain['ref']}"

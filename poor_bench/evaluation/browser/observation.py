@@ -61,7 +61,7 @@ def observe(session: BrowserSession) -> PageView:
         with session.errors():
             page = session.page
             tree = compact_tree(page.aria_snapshot(mode="ai"))
-            tree = clean(hide_passwords(tree, _passwords(page)))
+            tree = clean(hide_passwords(tree, _find_passwords(page)))
             return PageView(
                 url=clean(page.url[:_LONGEST_URL]),
                 title=clean(page.title()[:_LONGEST_TITLE]),
@@ -74,7 +74,7 @@ def observe(session: BrowserSession) -> PageView:
         return PageView(url="", title="", tree="", text="", notes=(*notes, unreadable))
 
 
-def _passwords(page: Page) -> list[str]:
+def _find_passwords(page: Page) -> list[str]:
     return [
         value
         for frame in page.frames
@@ -110,10 +110,10 @@ def compact_tree(tree: str) -> str:
 def hide_passwords(tree: str, passwords: Collection[str]) -> str:
     """Hide what was typed into password fields from the text fields of a tree."""
     hidden = {shown for value in passwords if value for shown in (value, json.dumps(value))}
-    return "\n".join(_without_password(line, hidden) for line in tree.splitlines())
+    return "\n".join(_hide_password(line, hidden) for line in tree.splitlines())
 
 
-def _without_password(line: str, hidden: Collection[str]) -> str:
+def _hide_password(line: str, hidden: Collection[str]) -> str:
     before, separator, value = line.partition("]: ")
     is_field = before.lstrip(" -").startswith(("textbox", "searchbox"))
     return f"{before}{separator}{_HIDDEN}" if is_field and value in hidden else line

@@ -256,7 +256,7 @@ def launch(
         handle_sigint=False,
         handle_sigterm=False,
         handle_sighup=False,
-        env=_without_secrets(environ),
+        env=_hide_secrets(environ),
     )
     if os.geteuid() == 0:
         return start(chromium_sandbox=False)
@@ -282,7 +282,7 @@ def make_context(browser: Browser) -> BrowserContext:
     return context
 
 
-def _without_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
+def _hide_secrets(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
     """Keep the few variables that Chromium needs, without keys and passwords.
 
     TMPDIR is left out, too: Chromium puts a socket there, and ends if the path is longer than 107

@@ -112,11 +112,11 @@ class _Follower:
             if self._run.is_done:
                 return
             if isinstance(step.content, ForEachStep):
-                self._for_each(step.content)
+                self._repeat_for_each(step.content)
             else:
                 self._do(step)
 
-    def _for_each(self, loop: ForEachStep) -> None:
+    def _repeat_for_each(self, loop: ForEachStep) -> None:
         whole = str(fill_placeholders(loop.of, self._run.params))
         for part in whole.split(loop.separator):
             if part.strip():
@@ -125,7 +125,7 @@ class _Follower:
 
     def _do(self, step: PlaybookStep) -> None:
         content = fill_placeholders(step.content, self._run.params)
-        text = _in_words(step.kind, content)
+        text = _describe(step.kind, content)
         where = f"line {step.line}: {text}"
         self._check_budget(where, step.kind)
         self._log.begin()
@@ -135,7 +135,7 @@ class _Follower:
         except ActionError as failed:
             error = str(failed)
         self.n_actions += acts(step.kind)
-        action = _plain(step.kind, content)
+        action = _write_plain(step.kind, content)
         self._log.report(
             Step(number=0, part="playbook", action=action, text=text, result=result, error=error)
         )
@@ -153,13 +153,13 @@ class _Follower:
             raise ActionError(f"{where}: stopped after {_MOST_STEPS} steps")
 
 
-def _plain(kind: str, content: FileModel | str | bool) -> dict[str, Any]:
+def _write_plain(kind: str, content: FileModel | str | bool) -> dict[str, Any]:
     if isinstance(content, FileModel):
         return {"action": kind, **content.model_dump(exclude_unset=True, exclude={"steps"})}
     return {"action": kind, "value": content}
 
 
-def _in_words(kind: str, content: FileModel | str | bool) -> str:
+def _describe(kind: str, content: FileModel | str | bool) -> str:
     if isinstance(content, Target):
         return f"{kind} {describe_target(content)}"
     return kind if isinstance(content, FileModel | bool) else f"{kind} {content}"

@@ -142,8 +142,8 @@ def find_robust_target(
         facts, frame = handle.evaluate(_FACTS), _find_frame(handle)
         if frame is None:
             return None
-        for target in _candidates(*_role_and_name(description or ""), facts):
-            found = _with_place(session, target.model_copy(update=frame), handle)
+        for target in _list_candidates(*_read_role_and_name(description or ""), facts):
+            found = _add_place(session, target.model_copy(update=frame), handle)
             if found is not None:
                 return found.model_dump(exclude_unset=True)
     return None
@@ -165,13 +165,13 @@ def find_css_target(element: Locator) -> dict[str, Any] | None:
     return None if facts["inFrame"] else {"css": facts["css"]}
 
 
-def _role_and_name(description: str) -> tuple[str, str]:
+def _read_role_and_name(description: str) -> tuple[str, str]:
     role, _, rest = description.partition(" ")
     is_plain = rest.startswith('"') and rest.endswith('"') and "\\" not in rest
     return role, rest[1:-1] if is_plain else ""
 
 
-def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]:
+def _list_candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]:
     if role.isalpha() and name and role not in {"text", "generic"}:
         yield Target(role=role, name=name[:_LONGEST_NAME], exact=len(name) <= _LONGEST_NAME)
     for way in ("label", "placeholder", "text"):
@@ -180,7 +180,7 @@ def _candidates(role: str, name: str, facts: dict[str, Any]) -> Iterator[Target]
     yield Target(css=facts["css"])
 
 
-def _with_place(session: BrowserSession, target: Target, wanted: ElementHandle) -> Target | None:
+def _add_place(session: BrowserSession, target: Target, wanted: ElementHandle) -> Target | None:
     """Add the place among several matches; None if the target does not find `wanted`."""
     found = locate_all(session.page, target)
     n_found = found.count()

@@ -32,7 +32,7 @@ class Redactor:
             spelling: f"[{name}]"
             for name, value in secrets.items()
             if value
-            for spelling in _spellings(value)
+            for spelling in _list_spellings(value)
         }
         self._spellings = sorted(spellings.items(), key=lambda item: -len(item[0]))
         self._hidden = [(value, f"[{name}]") for name, value in secrets.items()]
@@ -78,18 +78,18 @@ def make_redactor(
     """
     key = find_known_key(llm, environ) if llm else None
     return Redactor(
-        {name: environ.get(name, "") for name in credentials}, (key, *_secrets_in(profile))
+        {name: environ.get(name, "") for name in credentials}, (key, *_find_secrets(profile))
     )
 
 
-def _secrets_in(address: str) -> list[str]:
+def _find_secrets(address: str) -> list[str]:
     url = split_web_url(address)
     if url is None:
         return []
     return [url.password or "", *(value for _name, value in parse_qsl(url.query))]
 
 
-def _spellings(value: str) -> set[str]:
+def _list_spellings(value: str) -> set[str]:
     return {
         value,
         quote(value, safe=""),

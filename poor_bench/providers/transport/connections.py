@@ -41,7 +41,7 @@ def find_proxy(url: str) -> tuple[str, str] | None:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or _is_this_machine(host) or urllib.request.proxy_bypass(host):
         return None
-    return _without_credentials(proxy if "://" in proxy else f"http://{proxy}")
+    return _drop_credentials(proxy if "://" in proxy else f"http://{proxy}")
 
 
 def _is_this_machine(host: str) -> bool:
@@ -51,7 +51,7 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _without_credentials(proxy: str) -> tuple[str, str]:
+def _drop_credentials(proxy: str) -> tuple[str, str]:
     parts = urlsplit(proxy)
     credentials, _, address = parts.netloc.rpartition("@")
     return urlunsplit((parts.scheme, address, "", "", "")), unquote(credentials)
@@ -155,16 +155,16 @@ def open_pool(url: str, environ: Mapping[str, str]) -> ServerPool:
     parts = urlsplit(url)
     options: dict[str, Any] = {"maxsize": _MOST_IDLE}
     if parts.scheme == "https":
-        options.update(_certificates(environ))
+        options.update(_choose_certificates(environ))
     through = find_proxy(url)
-    manager = urllib3.PoolManager(**options) if through is None else _behind(*through, options)
+    manager = urllib3.PoolManager(**options) if through is None else _open_proxy(*through, options)
     pool = manager.connection_from_url(url)
     pool.ConnectionCls = _WatchedTLSConnection if pool.scheme == "https" else _WatchedConnection
     forwarded = through is not None and parts.scheme == "http"
     return ServerPool(pool, f"http://{parts.netloc}" if forwarded else "")
 
 
-def _behind(proxy: str, credentials: str, options: Mapping[str, Any]) -> urllib3.ProxyManager:
+def _open_proxy(proxy: str, credentials: str, options: Mapping[str, Any]) -> urllib3.ProxyManager:
     headers = urllib3.make_headers(proxy_basic_auth=credentials) if credentials else None
     try:
         return urllib3.ProxyManager(proxy, proxy_headers=headers, **options)
@@ -175,16 +175,16 @@ def _behind(proxy: str, credentials: str, options: Mapping[str, Any]) -> urllib3
         ) from error
 
 
-def _certificates(environ: Mapping[str, str]) -> dict[str, Any]:
+def _choose_certificates(environ: Mapping[str, str]) -> dict[str, Any]:
     variable = next((name for name in _CA_VARIABLES if environ.get(name)), None)
-    bundle = Path(environ[variable]) if variable else _bundle_of_certifi()
+    bundle = Path(environ[variable]) if variable else _find_bundle()
     if not bundle.exists():
         raise ConfigError(f"{variable} names {bundle}, which does not exist")
     kind = "ca_cert_dir" if bundle.is_dir() else "ca_certs"
     return {"cert_reqs": "CERT_REQUIRED", kind: str(bundle)}
 
 
-def _bundle_of_certifi() -> Path:
+def _find_bundle() -> Path:
     import certifi
 
     return Path(certifi.where())

@@ -163,7 +163,7 @@ class ObjectReader:
         for line in self._lines.close():
             yield from self._take(line)
         for data in self._events.close():
-            yield from _object_of_event(data)
+            yield from _read_event(data)
         if self._unread:
             yield load_json(b"\n".join(self._unread))
 
@@ -185,7 +185,7 @@ class ObjectReader:
 
     def _take_event(self, line: bytes) -> Sequence[dict[str, Any]]:
         data = self._events.feed(line)
-        return _object_of_event(data) if data else ()
+        return _read_event(data) if data else ()
 
     def _take_line(self, line: bytes) -> Sequence[dict[str, Any]]:
         return (load_json(line),) if line.strip() else ()
@@ -195,7 +195,7 @@ class ObjectReader:
         return ()
 
 
-def _object_of_event(data: bytes) -> Sequence[dict[str, Any]]:
+def _read_event(data: bytes) -> Sequence[dict[str, Any]]:
     if data.strip() == END_OF_STREAM:
         return ({"end_of_stream": True},)
     return (load_json(data),) if data else ()

@@ -103,17 +103,17 @@ class CallWatch:
 
     def _judge(self) -> None:
         if self._end is None:
-            self._end = self._reason_to_end()
+            self._end = self._find_reason_to_end()
 
-    def _reason_to_end(self) -> PoorBenchError | None:
+    def _find_reason_to_end(self) -> PoorBenchError | None:
         if self._control.cancelled():
             return RunCancelledError("the run was stopped")
         timeouts = self._control.timeouts
         elapsed_s = self._clock.monotonic() - self.started
         if elapsed_s >= timeouts.total_s:
-            return _timeout("no complete reply", timeouts.total_s)
+            return _make_timeout("no complete reply", timeouts.total_s)
         if self._first_text_at is None and elapsed_s >= timeouts.first_token_s:
-            return _timeout("no first token", timeouts.first_token_s)
+            return _make_timeout("no first token", timeouts.first_token_s)
         return None
 
 
@@ -166,7 +166,7 @@ def shut_down(sock: socket.socket) -> None:
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
-def _timeout(what: str, seconds: float) -> ProviderError:
+def _make_timeout(what: str, seconds: float) -> ProviderError:
     return ProviderError(f"{what} within {seconds:g} s", kind=FailureKind.TIMEOUT)
 
 

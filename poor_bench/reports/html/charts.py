@@ -230,12 +230,12 @@ def _place_points(llms: Sequence[_Llm], frame: _Frame) -> list[Point]:
     places = spread_out([frame.y(llm.score) for llm in llms], _LABEL_GAP)
     down = max(0.0, _TOP - places[0])
     return [
-        _point(llm, frame, place + down, is_front=not _is_beaten(llm, llms))
+        _build_point(llm, frame, place + down, is_front=not _is_beaten(llm, llms))
         for llm, place in zip(llms, places, strict=True)
     ]
 
 
-def _point(llm: _Llm, frame: _Frame, label_y: float, *, is_front: bool) -> Point:
+def _build_point(llm: _Llm, frame: _Frame, label_y: float, *, is_front: bool) -> Point:
     times = f"{time_text(llm.median_ms)} median"
     return Point(
         label=f"{llm.name[: _LABEL_LENGTH - 1]}…" if len(llm.name) > _LABEL_LENGTH else llm.name,
@@ -280,10 +280,10 @@ def time_bars(data: ReportData) -> list[TimeBar]:
     """Build a bar for every model whose server reports the phases, best score first."""
     split = [summary for summary in data.summaries() if summary.parts]
     longest = max((summary.parts.execution_ms for summary in split if summary.parts), default=0.0)
-    return [_bar(summary, longest, data) for summary in split]
+    return [_build_bar(summary, longest, data) for summary in split]
 
 
-def _bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
+def _build_bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
     segments = []
     start = 0.0
     for metric in metrics.PHASES:

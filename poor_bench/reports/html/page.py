@@ -84,7 +84,7 @@ def _make_visible(value: Any) -> Any:
 
 def report_to_html(data: ReportData, _by: object = None) -> str:
     """Write the report as one HTML page."""
-    return render_page("report.html", _content(data), script="report.js")
+    return render_page("report.html", _build_content(data), script="report.js")
 
 
 def content_security_policy(style: str, script: str) -> str:
@@ -112,7 +112,7 @@ _USAGE = tuple(metric for metric in metrics.USAGE if metric not in metrics.PHASE
 """Columns beside the bar of phases."""
 
 
-def _content(data: ReportData) -> dict[str, Any]:
+def _build_content(data: ReportData) -> dict[str, Any]:
     summaries = data.summaries()
     return {
         "data": data,
@@ -129,13 +129,13 @@ def _content(data: ReportData) -> dict[str, Any]:
         "time_bars": time_bars(data),
         "changes": changes(data),
         "answers": answers(data),
-        "failures": _failure_counts(data),
+        "failures": _count_failures(data),
         "machines": sorted({machine_text(machine) for machine in data.machines}),
         "time_note": find_machine_problem(data.machines) if len(data.machines) > 1 else "",
     }
 
 
-def _failure_counts(data: ReportData) -> list[tuple[str, str, str, int]]:
+def _count_failures(data: ReportData) -> list[tuple[str, str, str, int]]:
     """Count the trials that failed to run by LLM, kind and message."""
     counts: dict[tuple[str, str, str], int] = {}
     for result in data.failures:
@@ -262,12 +262,12 @@ def _test(test: Test, results: Sequence[Result], data: ReportData, budget: _Budg
         has_failure=len(scores) < len(results),
         prompt=budget.take(asked.prompt if asked else test.text or "", _PROMPT),
         system_prompt=budget.take(asked.system_prompt if asked else "", _PROMPT),
-        cells=[_cell(result, data) for result in ordered],
+        cells=[_build_cell(result, data) for result in ordered],
         answers=[_answer(result, data, budget) for result in ordered],
     )
 
 
-def _cell(result: Result, data: ReportData) -> Cell:
+def _build_cell(result: Result, data: ReportData) -> Cell:
     told = "failed to run" if result.score is None else f"{result.score:.2f}"
     step = None if result.score is None else heat_step(result.score)
     return Cell(step, f"{data.name(result.llm_id)}: {told}")
@@ -285,11 +285,11 @@ def _answer(result: Result, data: ReportData, budget: _Budget) -> Answer:
         response=budget.take(result.response, _RESPONSE),
         thinking=budget.take(result.thinking, _THINKING),
         details=budget.take(result.details, _DETAILS),
-        facts=_facts(result),
+        facts=_list_facts(result),
     )
 
 
-def _facts(result: Result) -> list[tuple[str, str]]:
+def _list_facts(result: Result) -> list[tuple[str, str]]:
     """List what else is known, names first."""
     found = [
         ("expected", result.expected[:200]),

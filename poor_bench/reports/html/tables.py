@@ -122,15 +122,15 @@ class ChangedRow(NamedTuple):
 
 def changes(data: ReportData) -> list[ChangedRow]:
     """Describe the change of each LLM, significant losses first; empty without a baseline."""
-    found = [_change(item, data) for item in (data.base.llms if data.base else ())]
+    found = [_build_change(item, data) for item in (data.base.llms if data.base else ())]
     return sorted(found, key=lambda change: _ORDER.index(change.kind))
 
 
-def _change(item: LLMComparison, data: ReportData) -> ChangedRow:
+def _build_change(item: LLMComparison, data: ReportData) -> ChangedRow:
     whole = [item.overall] if item.overall else []
     classes = item.by_class if len(item.by_class) > 1 else ()
     groups = [*whole, *classes, *item.by_change]
-    edge = _edge(groups)
+    edge = _find_edge(groups)
     lists = [
         ChangedTests(
             f"{title} ({len(tests)})",
@@ -142,20 +142,20 @@ def _change(item: LLMComparison, data: ReportData) -> ChangedRow:
     return ChangedRow(
         name=data.name(item.llm_after),
         verdict=verdict(item.overall) if item.overall else "nothing is comparable",
-        kind=_kind(item.overall) if item.overall else "",
-        rows=[_row(group, edge) for group in groups],
+        kind=_choose_kind(item.overall) if item.overall else "",
+        rows=[_build_row(group, edge) for group in groups],
         lists=lists,
-        notes=list(_notes(item)),
+        notes=list(_list_notes(item)),
     )
 
 
-def _edge(groups: Sequence[ComparedGroup]) -> float:
+def _find_edge(groups: Sequence[ComparedGroup]) -> float:
     """Find where the scale ends on both sides of zero."""
     reach = [abs(limit) for g in groups for limit in (g.difference.low, g.difference.high)]
     return max([_LEAST_SCALE, *reach])
 
 
-def _row(group: ComparedGroup, edge: float) -> ChangeRow:
+def _build_row(group: ComparedGroup, edge: float) -> ChangeRow:
     estimate = group.difference
     x, x_low, x_high = (
         percent(0.5 + limit / edge / 2) for limit in (estimate.value, estimate.low, estimate.high)
@@ -174,15 +174,15 @@ def _row(group: ComparedGroup, edge: float) -> ChangeRow:
         x_high=x_high,
         p=p_text(group.p_adjusted),
         counts=[str(group.count(outcome) or "") for outcome in outcomes],
-        kind=_kind(group),
+        kind=_choose_kind(group),
     )
 
 
-def _kind(group: ComparedGroup) -> str:
+def _choose_kind(group: ComparedGroup) -> str:
     return verdict(group) if group.is_real() else ""
 
 
-def _notes(item: LLMComparison) -> Iterator[str]:
+def _list_notes(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
         n_tests = write_count(len(test_ids), "test")
         yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({names_text(test_ids)})"

@@ -100,7 +100,7 @@ class CandidateProxy:
             return
         self._wait_until_ready()
         try:
-            load = message_to_load(self._receive(self._next_deadline()))
+            load = message_to_load(self._receive(self._compute_next_deadline()))
         except (DeadlineError, ChannelClosedError, DecodeError) as error:
             self._stop(error)
         self.load_message = load_to_message(load)
@@ -116,7 +116,7 @@ class CandidateProxy:
         with self._one_at_a_time:
             self.wait_until_loaded()
             self._last_arguments = args, kwargs
-            deadline = self._next_deadline()
+            deadline = self._compute_next_deadline()
             try:
                 request = "call", to_plain(args, self._refuse), to_plain(kwargs, self._refuse)
                 self._channel.send_trusted(request, deadline)
@@ -144,7 +144,7 @@ class CandidateProxy:
             self.stopped = CheckStoppedError(CheckEnd.NOT_LOADED)
             raise self.stopped
 
-    def _next_deadline(self) -> float:
+    def _compute_next_deadline(self) -> float:
         return time.monotonic() + self._call_s
 
     def _receive(self, deadline: float) -> Any:

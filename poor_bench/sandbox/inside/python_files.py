@@ -42,7 +42,7 @@ def find_readable_files() -> list[str]:
         os.path.join(sys.base_prefix, "lib"),
         *map(os.path.dirname, _list_loaded_libraries()),
     }
-    existing = sorted(filter(os.path.exists, map(os.path.normpath, wanted)), key=_parts)
+    existing = sorted(filter(os.path.exists, map(os.path.normpath, wanted)), key=_split_path)
     kept: list[str] = []
     for path in existing:
         if not kept or not _is_within(path, kept[-1]):
@@ -82,10 +82,10 @@ def _list_loaded_libraries() -> list[str]:
 
 
 def _is_within(path: str, folder: str) -> bool:
-    return _parts(path)[: len(_parts(folder))] == _parts(folder)
+    return _split_path(path)[: len(_split_path(folder))] == _split_path(folder)
 
 
-def _parts(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return path.split(os.sep)
 
 

@@ -223,13 +223,13 @@ def _make_first_filter(machine: str) -> _Filter:
     """Make a filter that refuses what neither a forking process nor its children need."""
     return _assemble(
         # numbers mean other calls in another architecture, such as x86 on x86_64
-        _instruction(_LOAD, _ARCHITECTURE_OFFSET),
-        _instruction(_JUMP_IF_EQUAL, ARCHITECTURES[machine], if_true=1),
-        _instruction(_RETURN, _KILL_PROCESS),
-        _instruction(_LOAD, _NUMBER_OFFSET),
-        _instruction(_JUMP_IF_EQUAL, CLONE3, if_true=1),
-        _instruction(_JUMP_IF_GREATER, LAST_KNOWN, if_false=1),
-        _instruction(_RETURN, _FAIL_WITH | errno.ENOSYS),
+        _encode_instruction(_LOAD, _ARCHITECTURE_OFFSET),
+        _encode_instruction(_JUMP_IF_EQUAL, ARCHITECTURES[machine], if_true=1),
+        _encode_instruction(_RETURN, _KILL_PROCESS),
+        _encode_instruction(_LOAD, _NUMBER_OFFSET),
+        _encode_instruction(_JUMP_IF_EQUAL, CLONE3, if_true=1),
+        _encode_instruction(_JUMP_IF_GREATER, LAST_KNOWN, if_false=1),
+        _encode_instruction(_RETURN, _FAIL_WITH | errno.ENOSYS),
         *_search(_find_ranges(list_calls_of_zygote(machine))),
     )
 
@@ -237,19 +237,21 @@ def _make_first_filter(machine: str) -> _Filter:
 @functools.cache
 def _make_second_filter(machine: str, own_pid: int) -> _Filter:
     """Make a filter that refuses what only a forking process needs."""
-    instructions = [_instruction(_LOAD, _NUMBER_OFFSET)]
+    instructions = [_encode_instruction(_LOAD, _NUMBER_OFFSET)]
     numbers = list_conditional_calls(machine)
     for condition in _list_conditions(own_pid):
         block = _check(condition)
         length = len(block)
-        instructions += [_instruction(_JUMP_IF_EQUAL, numbers[condition.call], if_false=length)]
+        instructions += [
+            _encode_instruction(_JUMP_IF_EQUAL, numbers[condition.call], if_false=length)
+        ]
         instructions += block
     for number in list_calls_only_of_zygote(machine):
         instructions += [
-            _instruction(_JUMP_IF_EQUAL, number, if_false=1),
-            _instruction(_RETURN, _FAIL_WITH | errno.EPERM),
+            _encode_instruction(_JUMP_IF_EQUAL, number, if_false=1),
+            _encode_instruction(_RETURN, _FAIL_WITH | errno.EPERM),
         ]
-    return _assemble(*instructions, _instruction(_RETURN, _ALLOW))
+    return _assemble(*instructions, _encode_instruction(_RETURN, _ALLOW))
 
 
 def _assemble(*instructions: bytes) -> _Filter:
@@ -266,14 +268,14 @@ def _search(ranges: Sequence[tuple[int, int]]) -> list[bytes]:
     installed.
     """
     if not ranges:
-        return [_instruction(_RETURN, _FAIL_WITH | errno.EPERM)]
+        return [_encode_instruction(_RETURN, _FAIL_WITH | errno.EPERM)]
     middle = len(ranges) // 2
     first, last = ranges[middle]
     below, above = _search(ranges[:middle]), _search(ranges[middle + 1 :])
     return [
-        _instruction(_JUMP_IF_AT_LEAST, first, if_false=2),
-        _instruction(_JUMP_IF_GREATER, last, if_true=1 + len(below)),
-        _instruction(_RETURN, _ALLOW),
+        _encode_instruction(_JUMP_IF_AT_LEAST, first, if_false=2),
+        _encode_instruction(_JUMP_IF_GREATER, last, if_true=1 + len(below)),
+        _encode_instruction(_RETURN, _ALLOW),
         *below,
         *above,
     ]
@@ -282,21 +284,21 @@ def _search(ranges: Sequence[tuple[int, int]]) -> list[bytes]:
 def _check(condition: _Condition) -> list[bytes]:
     """Build instructions that end in a decision on one argument."""
     low = _ARGUMENTS_OFFSET + 8 * condition.argument
-    refusal = _instruction(_RETURN, _FAIL_WITH | errno.EPERM)
+    refusal = _encode_instruction(_RETURN, _FAIL_WITH | errno.EPERM)
     instructions = []
     if condition.mask >> 32:
-        equal_zero = _instruction(_JUMP_IF_EQUAL, 0, if_true=1)
-        instructions += [_instruction(_LOAD, low + 4), equal_zero, refusal]
+        equal_zero = _encode_instruction(_JUMP_IF_EQUAL, 0, if_true=1)
+        instructions += [_encode_instruction(_LOAD, low + 4), equal_zero, refusal]
     instructions += [
-        _instruction(_LOAD, low),
-        _instruction(_AND, condition.mask & 0xFFFF_FFFF),
+        _encode_instruction(_LOAD, low),
+        _encode_instruction(_AND, condition.mask & 0xFFFF_FFFF),
     ]
     n_values = len(condition.values)
     instructions += [
-        _instruction(_JUMP_IF_EQUAL, value, if_true=n_values - index)
+        _encode_instruction(_JUMP_IF_EQUAL, value, if_true=n_values - index)
         for index, value in enumerate(condition.values)
     ]
-    return [*instructions, refusal, _instruction(_RETURN, _ALLOW)]
+    return [*instructions, refusal, _encode_instruction(_RETURN, _ALLOW)]
 
 
 def _find_ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
@@ -310,5 +312,5 @@ def _find_ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return ranges
 
 
-def _instruction(code: int, constant: int, *, if_true: int = 0, if_false: int = 0) -> bytes:
+def _encode_instruction(code: int, constant: int, *, if_true: int = 0, if_false: int = 0) -> bytes:
     return _INSTRUCTION.pack(code, if_true, if_false, constant)

@@ -220,7 +220,7 @@ def split_cases(cases: Sequence[Case], shares: Shares, seed: int) -> Split:
         )
     parts: dict[str, list[str]] = {name: [] for name in wanted}
     for number, case in enumerate(sorted(cases, key=lambda case: _place(case, seed)), start=1):
-        parts[_most_owed(parts, wanted, number)].append(case.id)
+        parts[_find_most_owed(parts, wanted, number)].append(case.id)
     empty = [name.replace("_", "-") for name, part in parts.items() if not part]
     if empty:
         raise ValueError(f"no test is left for {empty[0]}: increase its share")
@@ -231,7 +231,9 @@ def _place(case: Case, seed: int) -> tuple[int, str]:
     return case.level, hash_text(f"{seed} {case.id}")
 
 
-def _most_owed(parts: Mapping[str, Sequence[str]], wanted: Mapping[str, float], number: int) -> str:
+def _find_most_owed(
+    parts: Mapping[str, Sequence[str]], wanted: Mapping[str, float], number: int
+) -> str:
     return max(wanted, key=lambda name: wanted[name] * number - len(parts[name]))
 
 

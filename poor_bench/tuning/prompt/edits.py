@@ -30,17 +30,17 @@ def add_example(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
     """
     if len(placeholders) != 1:
         shown = f"Example: {solved.given}\nAnswer: {solved.answer}"
-        return f"{_literal(shown, placeholders)}\n\n{text}"
+        return f"{_write_literal(shown, placeholders)}\n\n{text}"
     lines = text.split("\n")
     place = _find_place(lines, placeholders[0])
     line = lines[place].replace(f"{{{placeholders[0]}}}", solved.given)
     shown = f"{line}\n{solved.answer}"
-    return "\n".join([*lines[:place], _literal(shown, placeholders), "", *lines[place:]])
+    return "\n".join([*lines[:place], _write_literal(shown, placeholders), "", *lines[place:]])
 
 
 def state_form(text: str, solved: Solved, placeholders: Sequence[str]) -> str:
     """State the answer format at the start of a prompt."""
-    return f"{_literal(f'Answer in this form: {solved.answer}', placeholders)}\n\n{text}"
+    return f"{_write_literal(f'Answer in this form: {solved.answer}', placeholders)}\n\n{text}"
 
 
 def move_input_last(text: str, placeholders: Sequence[str]) -> str:
@@ -82,7 +82,7 @@ def _find_place(lines: Sequence[str], name: str) -> int:
     return max(place for place, line in enumerate(lines) if name in list_placeholders(line))
 
 
-def _literal(shown: str, placeholders: Sequence[str]) -> str:
+def _write_literal(shown: str, placeholders: Sequence[str]) -> str:
     """Escape braces for a template; other prompts need no escape."""
     return with_only_placeholders(shown, ()) if placeholders else shown
 
@@ -122,13 +122,13 @@ class Editor:
         first = self._n_edits[text] % len(_ORDER)
         self._n_edits[text] += 1
         for kind in dict.fromkeys([*_ORDER[first:], *_ORDER]):
-            for edited in self._edits(kind, text, tried_on):
+            for edited in self._list_edits(kind, text, tried_on):
                 if edited not in self._proposed:
                     self._proposed.add(edited)
                     return Idea(edited, kind)
         return None
 
-    def _edits(self, kind: str, text: str, tried_on: Collection[str]) -> Iterator[str]:
+    def _list_edits(self, kind: str, text: str, tried_on: Collection[str]) -> Iterator[str]:
         names = self._subject.placeholders
         if kind == "input last":
             yield move_input_last(text, names)

@@ -156,7 +156,7 @@ class PromptReport:
             "candidates": [asdict(candidate) for candidate in self.end.candidates],
             "best": self.improved.key if self.improved else None,
             "diff": self.diff,
-            "proof": _proof_json(self.proof),
+            "proof": _build_proof_json(self.proof),
             "accepted": self.accepted or None,
         }
 
@@ -222,7 +222,7 @@ def _read_message(search: KeptSearch) -> str:
     return str(end.get("message", "")) if end else "The process did not finish."
 
 
-def _proof_json(proof: Proof | None) -> dict[str, Any] | None:
+def _build_proof_json(proof: Proof | None) -> dict[str, Any] | None:
     if proof is None:
         return None
     return {**asdict(proof), "is_proven": proof.is_proven, "sentence": proof.sentence}

@@ -123,7 +123,7 @@ class PromptSearch:
         Raises:
             PoorBenchError: If a file could not be written, or an LLM's settings cannot be used.
         """
-        optimize = _gepa_optimize()
+        optimize = _import_gepa()
         try:
             optimize(
                 seed_candidate={COMPONENT: base_text},
@@ -251,7 +251,7 @@ def require_gepa() -> None:
     import_extra("gepa.api", "`tune prompt` needs", "gepa>=0.1.4,<0.2")
 
 
-def _gepa_optimize() -> Callable[..., object]:
+def _import_gepa() -> Callable[..., object]:
     """GEPA's entry point without its types, which require optional parts."""
     from gepa.api import optimize
 

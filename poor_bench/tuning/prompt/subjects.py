@@ -82,7 +82,7 @@ class ClassPromptSubject:
         self.cases: Sequence[Case] = [
             Case(test.test_id, test.level, test.group) for test in self._tests.values()
         ]
-        scorer = self._runner_with(self.base_text).scorer
+        scorer = self._make_runner(self.base_text).scorer
         judged = [test for test in self._tests.values() if scorer.is_judged(test)]
         judges = {judge.id: judge for judge in map(scorer.find_judge, judged)}
         self.llms: Sequence[LLM] = [llm, *judges.values()]
@@ -91,19 +91,19 @@ class ClassPromptSubject:
     @property
     def fingerprint(self) -> str:
         """Changes with everything but the text that is tuned."""
-        fingerprints = self._runner_with("").fingerprints
+        fingerprints = self._make_runner("").fingerprints
         facts = [
             (test_id, fingerprints.of_request(self._llm, test), fingerprints.of_evaluator(test))
             for test_id, test in self._tests.items()
         ]
-        given = [_given(test) for test in self._tests.values()]
+        given = [_write_given(test) for test in self._tests.values()]
         text = json.dumps([llm_fingerprint(self._llm), facts, given])
         return hash_text(text, 16)
 
     def estimate_cost_usd(self) -> float | None:
         """Estimate the cost of an attempt with its judge; None where a price is unknown."""
         tests = list(self._tests.values())
-        return self._runner_with(self.base_text).cost_per_test_usd(self._llm, tests)
+        return self._make_runner(self.base_text).cost_per_test_usd(self._llm, tests)
 
     def find_solved(self, case_id: str, answers: Sequence[str]) -> Solved | None:
         """Find an answer with full score and correct format.
@@ -120,7 +120,7 @@ class ClassPromptSubject:
         known = (*answers, test.reference_response, evaluator.reference(spec.parameters))
         for answer in filter(None, known):
             if len(answer) <= _LONGEST_ANSWER and _is_right(evaluator, spec, answer):
-                return Solved(case_id, _given(test), answer.strip())
+                return Solved(case_id, _write_given(test), answer.strip())
         return None
 
     def attempt(self, text: str, case_id: str, cancelled: Callable[[], bool]) -> Attempt:
@@ -131,7 +131,7 @@ class ClassPromptSubject:
             RunCancelledError: If `cancelled()` turned true.
         """
         test = self._tests[case_id]
-        result = self._runner_with(text).try_once(self._llm, test, cancelled=cancelled)
+        result = self._make_runner(text).try_once(self._llm, test, cancelled=cancelled)
         if result.failure is not None:
             raise CaseFailedError(case_id, result.failure)
         assert result.score is not None
@@ -139,17 +139,17 @@ class ClassPromptSubject:
         return Attempt(
             case_id=case_id,
             score=result.score,
-            given=_given(test) if is_template else result.prompt,
+            given=_write_given(test) if is_template else result.prompt,
             answer=result.response,
-            feedback=_feedback(result),
+            feedback=_write_feedback(result),
             cost_usd=result_cost_usd(result),
             time_ms=result.execution_time_ms,
         )
 
-    def _runner_with(self, text: str) -> WorkspaceRunner:
-        return WorkspaceRunner(self._config, self._manager, workspace=self._workspace_with(text))
+    def _make_runner(self, text: str) -> WorkspaceRunner:
+        return WorkspaceRunner(self._config, self._manager, workspace=self._make_workspace(text))
 
-    def _workspace_with(self, text: str) -> Workspace:
+    def _make_workspace(self, text: str) -> Workspace:
         if self._part is ClassPart.TEMPLATE:
             changed = replace(self._class, templates={**self._class.templates, "default": text})
         else:
@@ -184,14 +184,14 @@ def _is_right(evaluator: LoadedEvaluator, spec: EvaluatorSpec, answer: str) -> b
     return verdict.score == 1.0 and verdict.strict_score in {None, 1.0}
 
 
-def _given(test: Test) -> str:
+def _write_given(test: Test) -> str:
     content = test.text if test.text is not None else json.dumps(test.texts, ensure_ascii=False)
     if not test.fields:
         return content
     return f"{content}\n{json.dumps(dict(test.fields), ensure_ascii=False, default=str)}"
 
 
-def _feedback(result: Result) -> str:
+def _write_feedback(result: Result) -> str:
     """Collect the evaluator's details and other evidence."""
     parts = [result.details[:MAX_DETAILS]]
     if result.strict_score is not None:
@@ -242,7 +242,7 @@ class AgentPromptSubject:
         parts = {self._agent.llm_id, *(user.llm_id for user in users if user is not None)}
         self.llms: Sequence[LLM] = [*(registry.llms[llm_id] for llm_id in sorted(parts)), judge]
         self.cases: Sequence[Case] = [Case(case_id) for case_id in self._cases]
-        self.n_calls_per_case = 1 + max(map(_n_calls, self._cases.values()))
+        self.n_calls_per_case = 1 + max(map(_count_calls, self._cases.values()))
 
     @property
     def fingerprint(self) -> str:
@@ -320,7 +320,7 @@ class AgentPromptSubject:
             raise CaseFailedError(conversation.case_id, failure) from error
 
 
-def _n_calls(case: AgentCase) -> int:
+def _count_calls(case: AgentCase) -> int:
     """Highest number of answers and simulated messages of a case."""
     user = case.simulated_user
     if user is None:

@@ -162,7 +162,7 @@ def reflection_messages(
     task = _TASK.format(
         what=what,
         text=text,
-        examples="\n".join(_example_text(example) for example in examples),
+        examples="\n".join(_write_example(example) for example in examples),
         rule=_RULE.format(names=names) if names else "",
         open=OPEN,
         close=CLOSE,
@@ -170,7 +170,7 @@ def reflection_messages(
     return Message("system", _SYSTEM), Message("user", task)
 
 
-def _example_text(example: Mapping[str, Any]) -> str:
+def _write_example(example: Mapping[str, Any]) -> str:
     lines = [f"{key}: {_remove_marks(str(value))}" for key, value in example.items()]
     return "\n".join(["<example>", *lines, "</example>"])
 
@@ -229,12 +229,12 @@ class PromptWriter:
         examples = [make_example(attempt) for attempt in worst_first]
         messages = reflection_messages(subject.what, text, examples, subject.placeholders)
         for parameters in ({}, {"response_format": PROPOSAL_SCHEMA}):
-            proposed = extract_proposal(self._reply(messages, parameters))
+            proposed = extract_proposal(self._ask_or_recall(messages, parameters))
             if is_usable(proposed, text):
                 return Idea(keep_placeholders(proposed, subject.placeholders), "writer")
         return None
 
-    def _reply(self, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
+    def _ask_or_recall(self, messages: tuple[Message, ...], more: dict[str, Any]) -> str:
         asked = json.dumps([*((message.role, message.content) for message in messages), *more])
         key = hash_text(asked, 12)
         if key not in self._known:
@@ -245,7 +245,7 @@ class PromptWriter:
         tools = self._tools
         tools.budget.require_calls(1)
         self._tell_writing()
-        parameters = {**_parameters(self._llm), **more}
+        parameters = {**_build_parameters(self._llm), **more}
         try:
             completion = tools.manager.complete(
                 self._llm, messages, tools.control.cancelled, parameters
@@ -259,7 +259,7 @@ class PromptWriter:
         return completion.text
 
 
-def _parameters(llm: LLM) -> dict[str, Any]:
+def _build_parameters(llm: LLM) -> dict[str, Any]:
     """Parameters of the model, without those for answers to tests."""
     kept = {key: value for key, value in llm.parameters.items() if key not in _OF_TESTS_ONLY}
     limit = llm.parameters.get("max_tokens")

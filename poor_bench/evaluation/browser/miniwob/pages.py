@@ -166,7 +166,7 @@ def make_miniwob_suite(
         "description": "Small web tasks; the reward of each page decides.",
         "server": "poor_bench.evaluation.browser.miniwob.pages:create_app",
         "cases": [
-            _case(task, seed, with_playbooks=with_playbooks)
+            _build_case(task, seed, with_playbooks=with_playbooks)
             for task in tasks or sorted(PLAYBOOKS)
             for seed in range(1, n_seeds + 1)
         ],
@@ -174,7 +174,7 @@ def make_miniwob_suite(
     return yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _case(task: str, seed: int, *, with_playbooks: bool) -> dict[str, Any]:
+def _build_case(task: str, seed: int, *, with_playbooks: bool) -> dict[str, Any]:
     playbook = {"playbook": PLAYBOOKS[task]} if with_playbooks and task in PLAYBOOKS else {}
     return {
         "id": f"{task}.{seed}",

@@ -17,7 +17,7 @@ from poor_bench.cli.options import (
     judge_options,
     resume_option,
 )
-from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
@@ -140,11 +140,9 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
     most_usd = run.estimate_cost_usd()
     if as_json:
         from poor_bench.judge.storage import PAIRWISE_RUNS
-        from poor_bench.runs.history import plan_to_json
 
-        shared = plan_to_json(PAIRWISE_RUNS, run.header, n_planned=run.n_left, cost_usd=most_usd)
         counts = {"duels": n_comparisons, "judges": judges, "most_usd": most_usd}
-        print_json({"plan": shared, **counts})
+        print_plan_json(PAIRWISE_RUNS, run.header, counts, n_planned=run.n_left, cost_usd=most_usd)
         return 0
     n_pairs = write_count(n_comparisons, "pair")
     twice = min(run.n_again, n_comparisons)

@@ -21,7 +21,7 @@ from poor_bench.cli.options import (
     judge_options,
     resume_option,
 )
-from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
 from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
@@ -165,13 +165,10 @@ def _tell_plan(plan: JudgePlan, most_usd: float | None, *, as_json: bool) -> int
     }
     if as_json:
         from poor_bench.judge.storage import JUDGED_RUNS
-        from poor_bench.runs.history import plan_to_json
 
         n_planned = plan.n_conversations + plan.n_judgements
-        shared = plan_to_json(
-            JUDGED_RUNS, {"agent_id": plan.agent.id}, n_planned=n_planned, cost_usd=most_usd
-        )
-        print_json({"plan": shared, **planned})
+        about = {"agent_id": plan.agent.id}
+        print_plan_json(JUDGED_RUNS, about, planned, n_planned=n_planned, cost_usd=most_usd)
         return 0
     click.echo(f"{write_count(plan.n_conversations, 'conversation')} with {plan.agent.llm_id}")
     click.echo(f"{write_count(plan.n_judgements, 'judgement')} by {', '.join(planned['judges'])}")

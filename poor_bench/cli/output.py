@@ -17,6 +17,8 @@ from poor_bench.models.problem import Problem, Severity
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from poor_bench.runs.history import RunKind
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 """The option that every listing takes."""
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
@@ -96,6 +98,21 @@ def print_json(value: Any) -> None:
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
     click.echo(orjson.dumps(value, option=options, default=str).decode())
+
+
+def print_plan_json(
+    kind: RunKind,
+    about: Mapping[str, Any],
+    more: Mapping[str, Any],
+    *,
+    n_planned: int | None = None,
+    cost_usd: float | None,
+) -> None:
+    """Print a plan as JSON: as of all kinds of runs under `plan`, see `plan_to_json`, and more."""
+    from poor_bench.runs.history import plan_to_json
+
+    plan = plan_to_json(kind, about, n_planned=n_planned, cost_usd=cost_usd)
+    print_json({"plan": plan, **more})
 
 
 def print_error(error: PoorBenchError) -> None:

@@ -20,7 +20,7 @@ from poor_bench.cli.options import (
     count_option,
     resume_option,
 )
-from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.command_line import examples
 from poor_bench.messages import harmless, write_count
@@ -150,12 +150,10 @@ def _print_plan(suite: EvalSuite, settings: SuiteOptions, *, as_json: bool) -> i
     llms = sorted({plan.llm.id for plan in plans if plan.llm})
     if as_json:
         from poor_bench.evaluation.stored_run import SUITE_RUNS
-        from poor_bench.runs.history import plan_to_json
 
-        shared = plan_to_json(
-            SUITE_RUNS, {"suite": suite.name}, n_planned=len(plans), cost_usd=None
-        )
-        print_json({"plan": shared, "trials": dict(by_case), "llms": llms})
+        found = {"trials": dict(by_case), "llms": llms}
+        about = {"suite": suite.name}
+        print_plan_json(SUITE_RUNS, about, found, n_planned=len(plans), cost_usd=None)
         return 0
     print_table({"Case": case_id, ">Trials": str(n)} for case_id, n in by_case.items())
     models = f" with {', '.join(llms)}" if llms else ""

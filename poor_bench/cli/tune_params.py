@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
     search_exit_code,
     search_options,
 )
-from poor_bench.cli.output import print_json, print_table, say
+from poor_bench.cli.output import print_plan_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
@@ -190,19 +190,16 @@ def _print_plan(app: AppContext, task: ParamsTask, *, as_json: bool) -> int:
     with closing(LLMManager(app.data_dir)) as manager:
         cost_usd = estimate_cost_usd(task, app.config, manager)
     if as_json:
-        from poor_bench.runs.history import plan_to_json
         from poor_bench.tuning.searches import SEARCHES
 
+        found = {
+            "tests": len(task.tests),
+            "axes": [axis.name for axis in task.axes],
+            "budget_calls": task.limits.n_calls,
+            "estimated_cost_usd": cost_usd,
+        }
         about = {"kind": "params", "name": task.name}
-        print_json(
-            {
-                "plan": plan_to_json(SEARCHES, about, n_planned=None, cost_usd=cost_usd),
-                "tests": len(task.tests),
-                "axes": [axis.name for axis in task.axes],
-                "budget_calls": task.limits.n_calls,
-                "estimated_cost_usd": cost_usd,
-            }
-        )
+        print_plan_json(SEARCHES, about, found, cost_usd=cost_usd)
     else:
         say(_describe_plan(task, cost_usd))
     return 0

@@ -16,7 +16,7 @@ from poor_bench.cli.options import (
     search_exit_code,
     search_options,
 )
-from poor_bench.cli.output import print_json, print_table, shorten
+from poor_bench.cli.output import print_plan_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import examples, next_command
@@ -201,20 +201,17 @@ def _print_plan(task: PromptTask, *, as_json: bool) -> int:
 
     split = split_task(task)
     if as_json:
-        from poor_bench.runs.history import plan_to_json
         from poor_bench.tuning.searches import SEARCHES
 
-        cost_usd, about = _estimate_cost_usd(task), {"kind": "prompt", "name": task.subject.name}
-        print_json(
-            {
-                "plan": plan_to_json(SEARCHES, about, n_planned=None, cost_usd=cost_usd),
-                "train": len(split.train),
-                "validation": len(split.validation),
-                "held_out": len(split.held_out),
-                "budget_calls": task.limits.n_calls,
-                "models": [llm.id for llm in task.asked],
-            }
-        )
+        found = {
+            "train": len(split.train),
+            "validation": len(split.validation),
+            "held_out": len(split.held_out),
+            "budget_calls": task.limits.n_calls,
+            "models": [llm.id for llm in task.asked],
+        }
+        about = {"kind": "prompt", "name": task.subject.name}
+        print_plan_json(SEARCHES, about, found, cost_usd=_estimate_cost_usd(task))
     else:
         click.echo(_describe_plan(task, split))
     return 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poor_bench.calls.budget import find_unpriced
-from poor_bench.command_line import next_command
 from poor_bench.config.judge_settings import load_settings
 from poor_bench.config.names import llm_named, names_hint
 from poor_bench.errors import ConfigError
@@ -19,33 +18,21 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
-from poor_bench.resolver import ResultSetResolver
 from poor_bench.runner.events import RunFinished
 from poor_bench.runner.jobs import (
     CostEstimate,
-    JudgeItem,
     TrialJobs,
     estimate_cost,
     estimate_costs,
-    estimate_judging,
 )
 from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
-from poor_bench.runner.rescore import (
-    Rescored,
-    RescorePlan,
-    RescoreRun,
-    find_undoable,
-    rescore,
-    rescore_by_judges,
-    to_rescore,
-)
 from poor_bench.runner.run import Run, Workforce
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import note_table
 from poor_bench.runner.trial_states import TrialStates
-from poor_bench.runs.history import UNDO, new_run_id
+from poor_bench.runs.history import new_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
 
 if TYPE_CHECKING:
@@ -93,14 +80,15 @@ class WorkspaceRunner:
         make_manager = cluster.make_manager if cluster else LLMManager
         self.manager = manager or make_manager(config.data_dir)
         evaluators = config.evaluators
-        self._judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
-        self.fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self._judging.judges)
-        parts = (self.workspace, evaluators, self.fingerprints, self._judging)
+        judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
+        self.judges = judging.judges
+        self.fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self.judges)
+        parts = (self.workspace, evaluators, self.fingerprints, judging)
         self.scorer: Scorer = Scorer(*parts)
-        self._workforce = Workforce()
+        self.workforce = Workforce()
         if cluster:
             self.scorer = remote = cluster.make_scorer(*parts)
-            self._workforce = cluster.make_workforce(remote, self.manager)
+            self.workforce = cluster.make_workforce(remote, self.manager)
 
     def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
         """Determine how far each selected trial is.
@@ -167,7 +155,7 @@ class WorkspaceRunner:
         tests = self.batches.list_tests()
         if judges:
             self.scorer.require_judges(tests)
-        self._require_sandbox(tests)
+        self.require_sandbox(tests)
         return self.batches.collect(listener, control or RunControl(), judges=judges)
 
     def plan(self, selection: Selection | None = None) -> Plan:
@@ -190,7 +178,7 @@ class WorkspaceRunner:
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
-        return estimate_costs(item, self.workspace, self.scorer, self._judging.judges)
+        return estimate_costs(item, self.workspace, self.scorer, self.judges)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
         """Estimate what a plan will cost, without requests.
@@ -198,7 +186,7 @@ class WorkspaceRunner:
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
-        return estimate_cost(plan, self.workspace, self.scorer, self._judging.judges)
+        return estimate_cost(plan, self.workspace, self.scorer, self.judges)
 
     def run(
         self,
@@ -214,10 +202,10 @@ class WorkspaceRunner:
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
         self.scorer.require_judges(plan.tests())
-        self._require_sandbox(plan.states.tests)
-        make_jobs = self._workforce.make_jobs
+        self.require_sandbox(plan.states.tests)
+        make_jobs = self.workforce.make_jobs
         jobs = make_jobs(self.workspace, self.manager, self.scorer, judge_later=True)
-        run = Run(plan, self.config.store, self.manager, self.scorer, jobs, self._workforce)
+        run = Run(plan, self.config.store, self.manager, self.scorer, jobs, self.workforce)
         return run.run(listener, control or RunControl())
 
     def sandbox_terms(self, tests: Iterable[Test]) -> SandboxTerms | None:
@@ -228,7 +216,7 @@ class WorkspaceRunner:
         """
         return sandbox_terms() if self.scorer.runs_code(tests) else None
 
-    def _require_sandbox(self, tests: Iterable[Test]) -> None:
+    def require_sandbox(self, tests: Iterable[Test]) -> None:
         """Make sure that code of models is locked in as well as it has to be.
 
         Raises:
@@ -286,129 +274,6 @@ class WorkspaceRunner:
         if find_unpriced(cost.unpriced, self.manager.is_local):
             return None
         return cost.usd / max(1, len(tests))
-
-    def plan_rescore(self, selection: Selection) -> RescorePlan:
-        """Find the stored responses that `rescore` scores again, and which of them LLMs judge.
-
-        Raises:
-            ConfigError: If a filter matches nothing.
-            StoreError: If the stored results cannot be read.
-        """
-        n_items, judged = 0, []
-        for item in self._to_rescore(selection):
-            n_items += 1
-            if self.scorer.needs_judge(item.result, item.test):
-                judged.append(item)
-        return RescorePlan(selection=selection, n_items=n_items, judged=tuple(judged))
-
-    def rescore(self, plan: RescorePlan) -> Generator[Rescored, None, None]:
-        """Yield what today's evaluators make of stored responses; nothing is stored.
-
-        Those that LLMs judge come last, as each of them is judged.
-
-        Raises:
-            ConfigError: If a judge, its key or a rubric is missing; nothing was asked then.
-            StoreError: If the stored results cannot be read.
-        """
-        self.scorer.require_judges(item.test for item in plan.judged)
-        self._require_sandbox(select(self.workspace, plan.selection).tests)
-        waiting = {item.result.key for item in plan.judged}
-        items = (i for i in self._to_rescore(plan.selection) if i.result.key not in waiting)
-        yield from self._workforce.rescore(items, self.scorer)
-        yield from rescore_by_judges(plan.judged, self.scorer, self.manager)
-
-    def estimate_rescore(self, plan: RescorePlan) -> CostEstimate:
-        """Estimate what judging stored responses again will cost, without requests.
-
-        Raises:
-            ConfigError: If a judge or a rubric cannot be used.
-        """
-        return estimate_judging(plan.judged, self.scorer, self._judging.judges)
-
-    def _to_rescore(self, selection: Selection) -> Iterator[JudgeItem]:
-        is_chosen = self._make_filter(selection)
-
-        def find_test(result: Result) -> Test | None:
-            return self._find_known_test(result) if is_chosen(result) else None
-
-        return to_rescore(self.config.store.results(), find_test, self.scorer)
-
-    def rescore_stored(self, result: Result) -> Rescored:
-        """Score one stored response with today's evaluator, and store its new score.
-
-        Raises:
-            ConfigError: If its test is gone, it holds no response, or a model judges it, which may
-                cost money; nothing changed then.
-            StoreError: If the score could not be stored.
-        """
-        items = list(to_rescore([result], self._find_known_test, self.scorer))
-        if not items:
-            raise ConfigError("there is nothing to score: the test or the response is missing")
-        if self.scorer.needs_judge(result, items[0].test):
-            hint = f"Run {next_command('rescore --test', result.test_id)}: it names the cost first."
-            raise ConfigError("a model judges this answer, which may cost money", hint=hint)
-        self._require_sandbox([items[0].test])
-        return next(iter(list(self.store_each(rescore(items, self.scorer)))))
-
-    def _find_known_test(self, result: Result) -> Test | None:
-        return self.workspace.tests_by_id.get(result.test_id)
-
-    def store_each(self, rescored: Iterable[Rescored]) -> Generator[Rescored, None, None]:
-        """Yield what `rescore` yields, each new score stored as soon as it is there.
-
-        The earlier scores are kept as a run of their own; see `undo_rescore`.
-
-        Raises:
-            StoreError: If a score could not be stored.
-        """
-        run = RescoreRun(self.config.store, self.manager.clock.now_iso())
-        try:
-            for item in rescored:
-                run.store(item)
-                yield item
-        finally:
-            run.close()
-
-    def plan_undo(self, selection: Selection | None = None) -> list[Rescored]:
-        """Find the earlier scores of the newest rescoring that was not undone, as `new`.
-
-        Trials that were asked again since are left out.
-
-        Args:
-            selection: Which trials; all by default.
-
-        Raises:
-            ConfigError: If a filter matches nothing, or no rescoring is left to undo.
-            StoreError: If the results or the kept runs cannot be read.
-        """
-        is_chosen = self._make_filter(selection) if selection else lambda _result: True
-        present = {
-            result.key: result
-            for result in self.config.store.results()
-            if result.failure is None and is_chosen(result)
-        }
-        undone = find_undoable(ResultSetResolver(self.config).rescorings(), present)
-        if not undone:
-            raise ConfigError("no rescoring is left to undo")
-        return undone
-
-    def undo_rescore(self, undone: Iterable[Rescored]) -> None:
-        """Store the earlier scores that `plan_undo` found, as a run of their own.
-
-        Raises:
-            StoreError: If they could not be stored.
-        """
-        started = self.manager.clock.now_iso()
-        store = self.config.store
-        header = {"started": started, "kind": UNDO}
-        results = [item.new for item in undone if item.new is not None]
-        store.add(results, new_run_id(started, store.newest_run_id()), header)
-
-    def _make_filter(self, selection: Selection) -> Callable[[Result], bool]:
-        chosen = select(self.workspace, selection)
-        llm_ids = {llm.id for llm in chosen.llms}
-        test_ids = {test.test_id for test in chosen.tests}
-        return lambda result: result.llm_id in llm_ids and result.test_id in test_ids
 
     def close(self) -> None:
         """Free the models and connections."""

@@ -184,14 +184,9 @@ class Findings:
 
 
 def _share_to_json(share: Share) -> dict[str, Any]:
-    return {
-        "name": share.name,
-        "kind": share.kind,
-        "value": share.estimate.value,
-        "low": share.estimate.low,
-        "high": share.estimate.high,
-        "basis": share.basis,
-    }
+    change = share.estimate
+    figures = {"value": change.value, "low": change.low, "high": change.high}
+    return {"name": share.name, "kind": share.kind, **figures, "basis": share.basis}
 
 
 def add_pairs(

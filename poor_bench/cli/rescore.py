@@ -22,8 +22,8 @@ from poor_bench.command_line import examples, next_command
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
+    from poor_bench.rescoring import Rescoring
     from poor_bench.runner.rescore import Move, Rescored, RescorePlan, RescoreProblem, RescoreTally
-    from poor_bench.workspace_runner import WorkspaceRunner
 
 
 _EPILOG = examples(
@@ -71,22 +71,24 @@ def command(
     parameters, rubric or judge changed, also with --dry-run; that may cost money. The earlier
     scores are kept: `compare previous last` shows the difference, --undo restores them.
     """
+    from poor_bench.rescoring import Rescoring
     from poor_bench.runner.selection import select
     from poor_bench.workspace_runner import WorkspaceRunner
 
     machines = use_cluster(app, None if undo else cluster)
     runner = WorkspaceRunner(app.config, cluster=machines)
+    rescoring = Rescoring(runner)
     try:
         if undo:
-            return _undo(runner, filters, dry_run=dry_run, as_json=as_json)
+            return _undo(rescoring, filters, dry_run=dry_run, as_json=as_json)
         selection = read_selection(filters)
         if machines is None:
             agree_on_sandbox(app, select(app.workspace, selection).tests)
-        plan = runner.plan_rescore(selection)
-        _tell_judging(runner, plan, max_cost, quiet=as_json)
+        plan = rescoring.plan(selection)
+        _tell_judging(rescoring, plan, max_cost, quiet=as_json)
         counted = _Counted()
-        items = runner.rescore(plan)
-        with closing(items), closing(items if dry_run else runner.store_each(items)) as stored:
+        items = rescoring.rescore(plan)
+        with closing(items), closing(items if dry_run else rescoring.store_each(items)) as stored:
             for item in _track(stored, plan.n_items, quiet=as_json):
                 counted.add(item)
     finally:
@@ -117,11 +119,11 @@ class _Counted:
             self.problems.append((item.move(), item.problem))
 
 
-def _undo(runner: WorkspaceRunner, filters: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+def _undo(rescoring: Rescoring, filters: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
     selection = read_selection(filters) if any(filters.values()) else None
-    undone = runner.plan_undo(selection)
+    undone = rescoring.plan_undo(selection)
     if not dry_run:
-        runner.undo_rescore(undone)
+        rescoring.undo(undone)
     moves = [item.move() for item in undone]
     if as_json:
         print_json({"n_restored": len(undone), "restored": [_to_json(move) for move in moves]})
@@ -164,17 +166,17 @@ def _tell(counted: _Counted, n_left: int, *, stored: bool, as_json: bool) -> Non
 
 
 def _tell_judging(
-    runner: WorkspaceRunner, plan: RescorePlan, max_cost: float | None, *, quiet: bool
+    rescoring: Rescoring, plan: RescorePlan, max_cost: float | None, *, quiet: bool
 ) -> None:
     """Tell what judging will cost, and limit it."""
     if not plan.judged:
         return
-    estimate = runner.estimate_rescore(plan)
+    estimate = rescoring.estimate(plan)
     if max_cost is not None:
-        limit_cost(runner.manager, estimate, max_cost)
+        limit_cost(rescoring.manager, estimate, max_cost)
     if not quiet:
         click.echo(f"To be judged again: {write_count(len(plan.judged), 'response')}.", err=True)
-        print_cost_estimate(estimate, runner.manager.is_local)
+        print_cost_estimate(estimate, rescoring.manager.is_local)
 
 
 def _print_moves(changed: list[Move]) -> int:

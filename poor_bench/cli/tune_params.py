@@ -370,7 +370,7 @@ def read_axes(texts: Iterable[str], llm: LLM) -> list[SweepAxis]:
 
 def _read_values(name: str, written: str) -> list[Any]:
     if written.startswith(("{", "[")):
-        value = _read_plain(name, written)
+        value = read_value(written, f"--param {name}")
         return value if isinstance(value, list) else [value]
     return [_read_value(name, part.strip()) for part in written.split(",")]
 
@@ -381,10 +381,8 @@ def _read_value(name: str, text: str) -> Any:
             return Path(text[1:]).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise click.UsageError(f"--param {name}: {text[1:]}: {error.strerror}") from error
-    return None if text == "none" else _read_plain(name, text)
-
-
-def _read_plain(name: str, text: str) -> Any:
+    if text == "none":
+        return None
     return read_value(text, f"--param {name}") if text else ""
 
 

@@ -22,6 +22,7 @@ from poor_bench.cluster.cluster import Cluster, open_cluster
 from poor_bench.errors import ConfigError
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable
+from poor_bench.rescoring import Rescoring
 from poor_bench.runner.events import RunFinished, TrialFinished
 from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import Level
@@ -238,8 +239,8 @@ def test_rescore_on_a_cluster_gives_the_scores_of_a_local_one(
         '"""Half."""\n\n\ndef evaluate(response, parameters):\n    return 0.5, response\n'
     )
     with on_cluster(cluster, folder) as (runner, _):
-        items = runner.rescore(runner.plan_rescore(Selection()))
-        with closing(items), closing(runner.store_each(items)) as scored:
+        items = Rescoring(runner).rescore(Rescoring(runner).plan(Selection()))
+        with closing(items), closing(Rescoring(runner).store_each(items)) as scored:
             assert len(list(scored)) == 150
     after = stored(folder)
     assert after.keys() == before.keys()

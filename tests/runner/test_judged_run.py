@@ -16,6 +16,7 @@ from poor_bench.models.result import Result
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMFinished
 from poor_bench.ports import CallControl
+from poor_bench.rescoring import Rescoring
 from poor_bench.runner.events import (
     JudgeUnavailable,
     JudgingStarted,
@@ -262,7 +263,7 @@ def test_one_test_is_judged_at_once(workspace_files: WorkspaceFiles) -> None:
 
 def rescored(folder: Path) -> list[Rescored]:
     runner = open_runner(folder)
-    return list(runner.rescore(runner.plan_rescore(Selection())))
+    return list(Rescoring(runner).rescore(Rescoring(runner).plan(Selection())))
 
 
 def test_rescoring_judges_only_what_is_out_of_date(workspace_files: WorkspaceFiles) -> None:
@@ -342,5 +343,5 @@ def test_rescoring_asks_a_judge_as_much_at_once_as_it_takes(
     provider: Any = MeetingProvider()
     manager = LLMManager(folder, create=lambda _llm, _services: provider)
     runner = WorkspaceRunner(WorkspaceFolder(folder), manager)
-    again = list(runner.rescore(runner.plan_rescore(Selection())))
+    again = list(Rescoring(runner).rescore(Rescoring(runner).plan(Selection())))
     assert [item.new.score for item in again if item.new] == [0.3] * 4

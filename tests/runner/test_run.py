@@ -10,6 +10,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable, ModelNotPreloaded
 from poor_bench.pool.queues import MOST_LOST_IN_A_ROW
+from poor_bench.rescoring import Rescoring
 from poor_bench.runner.events import RunEvent, TrialFinished, TrialRescored
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
@@ -349,7 +350,7 @@ def test_transport_errors_of_older_tools_are_never_scored(workspace_files: Works
     stored = {"version": "1.0", "results": {"scripted:a": rows}}
     (folder / "results.json").write_text(json.dumps(stored))
     runner = open_runner(folder)
-    [rescored] = runner.rescore(runner.plan_rescore(Selection()))
+    [rescored] = Rescoring(runner).rescore(Rescoring(runner).plan(Selection()))
     assert (rescored.old.test_id, rescored.new and rescored.new.score) == ("sum_002", 1.0)
     assert runner.plan().n_items == 1
 

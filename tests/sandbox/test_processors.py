@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from poor_bench.sandbox import processors
-from poor_bench.sandbox.processors import Processors
+from poor_bench.sandbox import workers as processors
+from poor_bench.sandbox.workers import Processors
 
 NUMBERS = [1000, 1001, 1002]
 """Of processors that no other process here has."""

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from poor_bench.sandbox import Program, Sandbox, processors
+from poor_bench.sandbox import Program, Sandbox
+from poor_bench.sandbox import workers as processors
 from poor_bench.sandbox import workers as workers_module
 from poor_bench.sandbox.launchers import PipeLauncher
 from poor_bench.sandbox.workers import SandboxWorkers

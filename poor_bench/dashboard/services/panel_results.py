@@ -27,6 +27,7 @@ from poor_bench.prompts import (
 )
 from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.registry import write_curl
+from poor_bench.rescoring import Rescoring
 from poor_bench.results.earlier import find_earlier
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.rescore import Rescored
@@ -184,7 +185,7 @@ class PanelResults:
             raise ConfigError("Unknown result")
         runner = WorkspaceRunner(self._open_config())
         try:
-            return runner.rescore_stored(details.result)
+            return Rescoring(runner).rescore_stored(details.result)
         finally:
             runner.close()
 

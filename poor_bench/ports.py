@@ -72,7 +72,7 @@ class Provider(Protocol):
         """Ask the LLM.
 
         Raises:
-            ProviderError: If there is no usable reply; its kind says why.
+            ProviderError: If no usable reply comes; its kind says why.
             RunCancelledError: If `control.cancelled()` turned true.
         """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 from graphlib import TopologicalSorter
@@ -62,3 +63,44 @@ def test_no_docstring_begins_with_return() -> None:
     found = [path.name for path in sources if begun.search(path.read_text(encoding="utf-8"))]
     assert sources
     assert not found
+
+
+PARTS_OF_VERBS = ("extraction", "scoring", "autopsy", "generators", "../evaluators")
+"""Parts whose functions are verbs. Others still have nouns: add a part when it has none."""
+VERB = re.compile(
+    r"_*(?:"
+    r"add|apply|are|ask|begins|blank|build|check|choose|close|closes|collect|compare|compile|"
+    r"compute|conclude|cost|count|cut|defines|do|does|double|draw|drop|end|evaluate|explain|"
+    r"extract|find|finish|fits|fold|generate|guess|has|holds|import|invent|is|join|keep|"
+    r"limit|list|load|make|may|mean|measure|move|multiplies|multiply|name|normalise|number|"
+    r"observe|occurs|open|parse|prepare|put|read|reject|repair|replace|require|resolve|"
+    r"reverse|rotate|round|rules|run|score|screen|search|share|sort|split|strip|subtract|sum|"
+    r"swap|take|takes|unwrap|walk|wants|write"
+    r")(?:_|$)"
+)
+NOT_VERBS = {
+    "reference", "parts", "question",  # hooks of evaluators, which users write, too
+    "words", "without_thinking", "first", "limited", "digests", "family_names", "as_json",
+    "_in_own_case", "_normal", "_passes",
+}  # fmt: skip
+
+
+def test_functions_are_verbs() -> None:
+    folders = [ROOT / "poor_bench" / part for part in PARTS_OF_VERBS]
+    found = {
+        f"{path.name}: {node.name}"
+        for folder in folders
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and not _may_have_any_name(node)
+    }
+    assert all(folder.is_dir() for folder in folders)
+    assert not found
+
+
+def _may_have_any_name(function: ast.FunctionDef) -> bool:
+    name, decorators = function.name, " ".join(map(ast.unparse, function.decorator_list))
+    is_conversion = "_to_" in name or "_from_" in name
+    is_named_by_use = "property" in decorators or "validator" in decorators
+    is_verb = VERB.match(name) is not None
+    return is_verb or is_conversion or is_named_by_use or name in NOT_VERBS or name[:2] == "__"

@@ -50,7 +50,7 @@ class StatusLine(Protocol):
 
 
 class _NoStatus:
-    """Stands in for a status line where there is no terminal."""
+    """Stands in for a status line without a terminal."""
 
     def update(self, status: str) -> None:
         """Show nothing."""

@@ -88,7 +88,7 @@ class JobView:
         """Change the live bar: `note`, and `advance`, `completed` or `total`."""
 
     def tell(self, line: str) -> None:
-        """Print a line where there is no live bar."""
+        """Print a line where no live bar is shown."""
 
     def say(self, line: str) -> None:
         """Print a line, above the bar if there is one."""

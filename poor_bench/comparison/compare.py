@@ -99,7 +99,7 @@ def make_group(
         changes: What changed on all of them, if they are chosen by that.
 
     Raises:
-        ValueError: If there is no test.
+        ValueError: If no test is given.
     """
     groups = [test.group for test in tests]
     difference = estimate_paired_difference([test.difference for test in tests], groups)

@@ -59,7 +59,7 @@ class Workspace:
     llms: tuple[LLM, ...]
     llms_by_id: Mapping[str, LLM]
     problems: tuple[Problem, ...] = ()
-    """Warnings; with an error there is no workspace."""
+    """Warnings; with an error the workspace is missing."""
     version: int = field(default_factory=itertools.count(1).__next__, compare=False)
     """Differs between any two that one process has loaded."""
 

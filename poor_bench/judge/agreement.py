@@ -32,7 +32,7 @@ def compute_cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -
         raters put every item into one and the same category, so that chance explains all.
 
     Raises:
-        ValueError: If there is no item, or the lengths differ.
+        ValueError: If no item is given, or the lengths differ.
 
     Source:
         Cohen 1960, "A coefficient of agreement for nominal scales", Educational and Psychological
@@ -66,7 +66,7 @@ def compute_weighted_kappa(first: Sequence[float], second: Sequence[float]) -> f
         raters are one and the same.
 
     Raises:
-        ValueError: If there is no item, or the lengths differ.
+        ValueError: If no item is given, or the lengths differ.
 
     Source:
         Cohen 1968, "Weighted kappa", Psychological Bulletin 70; its equality with the concordance

@@ -125,7 +125,7 @@ def fallback_judgement(
         so_far: Who was to judge what, and what the attempts took.
         dimensions: Names of the rubric's dimensions.
         cases: What was to be judged.
-        error: Why there is no judgement.
+        error: Why no judgement exists.
     """
     return replace(
         so_far,

@@ -34,7 +34,7 @@ def compute_spread(scores: Sequence[float]) -> JudgeSpread:
     """Compute mean, range and standard deviation of repeated scores.
 
     Raises:
-        ValueError: If there is no score.
+        ValueError: If no score is given.
 
     Example:
         >>> compute_spread([6.0, 7.0, 8.0])

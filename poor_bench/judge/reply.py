@@ -80,7 +80,7 @@ def find_verdict(reply: str, rubric: Rubric, nonce: str, judged_texts: Iterable[
         judged_texts: What the judge was shown as evidence.
 
     Raises:
-        UnusableReplyError: If there is no verdict, or it cannot be told which one is the judge's.
+        UnusableReplyError: If no verdict exists, or it cannot be told which one is the judge's.
     """
     answer = split_thinking(reply).answer
     signed = ObjectSearch(

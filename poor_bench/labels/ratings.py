@@ -59,7 +59,7 @@ def rate_answer(
         tags: Short texts.
 
     Raises:
-        ValueError: If there is no answer to rate, or a value cannot be used.
+        ValueError: If no answer exists to rate, or a value cannot be used.
     """
     if not result.can_be_scored:
         raise ValueError(f"{result.test_id} has no answer to rate: it failed to run")

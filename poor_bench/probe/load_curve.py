@@ -28,7 +28,7 @@ class LoadSample:
     tokens: int | None = None
     text: str = ""
     failure: str = ""
-    """Why there is no answer; empty where there is one."""
+    """Why no answer came; empty where one did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,7 +239,7 @@ def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.envi
     """Find the file of a model that is fetched on demand; None while it is not there.
 
     Raises:
-        ProviderError: If there is no folder to look in.
+        ProviderError: If the folder to look in does not exist.
     """
     path = default_cache(environ).locate(MODEL_SOURCES[name])
     return path if path.is_file() else None

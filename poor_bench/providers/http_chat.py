@@ -89,7 +89,7 @@ class HttpChat:
         """Ask the LLM; a refused parameter is left out from then on.
 
         Raises:
-            ProviderError: If there is no usable reply.
+            ProviderError: If no usable reply comes.
             RunCancelledError: If the run was cancelled.
         """
         key = read_key(self._llm, self._services.environ)

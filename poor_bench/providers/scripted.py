@@ -241,7 +241,7 @@ def load_script(llm: LLM, workspace: Path) -> Script:
     """Load the script of an LLM from its parameters and the file that they name.
 
     Raises:
-        ConfigError: If there is no script, or it cannot be read.
+        ConfigError: If the script does not exist, or it cannot be read.
     """
     parameters = llm.parameters
     raw: dict[str, Any] = {}

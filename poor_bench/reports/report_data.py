@@ -106,7 +106,7 @@ class ReportData:
     n_removed: int = 0
     """Results of tests that are not in the workspace any more; they are not among `results`."""
     disabled_llms: Sequence[str] = ()
-    """Where there are no results: ids of the disabled LLMs that have some of these tests."""
+    """Without results: ids of the disabled LLMs that have some of these tests."""
     read_context: Callable[[], IssueContext] = IssueContext
     """Gives facts about tests and models that detectors need; most reports do not."""
     detectors: Sequence[Detector] = DETECTORS

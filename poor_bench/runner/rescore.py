@@ -68,7 +68,7 @@ class Rescored(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        """True if score or details differ, or there was no score before."""
+        """True if score or details differ, or no score existed before."""
         if self.new is None:
             return False
         before = (self.old.score, self.old.strict_score, self.old.details)

@@ -317,7 +317,7 @@ def find_run(runs: Sequence[StoredRun], reference: str, name: str = "run") -> St
         name: What messages call a run of this kind.
 
     Raises:
-        ConfigError: If there is no last or previous run, or several runs begin like that.
+        ConfigError: If the last or previous run does not exist, or several runs begin like that.
     """
     if reference in {LAST, PREVIOUS}:
         newest = max((place for place, run in enumerate(runs) if run.kind != EARLIER), default=-1)

@@ -214,7 +214,7 @@ def kill_itself() -> None:
 
 
 def crash() -> None:
-    """Die by reading where there is no memory."""
+    """Die by reading outside of memory."""
     import ctypes
 
     ctypes.string_at(0)

@@ -50,7 +50,7 @@ def estimate_paired_difference(
         Mean and interval, all within -1.0 to 1.0; `n` is the number of groups.
 
     Raises:
-        ValueError: If there is no difference, one is out of range, or `groups` has another length.
+        ValueError: If no difference is given, one is out of range, or `groups` has another length.
 
     Source:
         The corrections are ours, and rest on the simulation; `measure_spread`.
@@ -142,7 +142,7 @@ def bootstrap_interval(
         Mean and interval; of no width where all differences are equal.
 
     Raises:
-        ValueError: If there is no difference, or `groups` has another length.
+        ValueError: If no difference is given, or `groups` has another length.
 
     Source:
         Efron 1987, "Better bootstrap confidence intervals", Journal of the American Statistical

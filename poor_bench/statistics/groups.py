@@ -101,7 +101,7 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
         groups: Group of each test, as in `number_groups`.
 
     Raises:
-        ValueError: If there is no value, or not a group for each.
+        ValueError: If no value is given, or not a group for each.
     """
     n = len(values)
     if n == 0:

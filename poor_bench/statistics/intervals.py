@@ -138,7 +138,7 @@ def percentile(ordered: Sequence[float], share: float) -> float:
         A value between the smallest and the largest, interpolated between neighbours.
 
     Raises:
-        ValueError: If there is no value or `share` is out of range.
+        ValueError: If no value is given or `share` is out of range.
 
     Source:
         Hyndman and Fan 1996, "Sample quantiles in statistical packages", The American

@@ -58,7 +58,7 @@ def mean_score(
         Mean and interval, all within 0.0 to 1.0; `n` is the number of groups.
 
     Raises:
-        ValueError: If there is no score, one is out of range, or `groups` has another length.
+        ValueError: If no score is given, one is out of range, or `groups` has another length.
 
     Source:
         Effective number: Korn and Graubard 1998, Survey Methodology 24, and Dean and Pagano 2015,
@@ -143,7 +143,7 @@ def estimate_stratified_mean(
         Mean and interval within 0.0 to 1.0; `n` is the number of tests.
 
     Raises:
-        ValueError: If there is no class, a class has no weight, or a number is out of range.
+        ValueError: If no class is given, a class has no weight, or a number is out of range.
 
     Source:
         Cochran 1977, "Sampling Techniques", 5.3; Wilson's limits with an effective number: Dean

@@ -186,7 +186,7 @@ def measure_change(before: Trials, after: Trials, *, is_repeatable: bool = False
             the variance is zero.
 
     Raises:
-        ValueError: If there is no test.
+        ValueError: If no test is given.
     """
     import numpy as np
 

@@ -241,7 +241,7 @@ def compute_scored_share(n_scored: int, n_failed: int, n_pending: int = 0) -> fl
         n_pending: Planned trials without any result, at least 0.
 
     Returns:
-        0.0 to 1.0; 0.0 where there are no trials.
+        0.0 to 1.0; 0.0 without trials.
 
     Raises:
         ValueError: If a number is below 0.

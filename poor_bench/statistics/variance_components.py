@@ -196,7 +196,7 @@ def estimate_components(
     Each sum of squares is set equal to its expectation, from judgements upwards. The estimates are
     unbiased for any numbers of judgements, trials and tests per group, as long as these numbers do
     not depend on the scores (`benchmarks/statistics/uncertainty.py`). A judge's error that repeats
-    itself is no noise, and in none of them.
+    itself is not noise, and in none of them.
 
     Args:
         observed: An LLM.

@@ -69,7 +69,7 @@ def grid_variants(base: LLM, axes: Sequence[SweepAxis]) -> list[Variant]:
 
 
 def run_grid(sweep: Sweep, variants: Sequence[Variant]) -> None:
-    """Race the variants; find_losers are dropped after each step.
+    """Race the variants; losers are dropped after each step.
 
     Raises:
         SearchStoppedError: If it cannot go on.

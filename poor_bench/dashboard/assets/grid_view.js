@@ -19,7 +19,7 @@
   const readView = (api, { gridFields, gridColumns, gridSort, gridRows, gridSqueezed }) => {
     const fields = new Set(split(gridFields));
     const state = api.getColumnState().filter(({ colId }) => fields.has(colId));
-    const squeezed = new Set(split(gridSqueezed)); // for want of room: `assets/grid.js`
+    const squeezed = new Set(split(gridSqueezed)); // where room is short: `assets/grid.js`
     const isChosen = ({ colId, hide }) => !hide || squeezed.has(colId);
     const shown = state.filter(isChosen).map(({ colId }) => colId).join(",");
     const sort = readSort(state);

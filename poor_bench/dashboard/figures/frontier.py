@@ -50,7 +50,7 @@ class Box(NamedTuple):
 def label_places(
     spots: Sequence[Spot], labels: Sequence[str], width: float, obstacles: Sequence[Box] = ()
 ) -> list[str]:
-    """Choose where each label stands, as Plotly's `textposition`; empty where there is no room.
+    """Choose where each label stands, as Plotly's `textposition`; empty without room.
 
     Earlier points choose first.
 

@@ -138,7 +138,7 @@ class LLMService:
 
         Raises:
             ConfigError: If the LLM does not exist, or its settings cannot be used.
-            ProviderError: If there is no answer to be had.
+            ProviderError: If no answer comes.
             RunRefusedError: If a run is in progress, whose times it would spoil.
         """
         if self._is_running():

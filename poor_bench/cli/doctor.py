@@ -79,7 +79,7 @@ def _run_examination(
     try:
         return examine(app)
     except PoorBenchError as error:
-        name = examine.__name__.strip("_")
+        name = examine.__name__.removeprefix("_check_")
         return [DoctorFinding(name, "problem", line) for line in _list_lines(error)]
 
 

@@ -73,7 +73,9 @@ def estimate_partial_effect(
     if np.ptp(quality) == 0:
         return None
     if ((~np.isnan(table)).sum(axis=1) > 1).sum() >= _LEAST:
-        found = _correct_for_noise(y, x, quality - quality.mean(), _compute_noise_of_means(table), groups)
+        found = _correct_for_noise(
+            y, x, quality - quality.mean(), _compute_noise_of_means(table), groups
+        )
     else:
         found = _bound(y, x, quality - quality.mean(), groups)
     if found is None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -62,3 +64,20 @@ def test_chromium_gets_the_proxy_and_no_keys() -> None:
 
 def test_the_variable_names_another_chromium() -> None:
     assert find_chromium({"POOR_BENCH_CHROMIUM": "/opt/chrome"}) == "/opt/chrome"
+
+
+@pytest.mark.parametrize(
+    ("installed", "found"),
+    [
+        (["/usr/lib/chromium/chromium-headless-shell", "chromium"], "chromium-headless-shell"),
+        (["chromium", "chromium-browser"], "chromium"),
+        (["chromium-browser"], "chromium-browser"),
+        ([], None),
+    ],
+)
+def test_the_lightest_chromium_of_the_system_is_found(
+    monkeypatch: pytest.MonkeyPatch, installed: list[str], found: str | None
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: name if name in installed else None)
+    path = find_chromium({})
+    assert (path and Path(path).name) == found

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from distributed import Client
 
 REQUIREMENT = "distributed>=2025.1"
+_QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.scheduler.work-stealing": False,
+}
+"""Settings of a cluster on this machine. By default each process of dask wakes up 50 to 150 times a
+second to watch itself, which costs those that score 4 % of two processors."""
 
 
 class Cluster:
@@ -164,19 +172,21 @@ def open_client(address: str, connect_s: float = CONNECT_S) -> Client:
     """
     target = split_address(address)
     distributed = import_extra("distributed", "--cluster needs", REQUIREMENT)
+    dask = import_extra("dask", "--cluster needs", REQUIREMENT)
     _silence_dask()
     with ExitStack() as on_failure:
         if isinstance(target, int):
-            target = on_failure.enter_context(
-                distributed.LocalCluster(
-                    n_workers=target,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=":0",
-                    memory_limit=None,
-                    silence_logs=logging.CRITICAL,
+            with dask.config.set(_QUIET):
+                target = on_failure.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=target,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=":0",
+                        memory_limit=None,
+                        silence_logs=logging.CRITICAL,
+                    )
                 )
-            )
         try:
             client = _connect(partial(distributed.Client, target, timeout=connect_s), 2 * connect_s)
         except Exception as error:

@@ -288,10 +288,27 @@ class ClusterSession:
             member.refusal = str(ready)
 
     def run(self, member: ClusterMember, do: Callable[..., Value], *arguments: Any) -> Value:
-        """Do something on one worker, whatever it can or cannot be used for."""
+        """Do something on one worker, whatever it can or cannot be used for.
+
+        Raises:
+            WorkerLostError: If it ended meanwhile, as one without poor_bench does, or is silent.
+        """
         key = f"{do.__name__}-{uuid.uuid4().hex}"
-        value: Value = self._submit(member, do, *arguments, key=key).fetch(_EXAMINE_S)
-        return value
+        task = self._submit(member, do, *arguments, key=key)
+        for _ in range(round(_EXAMINE_S / _LOOK_S)):
+            if task.ended.wait(_LOOK_S):
+                value: Value = task.fetch(_EXAMINE_S)
+                return value
+            if self._is_gone(member):
+                break
+        task.future.cancel()
+        raise WorkerLostError("it ended, or said nothing, when it was asked")
+
+    def _is_gone(self, member: ClusterMember) -> bool:
+        try:
+            return member.address not in self._ask_for_workers()
+        except (OSError, RuntimeError, TimeoutError, AttributeError):
+            return False  # a busy scheduler answers later
 
 
 class _Task:
@@ -300,8 +317,8 @@ class _Task:
     def __init__(self, future: Future, member: ClusterMember) -> None:
         self.future = future
         self._member = member
-        self._ended = threading.Event()
-        future.add_done_callback(lambda _future: self._ended.set())
+        self.ended = threading.Event()
+        future.add_done_callback(lambda _future: self.ended.set())
 
     def wait(self, cancelled: Callable[[], bool]) -> Any:
         """Wait for the value; None if the worker is lost.
@@ -309,7 +326,7 @@ class _Task:
         Raises:
             RunCancelledError: If `cancelled()` turned true; the task is then told to end.
         """
-        while not self._ended.wait(_CHECK_S):
+        while not self.ended.wait(_CHECK_S):
             if cancelled():
                 self.future.cancel()
                 raise RunCancelledError("the run was stopped")

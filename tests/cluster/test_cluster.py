@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -19,6 +20,7 @@ from poor_bench.calls.budget import Budget
 from poor_bench.cli.main import main
 from poor_bench.cluster import trials, work
 from poor_bench.cluster.cluster import Cluster, open_cluster
+from poor_bench.cluster.session import WorkerLostError
 from poor_bench.errors import ConfigError
 from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import LLMUnavailable
@@ -224,6 +226,41 @@ def test_workers_of_another_version_are_refused_by_name(
         on_cluster(cluster, folder),
     ):
         pass
+
+
+asked, may_answer = threading.Event(), threading.Event()
+
+
+def keep_waiting() -> None:
+    asked.set()
+    may_answer.wait()
+
+
+def test_a_worker_that_ends_while_it_is_examined_is_not_waited_for(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    workspace_files.add_tests(1)
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tcp://",
+            host="127.0.0.1",
+            dashboard_address=":0",
+            memory_limit=None,
+        ) as alone,
+        on_cluster(alone, workspace_files.write()) as (_, machines),
+        ThreadPoolExecutor(1) as threads,
+    ):
+        [member] = machines.session.table.members
+        examined = threads.submit(machines.session.run, member, keep_waiting)
+        asked.wait()
+        alone.sync(alone.workers[0].close, executor_wait=False)
+        with pytest.raises(WorkerLostError, match="ended"):
+            examined.result()
+        may_answer.set()
 
 
 def test_rescore_on_a_cluster_gives_the_scores_of_a_local_one(

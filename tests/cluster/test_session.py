@@ -89,11 +89,23 @@ class FakeDask:
 
     def __init__(self, error: BaseException) -> None:
         self.n_running = 0
+        self.config = self
+        self.settings_at_start: dict[str, object] = {}
+        self._settings: dict[str, object] = {}
         self._error = error
+
+    @contextmanager
+    def set(self, settings: dict[str, object]) -> Iterator[None]:
+        self._settings = settings
+        try:
+            yield
+        finally:
+            self._settings = {}
 
     @contextmanager
     def LocalCluster(self, **_options: object) -> Iterator[str]:  # noqa: N802 - the name of dask's
         self.n_running += 1
+        self.settings_at_start = self._settings
         try:
             yield "started"
         finally:
@@ -113,6 +125,8 @@ def test_a_cluster_of_ours_ends_where_it_cannot_be_used(
     with pytest.raises((ConfigError, KeyboardInterrupt)):
         open_client("local:2")
     assert not dask.n_running
+    assert dask.settings_at_start["distributed.worker.profile.enabled"] is False
+    assert dask.config._settings == {}, "the settings are those of this cluster only"
 
 
 @pytest.mark.slow(reason="starts Python")

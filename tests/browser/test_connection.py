@@ -20,6 +20,8 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
         context = browser.new_context(base_url=server.address)
         context.request.get(f"/?token={TOKEN}")
         page = context.new_page()
+        told: list[str] = []
+        page.on("console", lambda message: told.append(message.text))
         page.goto("/run")
         expect(
             page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True)
@@ -43,4 +45,6 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
         expect(banner.get_by_text("Open the new link in its terminal")).to_be_visible()
         context.request.get("/?token=another-token-for-journeys")
         expect(banner).to_be_hidden()
+        # A message that cannot be drawn takes all later ones with it.
+        assert [text for text in told if "Invalid action" in text] == []
         context.close()

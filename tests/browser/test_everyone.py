@@ -50,6 +50,12 @@ _CUT = """() => [...document.querySelectorAll(".ag-row .ag-cell *")].filter((ele
     return height && element.textContent && !element.children.length && bottom > row.bottom + 1;
 }).map((element) => element.textContent.slice(0, 50))"""
 """Lists the texts of a grid that its rows cut off below."""
+_ALONE = """() => [...document.querySelectorAll(".card .choosable > .dropdown")].filter((list) => {
+    const { bottom } = list.closest(".card").querySelector(".card-head").getBoundingClientRect();
+    const box = list.getBoundingClientRect();
+    return box.height && (box.top + box.bottom) / 2 > bottom;
+}).map((list) => list.dataset.list)"""
+"""Lists the tables whose list of columns takes a row of its own."""
 _UNMARKED = """() => {
     const look = (element) => {
         const all = [element];
@@ -105,6 +111,7 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
     page.goto(path)
     expect(page).to_have_title(f"{title} · poor_bench")
     _draw_everything(page)
+    yield from (f"{path}: list of columns alone: {each}" for each in page.evaluate(_ALONE))
     for size in (WIDE, ZOOMED, NARROW):
         page.set_viewport_size(size)
         if not _fits(page):

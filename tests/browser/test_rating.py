@@ -32,8 +32,7 @@ def test_answers_are_rated_by_keyboard(
     bar = page.get_by_role("group", name="Your rating")
     expect(bar).to_be_visible()
     page.keyboard.press("7")
-    expect(bar.get_by_label("Your score")).to_have_value("0.7")
-    page.keyboard.press("c")
+    page.keyboard.press("c")  # before the server answers: the score goes along
     page.keyboard.type("+ 5 is missing")
     page.keyboard.press("Enter")
     page.keyboard.press("t")

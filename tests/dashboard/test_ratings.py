@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from dash import no_update
 
 from poor_bench.dashboard.pages.model.results import page_of_rows
 from poor_bench.dashboard.pages.model.url import ModelUrl
@@ -13,6 +14,7 @@ from poor_bench.dashboard.result_panel.rating_bar import (
     RatingIds,
     choose_values,
     default_rater,
+    follow_saved,
     save_rating,
     view_bar,
 )
@@ -71,6 +73,13 @@ def test_the_bar_shows_ones_own_rating_and_those_of_others(services: Services) -
         shown(services).answer[4],
         default_rater(),
     ]
+
+
+def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited() -> None:
+    now, before = (0.7, "theirs", ""), ("", "", "key")
+    assert follow_saved(now, before, (None, "mine", "key")) == [0.7, no_update, ""]
+    assert follow_saved(now, now, (0.7, "mine", "")) == [no_update] * 3
+    assert follow_saved(("", "", ""), (0.0, "", ""), (0, "", "")) == ["", no_update, no_update]
 
 
 def test_the_same_again_and_nothing_to_take_back_are_not_stored(services: Services) -> None:

@@ -26,7 +26,7 @@
 
   const catchUp = () => {
     const { set_props: set } = window.dash_clientside;
-    set("shell-notices-container", { sendNotifications: [{ action: "hide", id: "old-tab" }] });
+    set("shell-notices-container", { hideNotifications: ["old-tab"] });
     set("shell-version-store", { data: null }); // versions of another start mean nothing
     set("shell-clock-interval", { n_intervals: Date.now() });
     if (isElsewhere()) {

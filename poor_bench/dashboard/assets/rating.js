@@ -30,6 +30,21 @@
   const functions = (window.dash_clientside = window.dash_clientside || {});
   functions.rating = { follow: (target) => target };
   const fields = { c: "rating-note-input", t: "rating-tags-input" };
+  // At once, not with the answer of the server: a comment sent in between carries the boxes along.
+  const hold = (score) => {
+    const { set_props: set } = window.dash_clientside;
+    set("rating-score-input", { value: score ?? "" });
+    if (score === null) {
+      Object.values(fields).forEach((field) => set(field, { value: "" }));
+    }
+  };
+  const buttons = { "rating-down-button": 0, "rating-up-button": 1, "rating-clear-button": null };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#rating-bar button[id]");
+    if (button && button.id in buttons) {
+      hold(buttons[button.id]);
+    }
+  });
 
   document.addEventListener("keydown", (event) => {
     const bar = shownBar();
@@ -51,6 +66,7 @@
       field.focus();
     } else if (score !== undefined && !isMoving()) {
       event.preventDefault();
+      hold(score);
       window.dash_clientside.set_props("rating-key-store", { data: [score, Date.now()] });
     }
   });

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -29,6 +31,8 @@ class RatingIds(StrEnum):
     """The result that is open: `[LLM id, test id, trial, is failure]`; pages write it."""
     ANSWER = "rating-answer-store"
     """The same, the id of the answer that the bar shows, and the person."""
+    SAVED = "rating-saved-store"
+    """What is stored of it: score, comment and tags, as the boxes hold them."""
     KEYED = "rating-key-store"
     """Score of a key and a moment: `[0.7, 123]`; null takes the rating back."""
     DOWN = "rating-down-button"
@@ -52,6 +56,7 @@ def build_rating_bar() -> Component:
         [
             dcc.Store(id=RatingIds.TARGET),
             dcc.Store(id=RatingIds.ANSWER),
+            dcc.Store(id=RatingIds.SAVED),
             dcc.Store(id=RatingIds.KEYED),
             html.Div(
                 [
@@ -246,6 +251,7 @@ def _register_view(app: Dash, services: Services) -> None:
         app,
         Output(RatingIds.BAR, "hidden"),
         Output(RatingIds.ANSWER, "data"),
+        Output(RatingIds.SAVED, "data"),
         Output(RatingIds.DOWN, "variant"),
         Output(RatingIds.UP, "variant"),
         Output(RatingIds.DOWN, _PRESSED),
@@ -257,14 +263,41 @@ def _register_view(app: Dash, services: Services) -> None:
         Input(RatingIds.TARGET, "data"),
         Input(RatingIds.WHO, "value"),
         State(RatingIds.ANSWER, "data"),
+        State(RatingIds.SAVED, "data"),
+        *(State(box, "value") for box in _BOXES),
         prevent_initial_call=True,
     )
-    def _show(target: list[Any] | None, who: str | None, shown: list[Any] | None) -> Any:
+    def _show(
+        target: list[Any] | None,
+        who: str | None,
+        shown: list[Any] | None,
+        saved: list[Any] | None,
+        *held: Any,
+    ) -> Any:
         view = view_bar(services, target, who)
-        # What is being typed about the same answer stays.
-        fields = view.fields if view.answer != shown else (no_update,) * 3
+        is_same = view.answer == shown
+        fields = follow_saved(view.fields, saved or (), held) if is_same else view.fields
         thumbs = (*view.thumbs, *view.pressed)
-        return view.answer is None, view.answer, *thumbs, still(view.others), *fields
+        head = view.answer is None, view.answer, view.fields
+        return *head, *thumbs, still(view.others), *fields
+
+
+def follow_saved(now: Sequence[Any], before: Sequence[Any], held: Sequence[Any]) -> list[Any]:
+    """Choose what the boxes show of an answer whose rating may have changed, as in another tab.
+
+    Args:
+        now: What is stored, see `BarView.fields`.
+        before: What was stored when the boxes were filled.
+        held: What they hold; an edit stays.
+
+    Example:
+        >>> follow_saved((0.7, "new", ""), ("", "", ""), (None, "typed", ""))[0]
+        0.7
+    """
+    return [
+        new if new != old and ("" if box is None else box) == old else no_update
+        for new, old, box in zip_longest(now, before, held)
+    ]
 
 
 def _register_saving(app: Dash, services: Services) -> None:

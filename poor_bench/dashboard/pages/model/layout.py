@@ -227,13 +227,17 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "minWidth": 150,
         "flex": 3,
         "tooltipField": "test_id",
+        "valueFormatter": {
+            "function": "params.data && params.data.trial > 1 ? "
+            "`${params.value} · trial ${params.data.trial}` : params.value"
+        },
     },
     {"field": "score", "headerName": "Score", "cellRenderer": "Score", "width": 140},
     {
         "field": "test_category",
         "headerName": "Test Category",
         "cellClass": "whole-text",
-        "minWidth": 140,
+        "minWidth": 152,
         "flex": 2,
     },
     {
@@ -251,7 +255,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerName": "Details",
         "cellRenderer": "markdown",
         "cellClass": "details-cell",
-        "minWidth": 200,
+        "minWidth": 188,
         "flex": 5,
         "sortable": False,
     },

@@ -68,12 +68,16 @@ def build_reader(facts: Mapping[str, TestFacts], detectors: Sequence[Detector]) 
     own = any(detector.version for detector in detectors)  # reads whatever it likes
     named = [(detector.id, detector.version) for detector in detectors]
     known = repr((named, sorted(facts.items()))).encode("utf-8", "surrogatepass")
+    names = [detector.id for detector in detectors]
     return TextReader(
         name="findings",
-        read=partial(_look_at_each, facts=facts, detectors=detectors),
+        read=partial(_look_at_each, facts=facts, detectors=detectors)
+        if own
+        else partial(_look_with_built_in, facts=facts, names=names),
         texts=None if own else READ_TEXTS,
         fields=None if own else READ_FIELDS,
         version=blake2b(known, digest_size=16).hexdigest(),
+        is_shared=not own,
     )
 
 
@@ -100,6 +104,14 @@ def _look_at_each(
         columns=dict(zip(("findings", "answer", "response", "begins"), columns, strict=True)),
         values={"findings": tuple(findings)},
     )
+
+
+def _look_with_built_in(
+    results: Iterable[Result], facts: Mapping[str, TestFacts], names: Sequence[str]
+) -> TextColumns:
+    """Look with detectors by their names: they themselves cannot be pickled."""
+    known = {detector.id: detector for detector in DETECTORS}
+    return _look_at_each(results, facts, [known[name] for name in names])
 
 
 class _Named(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -13,6 +13,10 @@ from poor_bench.models.result import Result, build_result
 from poor_bench.prompts import hash_text
 from poor_bench.runs.journal import dump_record
 from poor_bench.statistics.trials import NUMBERS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CODES = (
     "llm_id", "test_id", "think", "run_id", "finish_reason", "marks", "found", "failure_kind",
@@ -108,6 +112,32 @@ def decode(field: str, text: str | None) -> Any:
     return FailureKind(text) if field == "failure_kind" else text
 
 
+class StoredColumn(NamedTuple):
+    """A column of some rows as a table holds it."""
+
+    stored: NDArray[Any]
+    """Numbers, or codes of `values`."""
+    values: Sequence[Any] | None
+
+    def shrink(self) -> StoredColumn:
+        """Keep the values that occur, to send it elsewhere."""
+        import numpy as np
+
+        if self.values is None:
+            return self
+        used, codes = np.unique(self.stored, return_inverse=True)
+        return StoredColumn(codes, [self.values[code] for code in used.tolist()])
+
+    def decode(self, field: str) -> list[Any]:
+        """Turn it into values of the field."""
+        if self.values is not None:
+            return [self.values[code] for code in self.stored.tolist()]
+        if field in NUMBERS:
+            return decode_numbers(field, self.stored)
+        plain: list[Any] = self.stored.tolist()
+        return plain
+
+
 _NONE_BY_DEFAULT = frozenset({"think", "failure_kind", "model_digest", "judgement"})
 _EMPTY: Mapping[str, Any] = {"marks": ()}
 
@@ -151,6 +181,32 @@ def _failure(columns: Mapping[str, Sequence[Any]], place: int) -> Failure | None
 
 
 _NAMELESS = {kind: Failure(kind=kind, message="") for kind in FailureKind}
+
+
+def decode_texts(field: str, texts: Sequence[Any]) -> list[Any]:
+    """Turn a column of `TEXTS`, or of `attempts`, back into values of the field."""
+    if TEXT_COLUMNS[field] == "DOUBLE":
+        return [read_number(field, number) for number in texts]
+    if not any(texts):
+        return [decode(field, None)] * len(texts)
+    if field in _NONE_BY_DEFAULT:
+        return [decode(field, text) for text in texts]
+    return [text or "" for text in texts]
+
+
+def decode_numbers(field: str, numbers: NDArray[np.float64]) -> list[float | int | None]:
+    """Turn a column of `NUMBERS` back into values of the field."""
+    import numpy as np
+
+    is_missing = np.isnan(numbers)
+    if is_missing.all():
+        return [None] * len(numbers)
+    if is_missing.any():
+        return [read_number(field, number) for number in numbers.tolist()]
+    whole: list[float | int | None] = (
+        numbers.astype(np.int64) if field in _WHOLE else numbers
+    ).tolist()
+    return whole
 
 
 def read_number(field: str, value: float | None) -> float | int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +20,12 @@ import orjson
 
 from poor_bench.issues.detect import build_reader
 from poor_bench.issues.detector import TrialTable
+from poor_bench.processes import share
 from poor_bench.results.figures import read_outcomes
 from poor_bench.results.parts import PartFolder, write_beside
-from poor_bench.results.text_columns import digest_code, read_text_columns
+from poor_bench.results.text_columns import SHARED_FROM, digest_code, read_several
 from poor_bench.statistics.items import ItemAnalysis, analyse_tests
+from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.trials import find_newer_failures
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from poor_bench.models.test import Test
     from poor_bench.results.paths import StorePaths
     from poor_bench.results.table import ResultTable
-    from poor_bench.statistics.outcomes import Outcomes
+    from poor_bench.statistics.trials import TextColumns, TextReader
 
 
 @dataclass(kw_only=True)
@@ -57,15 +59,27 @@ class StoredTexts:
         Raises:
             StoreError: If the index is damaged.
         """
-        table = self.table.select(~find_newer_failures(self.table))
-        facts = self.read_facts()
-        reader = build_reader(facts, self.detectors)
+        is_meant = ~find_newer_failures(self.table)
+        table, (texts, _) = self.table.select(is_meant), self._columns
         return TrialTable(
             trials=table,
-            texts=read_text_columns(table, reader, self._on_read),
-            facts=facts,
-            read=lambda entries: table.whole(entries, reader.texts, reader.fields),
+            texts=texts if is_meant.all() else texts.pick(is_meant),
+            facts=self._facts,
+            read=lambda entries: table.whole(entries, self._reader.texts, self._reader.fields),
         )
+
+    @cached_property
+    def _facts(self) -> Mapping[str, TestFacts]:
+        return self.read_facts()
+
+    @cached_property
+    def _reader(self) -> TextReader:
+        return build_reader(self._facts, self.detectors)
+
+    @cached_property
+    def _columns(self) -> list[TextColumns]:
+        """What detectors find, and outcomes: whoever wants the one needs the other, too."""
+        return read_several(self.table, [self._reader, OUTCOME_READER], self._on_read)
 
     def find_suspicious_tests(
         self, tests: Mapping[str, Test], pass_score: float = 1.0
@@ -75,10 +89,8 @@ class StoredTexts:
         Raises:
             StoreError: If the index is damaged.
         """
-        analysis = read_item_analysis(
-            self.paths, self.table, tests, pass_score=pass_score, on_read=self._on_read
-        )
-        return analysis.suspicions
+        outcomes = build_outcomes(self.table, self._columns[1], pass_score=pass_score)
+        return _analyse(self.paths, outcomes, tests).suspicions
 
 
 def read_item_analysis(
@@ -101,12 +113,17 @@ def read_item_analysis(
     Raises:
         StoreError: If the index is damaged.
     """
-    outcomes = read_outcomes(table, pass_score=pass_score, on_read=on_read)
+    return _analyse(paths, read_outcomes(table, pass_score=pass_score, on_read=on_read), tests)
+
+
+def _analyse(paths: StorePaths, outcomes: Outcomes, tests: Mapping[str, Test]) -> ItemAnalysis:
     path = PartFolder(paths.snapshot.parent).folder / "items.json"
     key = _identify(outcomes, tests)
     known = _load(path, key)
     if known is None:
-        known = analyse_tests(outcomes, tests)
+        known = analyse_tests(
+            outcomes, tests, share if len(outcomes.scores) >= SHARED_FROM else map
+        )
         _save(path, key, known)
     return known
 

@@ -12,8 +12,8 @@ from poor_bench.models.result import Result
 from poor_bench.results.columns import (
     CODES,
     TEXT_COLUMNS,
-    decode,
-    read_number,
+    StoredColumn,
+    decode_texts,
     results_from_columns,
 )
 from poor_bench.statistics.trials import NUMBERS, TrialColumns
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from poor_bench.results.settled import SettledBasis
 
 
-_ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
+ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
 _IN_MEMORY = (*CODES, *NUMBERS, "trial")
 _FETCHED_AT_ONCE = 1_000
 
@@ -149,18 +149,13 @@ class ResultTable(TrialColumns):
         Raises:
             StoreError: If the index is damaged.
         """
-        texts = _ALL_TEXTS if texts is None else texts
-        fields = _IN_MEMORY if fields is None else fields
+        texts = ALL_TEXTS if texts is None else texts
         for start in range(0, len(rows), _FETCHED_AT_ONCE):
             some = rows[start : start + _FETCHED_AT_ONCE]
             columns = self._decode_columns(some, fields)
             fetched = self.text_columns(some, texts)
             for name, values in zip(texts, zip(*fetched, strict=True), strict=True):
-                is_number = TEXT_COLUMNS[name] == "DOUBLE"
-                columns[name] = [
-                    read_number(name, value) if is_number else decode(name, value)
-                    for value in values
-                ]
+                columns[name] = decode_texts(name, values)
             yield from results_from_columns(columns)
 
     def to_frame(self) -> pd.DataFrame:
@@ -229,20 +224,23 @@ class ResultTable(TrialColumns):
                 found[text] = np.sort(here)
         return found
 
-    def _decode_columns(
-        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str]
-    ) -> dict[str, list[Any]]:
+    def select_columns(
+        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str] | None = None
+    ) -> dict[str, StoredColumn]:
+        """Select columns of some rows; None for all fields that are in memory."""
         import numpy as np
 
         chosen = np.asarray(rows, dtype=np.int64)
-        return {name: self._decode(name, chosen) for name in fields}
+        return {
+            name: StoredColumn(self.columns[name][chosen], self.values.get(name))
+            for name in (_IN_MEMORY if fields is None else fields)
+        }
 
-    def _decode(self, field: str, rows: NDArray[np.int64]) -> list[Any]:
-        stored = self.columns[field][rows].tolist()
-        if field in self.values:
-            values = self.values[field]
-            return [values[code] for code in stored]
-        return [read_number(field, number) for number in stored] if field in NUMBERS else stored
+    def _decode_columns(
+        self, rows: Sequence[int] | NDArray[np.int64], fields: Sequence[str] | None
+    ) -> dict[str, list[Any]]:
+        found = self.select_columns(rows, fields)
+        return {name: column.decode(name) for name, column in found.items()}
 
 
 class StoredRows(Sequence[Result]):

@@ -182,6 +182,30 @@ class TextRows:
             ) from error
 
 
+def read_rows(texts: Path, rows: NDArray[np.int64], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Read texts of some rows from the file of a part, without an index.
+
+    Args:
+        texts: The file.
+        rows: Numbers of rows, ascending.
+        names: Columns of the file.
+
+    Raises:
+        duckdb.Error: If the file is damaged or gone.
+        KeyError: If it lacks a row.
+    """
+    import duckdb
+    import numpy as np
+
+    query = f"SELECT row, {', '.join(names)} FROM {parquet_relation(texts)} ORDER BY row"
+    with duckdb.connect(config={"threads": 1}) as connection:
+        found = connection.execute(query).fetchnumpy()
+    places = np.searchsorted(found["row"], rows)
+    if len(rows) and (places[-1] >= len(found["row"]) or (found["row"][places] != rows).any()):
+        raise KeyError(texts.name)
+    return {name: found[name][places].tolist() for name in names}  # masked ones are None
+
+
 def build_relation(start: int, texts: Path | None) -> str:
     """Name what holds the texts from a place on."""
     if texts is None:

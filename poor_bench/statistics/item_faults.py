@@ -13,10 +13,11 @@ flagged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from poor_bench.models.test import Test
 from poor_bench.statistics.outcomes import PASSED, Outcomes, Way
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 _LEVEL_OF_SINGLE, _LEVEL_OF_SEVERAL = 0.1, 0.07
 """Levels of Benjamini-Hochberg with one and more trials per model.
 
@@ -63,6 +67,13 @@ _NEITHER = 0.05
 """Least chance to give neither of two right answers, where no other is possible: no answer."""
 _BROKEN_PASS = 0.02
 _PASSES = 3
+
+
+class Share(Protocol):
+    """Does some work for each task, as `map` does it, or in other processes."""
+
+    def __call__(self, work: Callable[[T], R], tasks: Iterable[T], /) -> Iterable[R]:
+        """Yield what comes of the tasks, in their order."""
 
 
 class Fault(StrEnum):
@@ -95,12 +106,15 @@ class Suspicion:
     """Models that vote that way."""
 
 
-def find_faults(outcomes: Outcomes, tests: Mapping[str, Test]) -> dict[str, Suspicion]:
+def find_faults(
+    outcomes: Outcomes, tests: Mapping[str, Test], share: Share = map
+) -> dict[str, Suspicion]:
     """Weigh the evidence against every test with votes of at least 3 models.
 
     Args:
         outcomes: Scored trials of all models.
         tests: By id, for class and declared answers; unknown tests are a class of their own.
+        share: Does the work of each class, as `map`; others do it elsewhere.
 
     Returns:
         Test id to the evidence. `benchmarks/statistics/items.py` measures recall and precision on
@@ -115,9 +129,10 @@ def find_faults(outcomes: Outcomes, tests: Mapping[str, Test]) -> dict[str, Susp
     everything = collect_votes(outcomes)
     known = _estimate_abilities(everything)
     found: dict[str, Suspicion] = {}
-    for of_class in _split_by_class(outcomes, tests):
-        votes = collect_votes(of_class)
-        found |= _weigh_class(votes, known, _count_answers(votes, of_class, tests))
+    votes = ((collect_votes(each), each) for each in _split_by_class(outcomes, tests))
+    classes = ((of_class, _count_answers(of_class, each, tests)) for of_class, each in votes)
+    for of_class in share(partial(_weigh_class, known), classes):
+        found |= of_class
     flags = benjamini_hochberg([each.p_value for each in found.values()], _choose_level(everything))
     return {
         test_id: replace(each, is_flagged=is_flagged)
@@ -159,10 +174,11 @@ def _estimate_abilities(votes: Votes) -> dict[str, float]:
 
 
 def _weigh_class(
-    votes: Votes, known: Mapping[str, float], n_answers: list[int]
+    known: Mapping[str, float], of_class: tuple[Votes, list[int]]
 ) -> dict[str, Suspicion]:
     import numpy as np
 
+    votes, n_answers = of_class
     voted = (votes.codes != MISSING).sum(axis=1)
     rows = np.flatnonzero(voted >= LEAST_MODELS)
     if not len(rows):

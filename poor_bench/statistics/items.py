@@ -12,7 +12,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.item_faults import Fault, Suspicion, find_faults
+from poor_bench.statistics.item_faults import Fault, Share, Suspicion, find_faults
 from poor_bench.statistics.item_response import ItemResponse, fit_item_response
 from poor_bench.statistics.outcomes import PASSED, Outcomes, collect_outcomes
 from poor_bench.statistics.scores import ScoreTable, fill_score_table
@@ -131,12 +131,14 @@ def analyse_items(
     return analyse_outcomes(collect_outcomes(results, pass_score=pass_score), tests or {})
 
 
-def analyse_outcomes(outcomes: Outcomes, tests: Mapping[str, Test]) -> list[Item]:
+def analyse_outcomes(
+    outcomes: Outcomes, tests: Mapping[str, Test], share: Share = map
+) -> list[Item]:
     """Analyse scored trials that are in columns already; see `analyse_items`."""
     if not outcomes.test_ids:
         return []
     discriminations = _compute_discriminations(_arrange_scores(outcomes))
-    faults = find_faults(outcomes, tests)
+    faults = find_faults(outcomes, tests, share)
     find_trials = _index_by_test(outcomes)
     items = []
     for number, figures in enumerate(_compute_figures(outcomes)):
@@ -364,14 +366,17 @@ class ItemAnalysis:
         return {item.test_id: item.suspicion for item in self.items if item.suspicion}
 
 
-def analyse_tests(outcomes: Outcomes, tests: Mapping[str, Test]) -> ItemAnalysis:
+def analyse_tests(
+    outcomes: Outcomes, tests: Mapping[str, Test], share: Share = map
+) -> ItemAnalysis:
     """Analyse the tests of some outcomes.
 
     Args:
         outcomes: Scored trials of all models.
         tests: Test id to test.
+        share: As of `find_faults`.
     """
-    items = analyse_outcomes(outcomes, tests)
+    items = analyse_outcomes(outcomes, tests, share)
     return ItemAnalysis(
         items=tuple(items),
         orders=tuple(compare_levels(items)),

@@ -145,6 +145,7 @@ OUTCOME_READER = TextReader(
     read=_read_texts,
     texts=("got", "expected", "cause", "details", "model_digest"),
     fields=("llm_id", "test_id", "trial", "score"),
+    is_shared=True,
 )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.test import Test
@@ -77,12 +78,15 @@ def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: fl
     n_trials, n_right = (trials != MISSING).sum(axis=2), (trials == PASSED).sum(axis=2)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     ability, mean, spread, sticky = prior.copy(), 0.0, _PRIOR_SPREAD, 0.0
+    has_repeats = bool((n_trials > 1).any())
+    n_worth, right = n_trials.astype(np.float64), n_right.astype(np.float64)
     for _ in range(_ROUNDS):
         difficulty = mean + spread * nodes
         passing, failing = _compute_log_chances(ability[:, None] - difficulty)
         chance = np.exp(passing)
-        worth = 1 / (1 + np.maximum(n_trials - 1, 0) * sticky)
-        n_worth, right = worth * n_trials, worth * n_right
+        if has_repeats:
+            worth = 1 / (1 + np.maximum(n_trials - 1, 0) * sticky)
+            n_worth, right = worth * n_trials, worth * n_right
         likely = right @ passing + (n_worth - right) @ failing + np.log(weights)
         of_nodes = np.exp(likely - likely.max(axis=1, keepdims=True))
         of_nodes *= (soundness / of_nodes.sum(axis=1))[:, None]
@@ -96,7 +100,8 @@ def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: fl
         squares = float(per_node @ (difficulty - mean) ** 2)
         variance = (squares + _PRIOR_TESTS * _PRIOR_SPREAD**2) / (total + _PRIOR_TESTS)
         spread = min(3.0, math.sqrt(variance))
-        sticky = _estimate_sticky(n_right, n_trials, chance, of_nodes)
+        if has_repeats:
+            sticky = _estimate_sticky(n_right, n_trials, chance, of_nodes)
     passing, failing = _compute_log_chances(ability[:, None] - (mean + spread * nodes))
     return SoundTests(passing, failing, np.log(weights / weights.sum()), ability, sticky)
 
@@ -134,17 +139,16 @@ def estimate_answer_space(trials: Codes, n_answers: int) -> AnswerSpace:
     """
     import numpy as np
 
-    shares, same, pairs_of_model = [0.3, 0.3], 1.0, 2.0
-    for row in trials:
-        answered = row > 0
-        first = np.take_along_axis(row, answered.argmax(axis=1)[:, None], axis=1)[:, 0]
-        wrong = first[answered.any(axis=1)]
-        if len(wrong) > 1:
-            counts = np.unique(wrong, return_counts=True)[1]
-            shares.append(float((counts * (counts - 1)).sum()) / (len(wrong) * (len(wrong) - 1)))
-        later = answered & (answered.cumsum(axis=1) > 1)
-        pairs_of_model += later.sum()
-        same += (later & (row == first[:, None])).sum()
+    answered = trials > 0
+    first = np.take_along_axis(trials, answered.argmax(axis=2)[:, :, None], axis=2)
+    has_wrong = answered.any(axis=2)
+    n_wrong = has_wrong.sum(axis=1)
+    n_pairs = (n_wrong * (n_wrong - 1))[n_wrong > 1]
+    n_alike = _count_pairs(np.where(has_wrong, first[:, :, 0], 0))[n_wrong > 1]
+    shares = [0.3, 0.3, *(2 * n_alike / n_pairs).tolist()]
+    later = answered & (answered.cumsum(axis=2) > 1)
+    pairs_of_model = 2.0 + int(later.sum())
+    same = 1.0 + int((later & (trials == first)).sum())
     repeating = min(0.99, float(same / pairs_of_model))
     share, least = sum(shares) / len(shares), 1 / max(1, n_answers - 1)
     if share >= 0.95 or n_answers <= 2:
@@ -152,6 +156,18 @@ def estimate_answer_space(trials: Codes, n_answers: int) -> AnswerSpace:
     excess = share * (n_answers - 1) - 1
     tempting = 50.0 if share <= least * 1.01 else min(50.0, (1 - share) / excess)
     return AnswerSpace(n_answers, tempting, repeating)
+
+
+def _count_pairs(codes: Codes) -> Codes:
+    """Count the pairs of equal codes in each row; those of 0 do not count."""
+    import numpy as np
+
+    ordered = np.sort(codes, axis=1).T
+    run, n_pairs = np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
+    for before, code in pairwise(ordered):
+        run = (run + 1) * ((code == before) & (code > 0))
+        n_pairs += run
+    return n_pairs
 
 
 def draw_sound_tests(
@@ -283,23 +299,25 @@ def scatter_answers(answers: Codes, counted: Bits, space: AnswerSpace) -> Array:
 
     size, n_columns = answers.shape
     n_trials, is_counted = counted.shape[2], counted.reshape(size, -1)
-    rows, total = np.arange(size), space.tempting * (space.n_answers - 1)
-    seen = np.zeros((size, n_columns), dtype=np.int64)  # how often each answer came from the urn
+    total = space.tempting * (space.n_answers - 1)
+    seen = np.zeros(size * n_columns)  # how often each answer of each test came from the urn
     chance, drawn = np.zeros(size), np.zeros(size)
     for column in range(n_columns):
-        now, start = is_counted[:, column], column - column % n_trials
-        answer = answers[:, column]
-        each = (space.tempting + seen[rows, answer]) / (total + drawn)
-        is_own = np.zeros(size, dtype=np.bool_)
+        rows, start = np.flatnonzero(is_counted[:, column]), column - column % n_trials
+        answer = answers[rows, column]
+        places = rows * n_columns + answer
+        each = (space.tempting + seen[places]) / (total + drawn[rows])
         if column > start:
-            earlier = is_counted[:, start:column]
-            is_own = ((answers[:, start:column] == answer[:, None]) & earlier).any(axis=1)
+            earlier = is_counted[rows, start:column]
+            is_own = ((answers[rows, start:column] == answer[:, None]) & earlier).any(axis=1)
             each *= np.where(earlier.any(axis=1), 1 - space.habit, 1.0)
             each += np.where(is_own, space.habit, 0.0)
-        chance += np.where(now, np.log(each), 0.0)
-        is_new = now & ~is_own
-        seen[rows, answer] += is_new
-        drawn += is_new
+            places, new = places[~is_own], rows[~is_own]
+        else:
+            new = rows
+        chance[rows] += np.log(each)
+        seen[places] += 1
+        drawn[new] += 1
     return chance
 
 

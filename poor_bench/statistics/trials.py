@@ -279,6 +279,8 @@ class TextReader:
     """Other fields of results that it needs; None for all."""
     version: str = ""
     """Changes with everything that `read` knows beside the results; its code apart."""
+    is_shared: bool = False
+    """True if `read` can be pickled, so that other processes may do it."""
 
 
 class TextCodes(dict[str, int]):

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench import processes
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.results import stored_texts
 from poor_bench.results.store import open_store
 from poor_bench.results.stored_texts import read_item_analysis
+from poor_bench.statistics.item_faults import Share
 from poor_bench.statistics.items import ItemAnalysis, analyse_tests
 from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
 
@@ -49,9 +51,9 @@ def folder(tmp_path: Path) -> Path:
 def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
 
-    def count(outcomes: Outcomes, tests: dict[str, Test]) -> ItemAnalysis:
+    def count(outcomes: Outcomes, tests: dict[str, Test], share: Share) -> ItemAnalysis:
         counted.append(len(outcomes.scores))
-        return analyse_tests(outcomes, tests)
+        return analyse_tests(outcomes, tests, share)
 
     monkeypatch.setattr(stored_texts, "analyse_tests", count)
     return counted
@@ -60,6 +62,15 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def read(folder: Path, tests: dict[str, Test] = TESTS, pass_score: float = 1.0) -> ItemAnalysis:
     store = open_store(folder)
     return read_item_analysis(store.paths, store.table(), tests, pass_score=pass_score)
+
+
+def test_an_analysis_by_other_processes_is_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = analyse_tests(collect_outcomes(RESULTS), TESTS)
+    monkeypatch.setattr(stored_texts, "SHARED_FROM", 1)
+    monkeypatch.setattr(processes, "count_processors", lambda: 2)
+    assert read(folder) == expected
 
 
 def test_the_kept_analysis_is_the_one_of_the_results(folder: Path, analysed: list[int]) -> None:

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from poor_bench.issues.detect import collect_trials, detect_issues, find_issues
+from poor_bench import processes
+from poor_bench.errors import StoreError
+from poor_bench.issues.detect import DETECTORS, collect_trials, detect_issues, find_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext, TestFacts
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors
-from poor_bench.results import index
+from poor_bench.results import index, text_columns
 from poor_bench.results.store import open_store
 from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.scoring.verdict import AnswerFormat
@@ -81,6 +83,26 @@ def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> No
     }
     tax = compute_format_taxes(collect_trials(results, FACTS))
     assert [look(folder), look(folder)] == [(fresh, tax)] * 2
+
+
+def test_issues_found_by_other_processes_are_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [*detect_issues([*open_store(folder).results()], CONTEXT)]
+    monkeypatch.setattr(text_columns, "SHARED_FROM", 1)
+    monkeypatch.setattr(processes, "count_processors", lambda: 2)
+    assert [look(folder, DETECTORS)[0] for _ in range(2)] == [expected] * 2
+
+
+def test_a_damaged_file_that_another_process_reads_is_told_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_columns, "SHARED_FROM", 1)
+    open_store(folder).table()
+    for path in (folder / "index").rglob("*.texts.parquet"):
+        path.write_bytes(b"damaged")
+    with pytest.raises(StoreError, match="index of the results is damaged"):
+        look(folder, DETECTORS)
 
 
 def test_an_edited_detector_of_the_workspace_looks_again(folder: Path) -> None:

@@ -1,0 +1,66 @@
+"""Work that other processes do, as if it were done here."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import psutil
+import pytest
+
+from poor_bench import processes
+from poor_bench.processes import share
+
+FEW = 20
+
+
+@pytest.fixture(autouse=True)
+def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "count_processors", lambda: 2)
+
+
+def list_children() -> set[int]:
+    return {child.pid for child in psutil.Process().children()}
+
+
+def test_results_come_in_the_order_of_their_tasks() -> None:
+    assert [*share(math.factorial, range(FEW))] == [math.factorial(n) for n in range(FEW)]
+
+
+def test_the_work_is_done_elsewhere_and_processes_end() -> None:
+    before = list_children()
+    found = {*share(eval, ["__import__('os').getpid()"] * FEW)}
+    assert found
+    assert os.getpid() not in found
+    assert list_children() == before
+
+
+def test_an_error_is_that_of_the_task() -> None:
+    with pytest.raises(ValueError, match="math domain error"):
+        [*share(math.sqrt, [4.0, -1.0])]
+
+
+def test_what_a_dead_process_leaves_is_done_here() -> None:
+    dies = f"__import__('os').getpid() == {os.getpid()} or __import__('os')._exit(1)"
+    assert [*share(eval, [dies] * FEW)] == [True] * FEW
+
+
+def test_work_that_cannot_be_sent_is_done_here() -> None:
+    assert [*share(lambda number: number + 1, range(FEW))] == [*range(1, FEW + 1)]
+
+
+def test_whoever_stops_early_leaves_no_process() -> None:
+    before = list_children()
+    results = share(abs, range(-FEW, 0))
+    assert next(results) == FEW
+    results.close()
+    assert list_children() == before
+
+
+def test_one_processor_does_it_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "count_processors", lambda: 1)
+    assert [*share(eval, ["__import__('os').getpid()"])] == [os.getpid()]
+
+
+def test_what_work_prints_does_not_mix_with_results() -> None:
+    assert [*share(eval, ["print('x') or 5", "7"])] == [5, 7]

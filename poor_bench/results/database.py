@@ -25,6 +25,7 @@ from poor_bench.results.settled import (
     is_constant,
     is_repeated,
     mark_rows,
+    repeat,
 )
 from poor_bench.results.text_rows import (
     ROW_BITS,
@@ -94,6 +95,10 @@ DROP TABLE candidates;
 DROP TABLE counting;
 CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
 """
+_NOT_SHOWN = ("rank", "is_failure")
+"""Columns that only tell which rows count, and in which order."""
+_MOST_INCOMING = 250_000
+"""Rows that wait to be settled, at most: it bounds the memory of building an index."""
 _MISSING = {
     **dict.fromkeys(NUMBERS, "'nan'::DOUBLE"),
     **dict.fromkeys(FINGERPRINTS, "0::UBIGINT"),
@@ -140,10 +145,14 @@ class Database:
         )
         self._n_rows, self._latest = 0, ""
         self._settled: SettledRows | None = None
+        self._counting: Mapping[str, NDArray[Any]] = {}
         self._is_moved: NDArray[np.bool_] | None = None
         """Rows of `_settled` that are in the database instead."""
         self.texts = TextRows(self.connection, partial(start_again, self))
         self._numbers = itertools.count(1)
+        self._n_incoming = 0
+        self._changed: dict[str, None] = {}
+        """Models with rows that were settled since they were last asked for."""
         self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
         self._values: dict[str, list[Any]] = {name: [] for name in CODES}
         columns, held = _declare(_NEWEST), _declare(ALL_COLUMNS)
@@ -219,11 +228,17 @@ class Database:
         return self._count(parquet_relation(numbers), source)
 
     def settle(self) -> list[str]:
-        """Work out which rows count now; return the LLMs with new rows."""
+        """Work out which rows count now; return the LLMs with new rows since the last call."""
+        self._settle_incoming()
+        changed, self._changed = list(self._changed), {}
+        return changed
+
+    def _settle_incoming(self) -> None:
         query = "SELECT count(*), coalesce(max(timestamp), '') FROM incoming"
         [[n_new, latest]] = self.connection.execute(query).fetchall()
         if not n_new:
-            return []
+            return
+        self._n_incoming = 0
         self._latest = max(self._latest, latest)
         if self._settled is not None:
             self._declare_codes(self._settled)
@@ -231,8 +246,8 @@ class Database:
         if self._settled is not None:
             self._move_rows(self._settled)
         self.connection.execute(_SETTLE)
-        changed = self.connection.execute("SELECT llm_id FROM fresh").fetchnumpy()["llm_id"]
-        return [self._values["llm_id"][code] for code in set(changed.tolist())]
+        found = self.connection.execute("SELECT llm_id FROM fresh").fetchnumpy()["llm_id"]
+        self._changed |= dict.fromkeys(self._values["llm_id"][code] for code in set(found.tolist()))
 
     def _copy(self, relation: str, numbers: Path, texts: Path) -> None:
         for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
@@ -253,6 +268,9 @@ class Database:
         [[n_rows]] = self.connection.execute(
             f"INSERT INTO incoming SELECT {source}::BIGINT + row, {names} FROM {relation}"
         ).fetchall()
+        self._n_incoming += int(n_rows)
+        if self._n_incoming >= _MOST_INCOMING:
+            self._settle_incoming()
         return int(n_rows)
 
     def _declare_codes(self, settled: SettledRows) -> None:
@@ -311,27 +329,19 @@ class Database:
         return codes[text]
 
     def newest(self) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[Any, ...]], str]:
-        """Fetch the rows that count, by rank.
-
-        Returns:
-            Columns; for each of `CODES` what its codes stand for; the newest timestamp.
-        """
-        columns = self._fetch_columns()
-        del columns["rank"], columns["is_failure"]
+        """Fetch the rows that count, by rank; what codes stand for; the newest timestamp."""
+        self._counting = self._fetch_columns()
+        columns = {name: self._counting[name] for name in [*_NEWEST] if name not in _NOT_SHOWN}
         values = {name: tuple(values) for name, values in self._values.items()}
         return columns, values, self._latest
 
     def keep_settled(self, sources: Sequence[SettledSource]) -> SettledRows:
-        """Describe the rows that count for a file.
-
-        Args:
-            sources: How far each source has been read.
-        """
+        """Describe the rows that `newest` last gave, for a file, and how far sources are read."""
         return SettledRows(
             sources=tuple(sources),
             latest=self._latest,
             codes={name: dict(known) for name, known in self._codes.items()},
-            columns=self._fetch_columns(),
+            columns=self._counting,
         )
 
     def _fetch_columns(self) -> dict[str, NDArray[Any]]:
@@ -353,17 +363,16 @@ class Database:
             column = settled.columns[name]
             both = np.append(column[:1], fetched.astype(column.dtype, copy=False))
             if is_repeated(column) and is_constant(both):
-                return np.broadcast_to(column[:1], (len(kept) + len(fetched),))
+                return repeat(column[:1], len(kept) + len(fetched))
             return np.concatenate([column[kept], fetched])
+
+        def sort(column: NDArray[Any]) -> NDArray[Any]:
+            return repeat(column[:1], len(column)) if is_constant(column) else column[order]
 
         order = fetch(["rank"])["rank"].argsort(kind="stable")
         names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // max(1, n_rows))
         parts = (names[start : start + n_at_once] for start in range(0, len(names), n_at_once))
-        return {
-            name: column if is_repeated(column) else column[order]
-            for part in parts
-            for name, column in fetch(part).items()
-        }
+        return {name: sort(column) for part in parts for name, column in fetch(part).items()}
 
     def _fetch_newest(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         values = (

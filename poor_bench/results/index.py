@@ -23,10 +23,11 @@ from poor_bench.results.database import Database
 from poor_bench.results.parts import (
     BASE,
     Base,
+    DamagedPartError,
     ParquetPart,
     PartFolder,
+    check_part,
     compute_identity,
-    is_intact,
     read_status,
 )
 from poor_bench.results.paths import StorePaths
@@ -98,7 +99,10 @@ class ResultIndex:
         try:
             try:
                 self._take_sources()
-            except (duckdb.Error, _DamagedPartError) as error:
+                if self._has_written and self._basis is None:
+                    self._forget()  # columns of the file take no memory of this process
+                    self._take_sources()
+            except (duckdb.Error, DamagedPartError) as error:
                 _LOG.warning("the index of %s is built again: %s", self._paths.snapshot, error)
                 self._parts.clear()
                 self._forget()
@@ -126,6 +130,7 @@ class ResultIndex:
         self._n_in_settled_parts = 0
         """Rows of the parts that they were worked out from."""
         self._basis: SettledBasis | None = None
+        self._has_written = False
 
     # ---- sources -----------------------------------------------------------------------------
 
@@ -212,14 +217,9 @@ class ResultIndex:
     def _restore_source(self, settled: SettledSource) -> None:
         assert self._database is not None
         source = self._sources[settled.name] = Source(
-            settled.name,
-            settled.identity,
-            settled.first_place,
-            list(settled.parts),
-            n_rows=settled.n_rows,
-            position=settled.position,
-            is_over=settled.name == BASE,
-        )
+            settled.name, settled.identity, settled.first_place, list(settled.parts),
+            n_rows=settled.n_rows, position=settled.position, is_over=settled.name == BASE,
+        )  # fmt: skip
         for name, place in source.parts:
             part = self._parts.find_part(name)
             self._database.texts.read_from(place, part.texts)
@@ -295,8 +295,7 @@ class ResultIndex:
         """Take what this or another process has read of a source before."""
         assert self._database is not None
         for part in self._parts.find_parts(source.name, source.identity):
-            if not is_intact(part):
-                raise _DamagedPartError(part.numbers)
+            check_part(part)
             source.parts.append((part.path.name, source.held_place))
             self._database.texts.read_from(source.held_place, part.texts)
             source.n_rows += self._database.count_part(source.first_place, part.numbers)
@@ -383,7 +382,7 @@ class ResultIndex:
         is_whole = BASE not in self._sources or not self._sources[BASE].n_held
         if is_whole and is_worth_writing(self._n_settled, n_in_parts - self._n_in_settled_parts):
             rows = self._database.keep_settled(sources)
-            write_settled(self._parts.folder, rows)
+            self._has_written = write_settled(self._parts.folder, rows)
             # Where it cannot be written, it is not tried again with every new result.
             self._n_settled, self._n_in_settled_parts = rows.n_rows, n_in_parts
 
@@ -393,10 +392,6 @@ class ResultIndex:
             if database is self._database:
                 self._parts.clear()
                 self._forget()
-
-
-class _DamagedPartError(Exception):
-    """A file of the index is not as it was written."""
 
 
 def _fills_a_part(n_rows: int, n_bytes: int) -> bool:

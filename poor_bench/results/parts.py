@@ -196,8 +196,12 @@ class PartFolder:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file of the index as a whole; without permission or space, the one before stays."""
+def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> bool:
+    """Write a file of the index as a whole; without permission or space, the one before stays.
+
+    Returns:
+        True if it was written.
+    """
     draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
     with contextlib.suppress(OSError):
         try:
@@ -205,8 +209,10 @@ def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> None:
             with draft.open("wb") as stream:
                 write(stream)
             draft.replace(path)
+            return True
         finally:
             draft.unlink(missing_ok=True)
+    return False
 
 
 def columns_file(texts: Path, name: str) -> Path:
@@ -219,12 +225,20 @@ def _part_name(path: Path) -> str:
     return path.name.rsplit(".", 2)[0]
 
 
-def is_intact(part: ParquetPart) -> bool:
-    """Check the figures of a part against the checksum in its name."""
-    try:
-        return part.path.name.endswith(f"{_crc(part.numbers):08x}") and part.texts.exists()
-    except OSError:
-        return False
+class DamagedPartError(Exception):
+    """A file of the index is not as it was written."""
+
+
+def check_part(part: ParquetPart) -> None:
+    """Check the figures of a part against the checksum in its name.
+
+    Raises:
+        DamagedPartError: If they are not as they were written, or a file is gone.
+    """
+    with contextlib.suppress(OSError):
+        if part.path.name.endswith(f"{_crc(part.numbers):08x}") and part.texts.exists():
+            return
+    raise DamagedPartError(part.numbers)
 
 
 def read_status(status: os.stat_result) -> Status:

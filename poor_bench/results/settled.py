@@ -156,9 +156,13 @@ def is_worth_writing(n_settled: int, n_new: int) -> bool:
     return n_new >= max(FEWEST_NEW_ROWS, n_settled // _NEW_SHARE)
 
 
-def write_settled(folder: Path, rows: SettledRows) -> None:
-    """Write the file as a whole; without permission or space, the one before stays."""
-    write_beside(folder / _NAME, lambda stream: _write(stream, rows))
+def write_settled(folder: Path, rows: SettledRows) -> bool:
+    """Write the file as a whole; without permission or space, the one before stays.
+
+    Returns:
+        True if it was written.
+    """
+    return write_beside(folder / _NAME, lambda stream: _write(stream, rows))
 
 
 def _write(stream: Any, rows: SettledRows) -> None:
@@ -237,7 +241,7 @@ def _read(mapped: mmap.mmap, stream: Any) -> SettledRows | None:
         column = _map_column(mapped, stream, start, described)
         if column is None:
             return None
-        columns[name] = _repeat(column, stored["n_rows"])
+        columns[name] = repeat(column, stored["n_rows"])
     return SettledRows(
         sources=tuple(_read_source(each) for each in stored["sources"]),
         latest=stored["latest"],
@@ -265,7 +269,7 @@ def _map_column(
     return column if crc == described["crc"] else None
 
 
-def _repeat(column: NDArray[Any], n_rows: int) -> NDArray[Any]:
+def repeat(column: NDArray[Any], n_rows: int) -> NDArray[Any]:
     """Let a column of one value have all rows; they take no memory."""
     import numpy as np
 

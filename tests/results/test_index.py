@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
-from poor_bench.results import index, settled, sources
+from poor_bench.results import database, index, settled, sources
 from poor_bench.results.columns import ALL_COLUMNS
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
@@ -619,3 +619,37 @@ def test_only_what_is_shown_of_a_text_is_read(store: ResultStore) -> None:
     store.add([scored("one", 1.0, response="x" * 100_000)], RUN, {})
     [texts] = store.table().text_columns([0], ["left(response, 3)", "length(response)"])
     assert texts == ("xxx", 100_000)
+
+
+def test_rows_are_settled_in_steps_as_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        Result(llm_id=f"m{number % 3}", test_id=f"t{number % 5}", trial=1 + number % 2, score=score)
+        for number, score in enumerate([0.0, 0.25, 0.5, 0.75, 1.0] * 8)
+    ]
+    store = ResultStore(StorePaths(tmp_path / "results.json"), lambda name: name)
+    for start in range(0, len(rows), 8):
+        store.add(rows[start : start + 8], f"2026010{1 + start // 8}T000000-a", {})
+
+    def read() -> list[Result]:
+        table = ResultStore(StorePaths(tmp_path / "results.json"), lambda name: name).table()
+        return [*table.whole(range(len(table)))]
+
+    expected = read()
+    monkeypatch.setattr(database, "_MOST_INCOMING", 3)
+    assert read() == expected
+    assert len(expected) == 30
+
+
+def test_a_process_that_settled_many_rows_goes_on_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_PART_ROWS", 2)
+    monkeypatch.setattr(settled, "FEWEST_NEW_ROWS", 2)
+    store = ResultStore(StorePaths(tmp_path / "results.json"), lambda name: name)
+    store.add([Result(llm_id="m", test_id=f"t{n}", score=1.0) for n in range(9)], "2026-a", {})
+    table = store.table()
+    assert table.basis is not None
+    assert len(table) == 9
+    assert table.columns["strict_score"].strides == (0,)

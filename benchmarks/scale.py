@@ -32,22 +32,8 @@ import psutil
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
-from benchmarks.dashboard import (
-    DRAWN,
-    FIRST_SEEN,
-    PORT,
-    filter_to,
-    follow_first_model,
-    open_compare,
-    opened,
-    peak_mb,
-    search,
-    search_compared,
-    see_overview,
-    sort_by_score,
-    started,
-    wait_for_overview,
-)
+from benchmarks.dashboard import PORT, TOKEN, peak_mb, started
+from benchmarks.dashboard_pages import PAGES, measure_steps, opened
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
 
@@ -109,41 +95,23 @@ def report_dashboard(workspace: Path) -> None:
     with started_browser() as browser:
         begun = time.perf_counter()
         with started(command) as (pid, address):
-            for name, steps in PAGES.items():
-                with opened(browser) as page:
-                    for label, do in steps:
-                        start = begun or time.perf_counter()
-                        used = 0.0 if begun else read_cpu_s(pid)
-                        do(page, address)
-                        wall = time.perf_counter() - start
-                        cost = Cost(wall, read_cpu_s(pid) - used, peak_mb(pid))
-                        print_cost(f"{name}: {label}", cost)
-                        begun = 0.0
-                        if not label.endswith(SEEN):
-                            page.wait_for_load_state("networkidle")
+            greeted = time.perf_counter() - begun
+            link = f"{address}/?token={TOKEN}"
+            for name, shown in (("Overview", PAGES["Overview"]), *PAGES.items()):
+                used = read_cpu_s(pid)
+                with opened(browser, link) as context:
+                    seen, drawn = shown.open(context.new_page(), address)
+                print(f"{greeted:6.2f} + " if greeted else f"{'':9}", end="")
+                print_page(name, pid, f"seen {seen:5.2f} s drawn {drawn:5.2f} s", used)
+                greeted = 0.0
+            for name, seconds in measure_steps(browser, address, link):
+                print_page(name, pid, f"{seconds:5.2f} s", None)
 
 
-SEEN = "seen"
-"""Ends the name of a step that the next one goes on from at once."""
-PAGES = {
-    "overview": [
-        ("from the start until seen", see_overview),
-        ("then its table", lambda page, _address: wait_for_overview(page)),
-        ("to a model until seen", lambda page, _address: follow_first_model(page, FIRST_SEEN)),
-        ("then its table", lambda page, _address: page.wait_for_selector(DRAWN)),
-        ("sort", lambda page, _address: sort_by_score(page)),
-        ("filter", lambda page, _address: filter_to(page, "Passed")),
-        ("search texts", lambda page, _address: search(page, "_00012")),
-    ],
-    "overview again": [
-        ("until seen", see_overview),
-        ("then its table", lambda page, _address: wait_for_overview(page)),
-    ],
-    "compare": [
-        ("10 models", open_compare),
-        ("search", lambda page, _address: search_compared(page, "_00012")),
-    ],
-}
+def print_page(name: str, pid: int, told: str, used_s: float | None) -> None:
+    """Print times of the browser, and the CPU time and memory of the server."""
+    cpu = "" if used_s is None else f", server {read_cpu_s(pid) - used_s:5.2f} CPU s"
+    print(f"{name:26} {told}{cpu}, peak {peak_mb(pid):4.0f} MB", flush=True)
 
 
 def read_cpu_s(pid: int) -> float:

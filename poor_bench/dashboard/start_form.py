@@ -18,7 +18,6 @@ from poor_bench.dashboard.components.blocks import (
     error_banner,
     live_card,
     live_head,
-    loading_state,
     set_code,
 )
 from poor_bench.dashboard.components.controls import small_button, start_button
@@ -83,7 +82,7 @@ class StartForm:
                 self.title,
                 html.Div(list(fields), className="start-fields", role="form",
                          **aria(label=self.title)),
-                html.Div(loading_state(1), id=self.part("preview-body")),
+                html.Div(_say(self.first), id=self.part("preview-body")),
                 note=self.note or None,
                 tools=[start_button(self.part("start-button"))],
             ),

@@ -41,12 +41,12 @@ asks again before it has an answer would never show one.
 _SKIP_FIRST_PAINT = """
 document.addEventListener("DOMContentLoaded", () => {
   if (window.keepsFirstPaint) return;
-  const skip = () => document.querySelector("[data-first-paint]")?.remove();
+  const skip = () => window.dash_clientside?.first_paint?.end();
   skip();
   new MutationObserver(skip).observe(document.body, { childList: true });
 });
 """
-"""Until a page is drawn, its texts stand twice in the document."""
+"""Until a page is drawn, its texts stand twice in the document, once of them hidden."""
 Visit = Callable[[str], "Page"]
 
 

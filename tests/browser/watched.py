@@ -38,5 +38,5 @@ class Watch:
 
 
 def heading(page: Page, text: str) -> None:
-    """Wait until the page with this heading is shown, or its first paint, or both for a moment."""
-    page.get_by_role("heading", name=text, exact=True, level=1).first.wait_for()
+    """Wait until the page with this heading is shown, or its first paint."""
+    page.get_by_role("heading", name=text, exact=True, level=1).wait_for()

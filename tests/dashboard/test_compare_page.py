@@ -314,7 +314,7 @@ def test_an_invalid_pattern_gets_one_message_and_keeps_the_page(
     services = three_llms(workspace_files)
     *_, tests = callbacks.show_tests(services, "?text=/(/")
     assert "/(/ is not a regular expression" in text_of(tests)
-    assert text_of(callbacks.show_classes(services, "?text=/(/")[0])
+    assert text_of(callbacks.show_classes(services, "?text=/(/"))
     assert callbacks.show_panel(services, "?text=/(/&test=sum_001") == (None, None)
 
 
@@ -363,7 +363,7 @@ def test_a_model_without_a_result_and_one_whose_test_changed_are_marked(
         if "trust-badge " in str(getattr(span, "className", ""))
     ]
     assert [text_of(badge) for badge in badges] == ["stale", "pending"]
-    classes, _ = callbacks.show_classes(services, "?llm=scripted:a&llm=scripted:b")
+    classes = callbacks.show_classes(services, "?llm=scripted:a&llm=scripted:b")
     assert "1 of 2 tests" in text_of(classes)
 
 
@@ -379,12 +379,12 @@ def test_a_class_that_is_not_chosen_is_neither_on_screen_nor_in_the_file(
     workspace_files: WorkspaceFiles,
 ) -> None:
     services = three_llms(workspace_files)
-    classes, _ = callbacks.show_classes(services, "")
+    classes = callbacks.show_classes(services, "")
     [tick] = [link for link in of_type(classes, "A") if link.className == "column-tick"]
     assert "sums" in text_of(of_type(classes, "Table"))
-    without, search = callbacks.show_classes(services, tick.href)
+    without = callbacks.show_classes(services, tick.href)
     assert "sums" not in text_of(of_type(without, "Table"))
     assert "good" in text_of(of_type(without, "Table"))
-    file = callbacks.classes_csv(services, search)
+    file = callbacks.classes_csv(services, tick.href)
     assert file is not None
     assert not file.rows

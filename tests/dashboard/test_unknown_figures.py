@@ -103,7 +103,7 @@ SEEN: Mapping[str, Callable[[Services], Any]] = {
     "/model": lambda services: [_model(services, BARE), _model(services, SILENT)],
     "/compare": lambda services: [
         compare.show_strip(services, "")[:2],
-        [part.children[0] for part in compare.show_classes(services, "")[:1]],
+        compare.show_classes(services, "").children[0],
         compare.show_tests(services, "")[2], compare.show_panel(services, "?test=sum_001")[0],
     ],
     "/issues": lambda services: issues.show(services, "")[2:4],

@@ -3,8 +3,10 @@
 (function () {
   "use strict";
   const LONGEST_MS = 10000;
-  const DRAWN = ".ag-row, .test-row, .cause, .tests-sheet, .llm-table, .empty-state";
+  const DRAWN = `.ag-row, .test-row, .cause, .tests-sheet, .llm-table, .empty-state, .run-table,
+    [data-page="/judge"] .sheet, [data-page="/suites"] .sheet`;
   const functions = (window.dash_clientside = window.dash_clientside || {});
+  const COVERED = "data-covered"; // the document has it on what its own sketch covers
   let sketch = null;
 
   const isDrawn = (path) => {
@@ -15,6 +17,7 @@
   const end = () => {
     sketch?.remove();
     sketch = null;
+    document.querySelectorAll(`[${COVERED}]`).forEach((each) => each.removeAttribute(COVERED));
     watcher.disconnect();
   };
   const watcher = new MutationObserver(() => {
@@ -50,6 +53,7 @@
       }
       document.body.insertAdjacentHTML("beforeend", html);
       document.body.lastElementChild.style.top = `${page.offsetTop}px`;
+      page.setAttribute(COVERED, "");
       begin(document.body.lastElementChild);
       await painted();
     },

@@ -79,6 +79,44 @@ def _tree(component: Any) -> Tree:
     return ["a" if is_link else told["type"].lower(), attributes, *_children(children)]
 
 
+def sketch_layout(content: Any, filled: Mapping[str, Any]) -> Any:
+    """Build plain elements of the layout of a page, its controls as boxes with their texts.
+
+    Args:
+        content: Components, one or a list.
+        filled: Id of an element to its children, as far as they are known.
+    """
+    if isinstance(content, list | tuple):
+        return [sketch_layout(each, filled) for each in content]
+    if not isinstance(content, Component) or isinstance(content, dcc.Link):
+        return content
+    component: Any = content
+    told = component.to_plotly_json()
+    attributes = {name: each for name, each in told["props"].items() if name not in _WIRED}
+    if told["namespace"] != "dash_html_components":
+        return _sketch_control(attributes)
+    children = attributes.pop("children", None)
+    inner = filled.get(told["props"].get("id"), children)
+    return type(component)(sketch_layout(inner, filled), **attributes)
+
+
+def _sketch_control(attributes: Mapping[str, Any]) -> Component | None:
+    """Build the place of a control; None of what is not seen at first."""
+    label, text = attributes.get("label"), attributes.get("children")
+    if attributes.get("display") == "none" or not isinstance(label or text, str):
+        return None
+    if not label:
+        is_large = attributes.get("size") == "sm"
+        return html.Span(text, className="first-paint-button" + " is-large" * is_large)
+    value = attributes.get("value") or attributes.get("placeholder") or ""
+    options = [each for each in attributes.get("data", ()) if isinstance(each, dict)]
+    labels = {each["value"]: each["label"] for each in options}
+    chosen = value if isinstance(value, list) else [value]
+    shown = ", ".join(labels.get(each, str(each)) for each in chosen)
+    classes = filter(None, ("first-paint-field", attributes.get("className")))
+    return html.Div([html.Span(label), html.Div(shown)], className=" ".join(classes))
+
+
 def sheet(
     heads: Iterable[Any],
     rows: Iterable[Component],

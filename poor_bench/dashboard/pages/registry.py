@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from poor_bench.dashboard.components.tables import sketch_layout
 from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
 from poor_bench.dashboard.pages.compare.callbacks import sketch as sketch_comparison
@@ -12,6 +13,7 @@ from poor_bench.dashboard.pages.issues.callbacks import sketch as sketch_issues
 from poor_bench.dashboard.pages.issues.layout import IssuesIds, IssueUrl
 from poor_bench.dashboard.pages.issues.layout import layout as issues_layout
 from poor_bench.dashboard.pages.judge.callbacks import register as register_judge
+from poor_bench.dashboard.pages.judge.callbacks import sketch as sketch_judge
 from poor_bench.dashboard.pages.judge.layout import JudgeIds, JudgeUrl
 from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
@@ -30,6 +32,7 @@ from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
+from poor_bench.dashboard.pages.suites.callbacks import sketch as sketch_suites
 from poor_bench.dashboard.pages.suites.layout import SuitesIds, SuiteUrl
 from poor_bench.dashboard.pages.suites.layout import layout as suites_layout
 from poor_bench.dashboard.pages.tests.callbacks import register as register_tests
@@ -119,13 +122,21 @@ PAGES: tuple[Page, ...] = (
         sketch=sketch_llms,
         register=register_llms,
     ),
-    Page(path="/run", title="Run", url=RunUrl, layout=run_layout, register=register_run),
+    Page(
+        path="/run",
+        title="Run",
+        url=RunUrl,
+        layout=run_layout,
+        sketch=lambda _services, url: sketch_layout(run_layout(url), {}),
+        register=register_run,
+    ),
     Page(
         path="/judge",
         title="Judge",
         url=JudgeUrl,
         shows=("case", "agent"),
         layout=judge_layout,
+        sketch=sketch_judge,
         first=(JudgeIds.NOTE, JudgeIds.HISTORY),
         register=register_judge,
     ),
@@ -135,6 +146,7 @@ PAGES: tuple[Page, ...] = (
         url=SuiteUrl,
         shows=("case", "suite"),
         layout=suites_layout,
+        sketch=sketch_suites,
         first=(SuitesIds.NOTE, SuitesIds.TRENDS),
         register=register_suites,
     ),

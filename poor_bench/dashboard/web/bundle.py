@@ -107,7 +107,10 @@ class BundledDash(Dash):
             "scripts": f'<script src="{scripts.address}" defer></script>',
             "renderer": '<script id="_dash-renderer" type="application/json"></script>',
         }
-        tags["app_entry"] = named["app_entry"] + self.write_first_paint(request.path, search)
+        paint, entry = self.write_first_paint(request.path, search), named["app_entry"]
+        tags["app_entry"] = (
+            entry.replace("<div", "<div data-covered", 1) + paint if paint else entry
+        )
         return str(untyped.interpolate_index(*parts, **{**named, **tags}))
 
     def _answer_bundle(self, name: str) -> Response:

@@ -97,6 +97,7 @@ def write_first_paint(
         return ""
     try:
         with without_waiting():
+            services.files.workspace()  # its faults are told instead of any page
             url = page.url.read(search).with_llm_ids(services.llms.id_named)
             content = page.sketch(services, page.start(services, url))
         text = write_html(_surround(pages, page, content, has_shell)) if content else ""
@@ -109,4 +110,4 @@ def write_first_paint(
 
 
 def _surround(pages: Sequence[Page], page: Page, content: Component, has_shell: bool) -> Component:
-    return sketch_shell(pages, page, content) if has_shell else html.Div(content, className="page")
+    return sketch_shell(pages, page, content) if has_shell else html.Main(content, className="page")

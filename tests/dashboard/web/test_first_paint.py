@@ -157,9 +157,35 @@ def test_nobody_waits_for_figures_that_were_not_computed_yet(services: Services)
     assert read_paint(services) == ""
 
 
-def test_pages_without_a_sketch_and_unknown_addresses_have_none(shown: Services) -> None:
-    for address in ("/run", "/nothing"):
-        assert read_paint(shown, address) == ""
+def test_unknown_addresses_have_none(shown: Services) -> None:
+    assert read_paint(shown, "/nothing") == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "texts"),
+    [
+        ("/run?llm=scripted:bad", {"Run", "Test classes", "scripted:bad", "Pending trials"}),
+        ("/judge", {"Judge", "Agent", "Choose an agent", "No runs yet"}),
+        ("/suites", {"Suites", "Trials per case", "default", "No runs yet"}),
+    ],
+)
+def test_a_page_of_controls_shows_their_texts(
+    shown: Services, address: str, texts: set[str]
+) -> None:
+    paint = Seen(read_paint(shown, address))
+    assert texts <= paint.texts
+    assert {tag for tag, _ in paint.tags}.isdisjoint({"input", "select", "button"})
+
+
+def test_what_the_document_shows_covers_the_page_that_is_being_drawn(shown: Services) -> None:
+    with open_server(shown).test_client() as client:
+        covered, plain = (
+            Seen(client.get(address, headers=HOST).get_data(as_text=True))
+            for address in ("/", "/nothing")
+        )
+    for seen, is_covered in ((covered, True), (plain, False)):
+        [entry] = [each for _, each in seen.tags if each.get("id") == "react-entry-point"]
+        assert ("data-covered" in entry) is is_covered
 
 
 def test_a_search_that_finds_no_model_is_left_to_the_page(shown: Services) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -75,10 +76,10 @@ def subject_options(services: Services) -> list[dict[str, str]]:
     return build_options((each.text, each.label(name_of(each.llm_id))) for each in subjects)
 
 
-def show_classes(services: Services, search: str | None) -> tuple[Any, str]:
-    """Build the scores by class, and the state of the page that their links change."""
+def show_classes(services: Services, search: str | None) -> Any:
+    """Build the scores by class."""
     view = open_view(services, search)
-    return (view.classes(), view.of_classes().search) if view.columns else (None, "")
+    return view.classes() if view.columns else None
 
 
 def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
@@ -131,29 +132,23 @@ def _register_state(app: Dash, services: Services) -> None:
 
 
 def _register_parts(app: Dash, services: Services) -> None:
-    drawn_strip = partial(show_strip, services)
-    bind_computed_view(app, Ids.SEARCH, (Ids.NOTE, Ids.STRIP), Ids.WAIT, drawn_strip)
+    _register_head(app, services)
 
     def draw_tests(search: str) -> tuple[Any, ...]:
         return tuple(still(part, search=search) for part in show_tests(services, search))
 
     bind_view(app, Ids.SEARCH, (Ids.CHARTS, Ids.CHIPS, Ids.TESTS), draw_tests)
-    _register_classes(app, services)
-
-    def draw_subjects(search: str) -> tuple[Any, ...]:
-        return (still(show_subjects(services, search), search=search),)
-
-    bind_view(app, Ids.SEARCH, (Ids.SUBJECTS,), draw_subjects)
 
     @on_data(
         app,
         Output(Ids.DETAILS, "children"),
         Output(Ids.RATED, "data"),
         Input(Ids.SEARCH, "data"),
+        State(Ids.RATED, "data"),
     )
-    def _draw_panel(search: str) -> Any:
+    def _draw_panel(search: str, known: list[Any] | None) -> Any:
         drawn, rated = show_panel(services, search)
-        return still(drawn, search=search), rated
+        return still(drawn, search=search), no_update if rated == known else rated
 
     # By a store of this page: page Model has the bar, too, and not what this page shows.
     bind_script(
@@ -166,23 +161,25 @@ def _register_parts(app: Dash, services: Services) -> None:
     )
 
 
-def _register_classes(app: Dash, services: Services) -> None:
-    """Draw the scores by class only when they change: many classes are the most of the page."""
-
-    @on_data(
+def _register_head(app: Dash, services: Services) -> None:
+    """Draw what stands above the tests only when it changes: it is the most of the page."""
+    bind_script(
         app,
-        Output(Ids.CLASSES, "children"),
-        Output(Ids.CLASSES_OF, "data"),
+        "compare",
+        "keep_head",
+        Output(Ids.HEAD, "data"),
         Input(Ids.SEARCH, "data"),
-        State(Ids.CLASSES_OF, "data"),
+        State(Ids.HEAD, "data"),
+        prevent_initial_call=True,
     )
-    def _draw(search: str, shown: list[str] | None) -> Any:
-        view = open_view(services, search)
-        state = [services.version(), view.of_classes().search]
-        if state == shown:
-            return no_update, no_update
-        classes, url = show_classes(services, search)
-        return still(classes, search=url), state
+    drawn_strip = partial(show_strip, services)
+    bind_computed_view(app, Ids.HEAD, (Ids.NOTE, Ids.STRIP), Ids.WAIT, drawn_strip)
+    for part, show in ((Ids.SUBJECTS, show_subjects), (Ids.CLASSES, show_classes)):
+        bind_view(app, Ids.HEAD, (part,), partial(_draw_part, services, show))
+
+
+def _draw_part(services: Services, show: Callable[[Services, str], Any], search: str) -> tuple[Any]:
+    return (still(show(services, search), search=search),)
 
 
 def _register_files(app: Dash, services: Services) -> None:
@@ -197,7 +194,13 @@ def sketch(services: Services, url: CompareUrl) -> Component | None:
         return None
     parts = [
         page_head("Compare", note),
-        html.Span(className="first-paint-controls"),
+        html.Div(
+            [
+                html.Div(className="single-choice first-paint-controls"),
+                html.Div(show_subjects(services, url.search), className="chip-rows"),
+            ],
+            className="filter-bar is-wide",
+        ),
         card(OVERALL_TITLE, table, note=OVERALL_NOTE),
     ]
     return html.Div(parts, className="page-body")

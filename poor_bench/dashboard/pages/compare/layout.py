@@ -46,8 +46,8 @@ class CompareIds(StrEnum):
     TEXT = "compare-text-input"
     STRIP = "compare-strip-body"
     CLASSES = "compare-classes-body"
-    CLASSES_OF = "compare-classes-store"
-    """State of the page that the scores by class were drawn for."""
+    HEAD = "compare-head-store"
+    """Query of `CompareUrl.head`; `assets/compare.js` changes it."""
     CHARTS = "compare-charts-body"
     CHIPS = "compare-chips-body"
     TESTS = "compare-tests-body"
@@ -114,6 +114,22 @@ class CompareUrl(ListUrl):
         return {
             facet: tuple(map(str, getattr(self, field))) for facet, field in FACET_FIELDS.items()
         }
+
+    @property
+    def head(self) -> CompareUrl:
+        """The part of the state that all above the tests depends on."""
+        return CompareUrl(
+            llm_ids=self.llm_ids,
+            base=self.base,
+            classes=self.classes,
+            alike=self.alike,
+            left=self.left,
+            right=self.right,
+            prompts_of=self.prompts_of,
+            tables=self.tables,
+            page=2,  # a link that drops page or test differs from this, so that the page drops them
+            test="-",
+        )
 
     def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
         """Copy the state with the ids of the models that its subjects name."""
@@ -210,7 +226,7 @@ def layout(url: CompareUrl) -> Component:
             _tests_card(url),
             dcc.Store(id=CompareIds.SEARCH, data=url.search),
             dcc.Store(id=CompareIds.RATED),
-            dcc.Store(id=CompareIds.CLASSES_OF),
+            dcc.Store(id=CompareIds.HEAD, data=url.head.search),
             build_wait_clock(CompareIds.WAIT),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],

@@ -124,20 +124,7 @@ class CompareView:
             (places[row.group.llm_id], row.group.class_id or ""): row
             for row in self._results.summaries(GroupBy.LLM_CLASS, models)
         }
-        return class_map(scores, names, self.of_classes(), summaries)
-
-    def of_classes(self) -> CompareUrl:
-        """Keep the part of the state that the scores by class depend on."""
-        url = self.url
-        return CompareUrl(
-            llm_ids=self.columns,
-            base=url.base,
-            classes=url.classes,
-            alike=url.alike,
-            tables=url.tables,
-            page=2,  # no page and no test are in the links: the page drops them
-            test="-",
-        )
+        return class_map(scores, names, self.url.head, summaries)
 
     def chips(self) -> list[Component]:
         """Build the switches above the tests."""

@@ -13,7 +13,7 @@ from plotly.graph_objects import Figure
 
 from poor_bench.dashboard.components.blocks import chart, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import sketch_layout, still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
 from poor_bench.dashboard.forms import report_saved
 from poor_bench.dashboard.page import (
@@ -33,6 +33,7 @@ from poor_bench.dashboard.pages.judge.layout import (
     LabelIds,
     chosen_case,
     chosen_run,
+    layout,
     no_runs,
     plan_tiles,
     rubric_note,
@@ -165,6 +166,17 @@ def _describe(series: Sequence[tuple[str, Any]]) -> str:
 def _graph(title: str, figure: Figure, label: str) -> Component:
     buttons = html.Div(image_buttons(title), className="chart-tools")
     return html.Div([buttons, chart(figure, label)])
+
+
+def sketch(services: Services, url: JudgeUrl) -> Component:
+    """Build the page as plain elements, with the figures and cases of the run."""
+    note, head, _, _, cases, _ = show(services, url.search)
+    filled: dict[str, Any] = dict.fromkeys(
+        (JudgeIds.SCORES, JudgeIds.CASE, JudgeIds.HISTORY, JudgeIds.TRUST)
+    )
+    filled |= {JudgeIds.NOTE: note, JudgeIds.HEAD: head, JudgeIds.CASES: cases}
+    drawn: Component = sketch_layout(layout(url), filled)
+    return drawn
 
 
 def register(app: Dash, services: Services) -> None:

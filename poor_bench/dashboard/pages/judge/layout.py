@@ -216,7 +216,7 @@ def layout(url: JudgeUrl) -> Component:
                 tools=file_buttons(JudgeIds.CASES_CSV),
                 class_name="if-filled",
             ),
-            html.Div(loading_state(6), id=JudgeIds.CASE),
+            html.Div(loading_state(6), id=JudgeIds.CASE, className="judge-case"),
             label_form(),
             card(
                 "History",

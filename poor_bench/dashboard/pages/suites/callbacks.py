@@ -9,7 +9,7 @@ from typing import Any
 from dash import Dash, Output, State, html
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import sketch_layout, still
 from poor_bench.dashboard.page import bind_address, bind_view, on_data
 from poor_bench.dashboard.pages.suites.layout import (
     FORM,
@@ -20,6 +20,7 @@ from poor_bench.dashboard.pages.suites.layout import (
     chosen_case,
     chosen_run,
     chosen_trial,
+    layout,
     no_runs,
     of_the_same_suite,
     suite_chips,
@@ -128,6 +129,25 @@ def replay(services: Services, report: EvalSuiteResult, url: SuiteUrl) -> Compon
     )
 
 
+def sketch(services: Services, url: SuiteUrl) -> Component:
+    """Build the page as plain elements, with the figures and cases of the run."""
+    drawn: Component = sketch_layout(
+        layout(url), dict(zip(PARTS, show(services, url.search), strict=True))
+    )
+    return drawn
+
+
+PARTS = (
+    SuitesIds.NOTE,
+    SuitesIds.CHIPS,
+    SuitesIds.TILES,
+    SuitesIds.CASES,
+    SuitesIds.TAGS,
+    SuitesIds.REPLAY,
+    SuitesIds.RUNS,
+)
+
+
 def register(app: Dash, services: Services) -> None:
     """Bind the handlers."""
 
@@ -135,16 +155,7 @@ def register(app: Dash, services: Services) -> None:
         note, *parts = show(services, search)
         return note, *(still(part, search=search) for part in parts)
 
-    parts = (
-        SuitesIds.NOTE,
-        SuitesIds.CHIPS,
-        SuitesIds.TILES,
-        SuitesIds.CASES,
-        SuitesIds.TAGS,
-        SuitesIds.REPLAY,
-        SuitesIds.RUNS,
-    )
-    bind_view(app, SuitesIds.SEARCH, parts, draw)
+    bind_view(app, SuitesIds.SEARCH, PARTS, draw)
     bind_view(
         app, SuitesIds.SEARCH, (SuitesIds.TRENDS,), lambda search: (trends(services, search),)
     )

@@ -23,20 +23,13 @@ PATIENCE_MS = 120_000
 REQUIRED = "POOR_BENCH_REQUIRE_BROWSER"
 _HERE = Path(__file__).parent
 _ASK_OFTEN = """
-const wait = window.setInterval, ask = window.fetch;
+const wait = window.setInterval;
 const shorter = (ms) => Math.min(ms, Math.max(300, ms / 4));
-let nOpen = 0;
-window.fetch = (...request) => {
-  nOpen += 1;
-  return ask(...request).finally(() => { nOpen -= 1; });
-};
-window.setInterval = (act, ms, ...more) => wait(() => nOpen || act(...more), shorter(ms));
+window.setInterval = (act, ms, ...more) => wait(act, shorter(ms), ...more);
 """
 """Pages look for news every few seconds; in tests nobody waits for that.
 
-Each look costs CPU of both sides: at three a second, a fifth of a core for an open page. And an
-answer that comes after the next question is thrown away by Dash: on a busy machine a page that
-asks again before it has an answer would never show one.
+Each look costs CPU of both sides: at three a second, a fifth of a core for an open page.
 """
 _SKIP_FIRST_PAINT = """
 document.addEventListener("DOMContentLoaded", () => {

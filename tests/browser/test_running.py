@@ -18,6 +18,11 @@ from tests.tuning.prompt_searches import BETTER, write_workspace
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
+_ANSWER_LATE = """
+const ask = window.fetch, late = () => new Promise((go) => setTimeout(go, 800));
+window.fetch = (...request) => Promise.all([ask(...request), late()]).then(([answer]) => answer);
+"""
+"""Answers take longer than the pages of these tests wait between two questions: 300 ms."""
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
 
@@ -55,6 +60,18 @@ def test_a_run_is_cancelled_and_what_is_finished_is_kept(
     page.get_by_role("link", name="Overview").click()
     heading(page, "Overview")
     expect(page.get_by_role("link", name="scripted:steady").first).to_be_visible()
+
+
+def test_a_server_slower_than_the_clock_of_a_page_is_heard(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    visitor = new_visitor(serve(to_run_until_cancelled(workspace_files)))
+    visitor.add_init_script(_ANSWER_LATE)
+    page = visitor.new_page()
+    start_with_consent(page)
+    phase(page, "Running")
+    page.get_by_role("button", name="Cancel").click()
+    phase(page, "Cancelled")
 
 
 def test_a_reload_finds_the_run_again(

@@ -1,0 +1,40 @@
+// Pages ask for news by clocks (dcc.Interval). Dash throws an answer away once the same question is
+// asked again: of a server that is slower than a clock, as on a machine that a model keeps busy, no
+// answer would ever be shown. A clock that is due while an answer is awaited therefore ticks after it.
+(function () {
+  "use strict";
+  const READING_MS = 50; // Dash still reads an answer that has just come
+  const ask = window.fetch.bind(window);
+  const repeat = window.setInterval.bind(window);
+  const forget = window.clearInterval.bind(window);
+  const due = new Map();
+  let nOpen = 0;
+
+  const close = () => {
+    nOpen -= 1;
+    const ticks = nOpen === 0 ? [...due.values()] : [];
+    ticks.forEach((tick) => tick());
+  };
+
+  window.fetch = (address, options) => {
+    if (typeof address !== "string" || !address.includes("/_dash-update-component")) {
+      return ask(address, options);
+    }
+    nOpen += 1;
+    return ask(address, options).finally(() => window.setTimeout(close, READING_MS));
+  };
+
+  window.setInterval = (act, ms, ...more) => {
+    const tick = () => {
+      due.delete(id);
+      act(...more);
+    };
+    const id = repeat(() => (nOpen > 0 ? due.set(id, tick) : tick()), ms);
+    return id;
+  };
+
+  window.clearInterval = (id) => {
+    due.delete(id);
+    forget(id);
+  };
+})();

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from poor_bench.extraction.number import read_json_number
 
+_read_text = lru_cache(maxsize=256)(read_json_number)
+"""Every check and every score of a test reads its parameters again."""
+
 
 def _to_decimal(value: Any) -> Decimal:
-    number = read_json_number(value)
+    number = _read_text(value) if isinstance(value, str) else read_json_number(value)
     if number is None:
         raise ValueError(f"{value!r:.60} is not a number")
     return number.value

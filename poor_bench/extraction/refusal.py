@@ -122,6 +122,10 @@ def find_refusal(answer: str) -> str:
         ''
     """
     text = fold_text(_QUOTED.sub(" ", answer[:_READ])).replace("*", "")
+    if (
+        not text
+    ):  # The phrases take long to compile, and every check of a test scores an empty text.
+        return ""
     clauses = _ENDS.split(text)
     position = 0
     for index, clause in enumerate(clauses):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
 
 from poor_bench.errors import ConfigError
@@ -150,6 +151,7 @@ def _choose_endpoint(llm: LLM, entry: ProviderEntry, environ: Mapping[str, str])
     return entry.endpoint
 
 
+@lru_cache(maxsize=256)  # Every answer of a model asks for its endpoint, to hide its key.
 def _split(url: str, llm_id: str) -> SplitResult:
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")

@@ -25,7 +25,7 @@ NUMBERS = (
 )  # fmt: skip
 """Figures of a trial that columns hold; NaN stands for a missing value."""
 _LARGEST_TRIAL = 2**62
-_AT_ONCE = 10_000
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,12 @@
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poor_bench.extraction import refusal, refusal_rules
 from poor_bench.extraction.refusal import find_refusal, is_refusal
 
 LISTS = sorted((Path(__file__).parent / "refusals").glob("*.json"))
@@ -24,6 +26,13 @@ def test_usual_phrasings_in_many_languages_are_told_from_lookalikes(path: Path) 
 
 def test_the_declining_clause_is_returned() -> None:
     assert find_refusal("Sorry, I **can't** help with 42.") == "i can't help with 42"
+
+
+def test_for_an_empty_answer_the_phrases_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Mock(side_effect=AssertionError("compiled"))
+    for module in (refusal, refusal_rules):
+        monkeypatch.setattr(module, "load_refusal_phrases", load)
+    assert not is_refusal("")
 
 
 @pytest.mark.parametrize(

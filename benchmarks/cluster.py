@@ -30,7 +30,7 @@ from poor_bench.cluster.cluster import open_cluster
 from poor_bench.models.result import Result
 from poor_bench.runner.jobs import JudgeItem
 from poor_bench.runner.selection import Selection
-from poor_bench.sandbox import sandbox_terms
+from poor_bench.sandbox import describe_sandbox_terms
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -90,7 +90,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         config = write_workspace(Path(folder))
         runners = {"here": WorkspaceRunner(config)}
-        lowest = sandbox_terms().status.level
+        lowest = describe_sandbox_terms().status.level
         for n_workers in (1, 2):
             opened = open_cluster(f"local:{n_workers}", config.workspace, lowest, tell=print)
             cluster = stack.enter_context(opened)

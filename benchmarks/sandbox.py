@@ -156,10 +156,12 @@ def main() -> None:
     if options.bare:
         print_bare_seconds()
         return
-    from poor_bench.sandbox import sandbox_status
+    from poor_bench.sandbox import find_sandbox_status
 
     problems = humaneval_problems(options.humaneval) if options.humaneval else own_problems(320)
-    print(f"{len(problems)} programs, {N_WORKERS} workers, level {sandbox_status().level.label}")
+    print(
+        f"{len(problems)} programs, {N_WORKERS} workers, level {find_sandbox_status().level.label}"
+    )
     sandbox_seconds(problems)  # starts what is started once
     importlib.import_module("poor_bench.workspace_runner")
     here, lean, ours = [], [], []

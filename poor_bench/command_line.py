@@ -51,44 +51,44 @@ def next_command(words: str, *arguments: str | Path, in_workspace: bool = True) 
     """
     workspace = _given.workspace if in_workspace else None
     data = [] if workspace is None else ["--data", quote_word(workspace)]
-    return " ".join([program(), *data, words, *map(quote_word, arguments)])
+    return " ".join([find_program(), *data, words, *map(quote_word, arguments)])
 
 
-def examples(text: str) -> str:
+def write_examples(text: str) -> str:
     """Build the examples under a `--help`.
 
     Args:
         text: One example on each line; `{program}` stands for the program.
     """
-    lines = text.strip("\n").replace("{program}", program())
+    lines = text.strip("\n").replace("{program}", find_program())
     return f"\b\nExamples:\n{lines}\n"
 
 
-def program() -> str:
+def find_program() -> str:
     """Name this program as the user typed it, such as `python3 main.py` or `poor-bench`."""
     started = Path(sys.argv[0]) if sys.argv else Path()
     module = getattr(sys.modules.get("__main__"), "__spec__", None)
     if module is not None and (name := module.name.removesuffix(".__main__")) in _MODULES:
-        return f"{interpreter()} -m {name}"
+        return f"{find_interpreter()} -m {name}"
     if started.name in _STARTERS:
-        return f"{interpreter()} {quote_word(started.with_name(_SCRIPT))}"
+        return f"{find_interpreter()} {quote_word(started.with_name(_SCRIPT))}"
     if started.stem == _INSTALLED:
         return _INSTALLED if _is_on_path(started) else quote_word(started)
     return f"python {_SCRIPT}" if (_PROJECT / _SCRIPT).is_file() else _INSTALLED
 
 
-def python_command(words: str, *arguments: str | Path) -> str:
+def write_python_command(words: str, *arguments: str | Path) -> str:
     """Build a command line of the interpreter that runs this program, such as for `-m pip`."""
-    return " ".join([interpreter(), words, *map(quote_word, arguments)])
+    return " ".join([find_interpreter(), words, *map(quote_word, arguments)])
 
 
-def importing_command(words: str, *arguments: str | Path) -> str:
+def write_importing_command(words: str, *arguments: str | Path) -> str:
     """Build a command line of this interpreter for code that imports `poor_bench`.
 
     A program that was started by its path, from another folder, is not importable there without
     `PYTHONPATH`.
     """
-    command = python_command(words, *arguments)
+    command = write_python_command(words, *arguments)
     started = Path(sys.argv[0]) if sys.argv else Path()
     is_elsewhere = started.name in _STARTERS and started.resolve().parent != Path.cwd()
     if os.name == "nt" or not is_elsewhere:
@@ -96,7 +96,7 @@ def importing_command(words: str, *arguments: str | Path) -> str:
     return f"PYTHONPATH={quote_word(started.resolve().parent)} {command}"
 
 
-def interpreter() -> str:
+def find_interpreter() -> str:
     """Name the Python interpreter as the user typed it; else its path, or `python` for short."""
     typed = sys.orig_argv[0] if sys.orig_argv else ""
     if typed and Path(typed).stem != _INSTALLED and not _is_script_start():

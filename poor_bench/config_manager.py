@@ -18,14 +18,20 @@ import orjson
 from poor_bench.calls.caller import SystemClock
 from poor_bench.config.document import Document, open_document
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, llms_file, load_llms, raise_errors
+from poor_bench.config.load import (
+    TEST_CLASSES_FILE,
+    TESTS_FILE,
+    find_llms_file,
+    load_llms,
+    raise_errors,
+)
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result, record_to_result, result_to_record
 from poor_bench.results.snapshot import VERSION
 from poor_bench.results.store import ResultStore, open_store
-from poor_bench.runs.history import new_run_id
+from poor_bench.runs.history import make_run_id
 from poor_bench.runs.journal import dump_record
 from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -74,7 +80,7 @@ class ConfigManager:
         Raises:
             ConfigError: If the file cannot be read as JSON.
         """
-        return _load(llms_file(self.base_path), parse_json, "llms")
+        return _load(find_llms_file(self.base_path), parse_json, "llms")
 
     def load_results(self) -> dict[str, Any]:
         """Load the scored rows by LLM id, those of a run under way included.
@@ -110,7 +116,7 @@ class ConfigManager:
         changed = [row.check() for row in _list_rows(results) if not known.has(row)]
         if changed:
             store, started = self._store(), SystemClock().now_iso()
-            store.add(changed, new_run_id(started, store.newest_run_id()), {"started": started})
+            store.add(changed, make_run_id(started, store.newest_run_id()), {"started": started})
         if isinstance(results, _LoadedResults):
             results.note_rows()
 

@@ -6,7 +6,7 @@ import importlib
 import re
 from types import ModuleType
 
-from poor_bench.command_line import python_command
+from poor_bench.command_line import write_python_command
 from poor_bench.errors import MissingExtraError
 
 
@@ -25,5 +25,5 @@ def import_extra(module: str, needed_by: str, requirement: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = re.split("[<>=]", requirement)[0]
-        hint = python_command("-m pip install", requirement)
+        hint = write_python_command("-m pip install", requirement)
         raise MissingExtraError(f"{needed_by} the package {package}", hint=hint) from error

@@ -33,7 +33,7 @@ from poor_bench.providers.api_keys import KeyHiding, find_known_key, hide_key_in
 from poor_bench.providers.catalog import ProviderServices, find_entry
 from poor_bench.providers.endpoint import (
     WORKER_LOCAL,
-    endpoint_key,
+    build_endpoint_key,
     is_local,
     is_worker_local,
 )
@@ -245,7 +245,7 @@ class LLMManager:
         """Name the server of an LLM: the same text for all LLMs that share it."""
         if llm.provider in self._own_providers:
             return llm.provider
-        key = endpoint_key(llm, self._services.environ)
+        key = build_endpoint_key(llm, self._services.environ)
         return f"{WORKER_LOCAL} {key}" if self._is_spread(llm) else key
 
     def is_local(self, llm: LLM) -> bool:

@@ -131,7 +131,7 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def template_for(test_class: TestClass, llm: LLM) -> str:
+def choose_template(test_class: TestClass, llm: LLM) -> str:
     """Find the template that an LLM gets for the tests of a class.
 
     An override for exactly its id comes first, then the longest key that `resolve_llm_id` would
@@ -157,7 +157,7 @@ def build_messages(llm: LLM, test_class: TestClass, test: Test) -> tuple[Message
         The system prompts of the LLM and of the class, joined by a blank line, where there are
         any; then the rendered prompt as the user's message.
     """
-    template = template_for(test_class, llm)
+    template = choose_template(test_class, llm)
     user = Message("user", render_prompt(template, test), count_fixed_start(template))
     system_prompts = [part for part in (llm.base_system_prompt, test_class.system_prompt) if part]
     if not system_prompts:
@@ -219,12 +219,12 @@ def join_request(begun: hashlib.blake2b, messages: bytes) -> bytes:
     return whole.digest()
 
 
-def llm_fingerprint(llm: LLM) -> str:
+def hash_llm(llm: LLM) -> str:
     """Hash model and parameters, without the prompt, to 16 hexadecimal digits."""
     return _digest(_list_what_is_asked(llm, llm.parameters))
 
 
-def evaluator_fingerprint(spec: EvaluatorSpec, code_digest: str) -> str:
+def hash_evaluator(spec: EvaluatorSpec, code_digest: str) -> str:
     """Hash evaluator, parameters and code to 16 hexadecimal digits."""
     return _digest([spec.name, spec.parameters, code_digest])
 

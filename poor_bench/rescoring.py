@@ -20,7 +20,7 @@ from poor_bench.runner.rescore import (
     to_rescore,
 )
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runs.history import UNDO, new_run_id
+from poor_bench.runs.history import UNDO, make_run_id
 from poor_bench.workspace_runner import WorkspaceRunner
 
 
@@ -148,7 +148,7 @@ class Rescoring:
         store = self._store
         header = {"started": started, "kind": UNDO}
         results = [item.new for item in undone if item.new is not None]
-        store.add(results, new_run_id(started, store.newest_run_id()), header)
+        store.add(results, make_run_id(started, store.newest_run_id()), header)
 
     def _make_filter(self, selection: Selection) -> Callable[[Result], bool]:
         chosen = select(self._runner.workspace, selection)

@@ -19,10 +19,10 @@ from poor_bench.comparison.result_set import (
 )
 from poor_bench.config.names import (
     find_llm,
+    find_llms,
+    find_nearest_name,
     is_match,
     list_names,
-    llms_matching,
-    nearest_name,
 )
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
@@ -127,9 +127,7 @@ class ResultSetResolver:
     def _named_ids(self) -> frozenset[str]:
         """Ids of the LLMs of the workspace that the patterns mean."""
         llms = self._config.workspace.llms
-        return frozenset(
-            llm.id for pattern in self._patterns for llm in llms_matching(pattern, llms)
-        )
+        return frozenset(llm.id for pattern in self._patterns for llm in find_llms(pattern, llms))
 
     @cached_property
     def stored_runs(self) -> list[StoredRun]:
@@ -278,7 +276,7 @@ class ResultSetResolver:
 
     def _make_unknown_error(self, reference: str) -> ConfigError:
         llms = list_names(self._config.workspace.llms)
-        nearest = nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
+        nearest = find_nearest_name(reference, [NOW, LAST, PREVIOUS, *llms])
         hint = f"did you mean `{nearest}`? " if nearest else ""
         hint += (
             f"runs: {run_names(self.stored_runs)}" if self.stored_runs else "no runs are stored yet"

@@ -42,7 +42,7 @@ def open_regular(path: Path) -> BinaryIO:
     return open(descriptor, "rb")  # noqa: PTH123 - a descriptor; the caller closes it
 
 
-def path_within(folder: Path, written: str, start: Path | None = None) -> Path:
+def require_within(folder: Path, written: str, start: Path | None = None) -> Path:
     """Find the file that a file of a workspace names, symbolic links followed.
 
     Args:
@@ -62,7 +62,7 @@ def path_within(folder: Path, written: str, start: Path | None = None) -> Path:
 
 
 @contextmanager
-def os_errors_told(path: Path) -> Iterator[None]:
+def tell_os_errors(path: Path) -> Iterator[None]:
     """Raise what the operating system refuses as an error of the store.
 
     Args:

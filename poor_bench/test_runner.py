@@ -15,7 +15,7 @@ from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import ChatRequest, Completion, Message, Timing
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.llm import LLM, base_llm_id
+from poor_bench.models.llm import LLM, build_base_llm_id
 from poor_bench.ports import CallControl, Provider, Reachability
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -71,7 +71,7 @@ class _CatalogProvider(LLMProvider):
         if not model:
             raise ValueError('parameters must name a model, such as {"model": "gemma3:1b"}')
         return LLM(
-            id=base_llm_id(self.name, model),
+            id=build_base_llm_id(self.name, model),
             provider=self.name,
             name=model,
             endpoint=self.endpoint,

@@ -13,17 +13,17 @@ from poor_bench.config.load import (
     TEST_CLASSES_FILE,
     TESTS_FILE,
     Workspace,
-    llms_file,
+    find_llms_file,
     load_workspace,
 )
-from poor_bench.config.names import find_llm, unknown_llm
+from poor_bench.config.names import find_llm, make_unknown_llm_error
 from poor_bench.errors import ConfigError, PluginError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
-from poor_bench.plugins import EvaluatorRegistry, load_evaluators, project_evaluators_folder
+from poor_bench.plugins import EvaluatorRegistry, find_project_evaluators, load_evaluators
 from poor_bench.results.store import ResultStore, open_store
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class WorkspaceFolder:
     @cached_property
     def evaluators(self) -> EvaluatorRegistry:
         """The evaluators of the workspace, then those of the project."""
-        return load_evaluators([self.data_dir / "evaluators", project_evaluators_folder()])
+        return load_evaluators([self.data_dir / "evaluators", find_project_evaluators()])
 
     @cached_property
     def detectors(self) -> tuple[Detector, ...]:
@@ -80,13 +80,13 @@ class WorkspaceFolder:
             StoreError: If people's ratings cannot be read.
         """
         from poor_bench.issues.facts import build_context
-        from poor_bench.labels.ratings import people_scores
+        from poor_bench.labels.ratings import compute_people_scores
 
         known = self.workspace
         context = build_context(
             known.tests_by_id, known.test_classes, known.llms_by_id, self._find_wanted_format
         )
-        return replace(context, people=people_scores(self.load_ratings()))
+        return replace(context, people=compute_people_scores(self.load_ratings()))
 
     def load_ratings(self) -> dict[str, AnswerRatings]:
         """Load people's current ratings of answers, by `Result.answer_id`.
@@ -259,7 +259,7 @@ class WorkspaceFolder:
         from poor_bench.config.edit_entries import edit_llms
 
         llms = self.workspace.llms
-        with self._whole_or_not_at_all(llms_file(self.data_dir)):
+        with self._whole_or_not_at_all(find_llms_file(self.data_dir)):
             edit_llms(self.data_dir, llms, edit)
 
     def change_template(self, class_id: str, template: str) -> None:
@@ -332,7 +332,7 @@ class WorkspaceFolder:
             ConfigError: With every problem of every file.
             StoreError: If the results cannot be read.
         """
-        from poor_bench.probe.report import current_probes
+        from poor_bench.probe.report import keep_current_probes
         from poor_bench.probe.storage import load_probes
 
         probes = load_probes(self.data_dir)
@@ -341,7 +341,7 @@ class WorkspaceFolder:
         table = self.store.table()
         rows = [row for llm_id in probes for row in table.find_rows(llm_id).tolist()]
         results = table.whole(rows, ("timestamp", "model_digest"), ("llm_id", "test_id", "trial"))
-        return current_probes(probes, self.workspace.llms_by_id, results)
+        return keep_current_probes(probes, self.workspace.llms_by_id, results)
 
     def save_results(self, results: Iterable[Result], run_id: str) -> None:
         """Add results to the stored ones; none of those is lost.
@@ -372,7 +372,7 @@ class WorkspaceFolder:
         stored = self.store.count_by_llm()
         if name in stored:
             return name
-        raise unknown_llm(name, llms, stored)
+        raise make_unknown_llm_error(name, llms, stored)
 
     def get_pending_tests(self, llm_id: str) -> list[Test]:
         """List the tests that an LLM has no score for, in the order of their file.

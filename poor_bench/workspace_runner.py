@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from poor_bench.calls.budget import find_unpriced
 from poor_bench.config.judge_settings import load_settings
-from poor_bench.config.names import llm_named, names_hint
+from poor_bench.config.names import llm_named, write_names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
@@ -32,8 +32,8 @@ from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import note_table
 from poor_bench.runner.trial_states import TrialStates
-from poor_bench.runs.history import new_run_id
-from poor_bench.sandbox import SandboxTerms, accept_level, parse_level, sandbox_terms
+from poor_bench.runs.history import make_run_id
+from poor_bench.sandbox import SandboxTerms, accept_level, describe_sandbox_terms, parse_level
 
 if TYPE_CHECKING:
     from poor_bench.cluster.cluster import Cluster
@@ -214,7 +214,7 @@ class WorkspaceRunner:
         Raises:
             SandboxError: If processes cannot be started.
         """
-        return sandbox_terms() if self.scorer.runs_code(tests) else None
+        return describe_sandbox_terms() if self.scorer.runs_code(tests) else None
 
     def require_sandbox(self, tests: Iterable[Test]) -> None:
         """Make sure that code of models is locked in as well as it has to be.
@@ -240,10 +240,10 @@ class WorkspaceRunner:
         """
         tests = self.workspace.tests_by_id
         if test_id not in tests:
-            raise ConfigError(f"unknown test {test_id!r}", hint=names_hint(test_id, tests))
+            raise ConfigError(f"unknown test {test_id!r}", hint=write_names_hint(test_id, tests))
         llm, test = llm_named(llm_id, self.workspace.llms), tests[test_id]
         started = self.manager.clock.now_iso()
-        run_id = new_run_id(started, self.config.store.newest_run_id())
+        run_id = make_run_id(started, self.config.store.newest_run_id())
         result = self.try_once(llm, test, run_id)
         header = {"started": started, "machine": collect_machine_facts()}
         self.config.store.add([result], run_id, header)

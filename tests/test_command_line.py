@@ -12,7 +12,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
-from poor_bench.command_line import examples, next_command, quote_word, use_workspace
+from poor_bench.command_line import next_command, quote_word, use_workspace, write_examples
 from tests.browser.served import hold_port
 from tests.conftest import WorkspaceFiles
 
@@ -118,7 +118,7 @@ def test_another_workspace_is_not_led_to_this_one() -> None:
 
 
 def test_examples_name_the_program() -> None:
-    assert examples("\n  {program} run\n").endswith("main.py run\n")
+    assert write_examples("\n  {program} run\n").endswith("main.py run\n")
     assert quote_word("plain") == "plain"
 
 

@@ -169,12 +169,12 @@ def by_label(chosen: tuple[metrics.Metric, ...]) -> dict[str, str]:
 
 def test_the_catalogue_computes_what_was_computed_by_hand(bench: Bench) -> None:
     row = next(row for row in bench.report.summaries() if row.group.llm_id == KEPT)
-    assert metrics.summary_values(row) == pytest.approx(EXPECTED)
+    assert metrics.list_summary_values(row) == pytest.approx(EXPECTED)
 
 
 def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
     row = next(row for row in bench.report.summaries() if row.group.llm_id == SILENT)
-    missing = {name for name, value in metrics.summary_values(row).items() if value is None}
+    missing = {name for name, value in metrics.list_summary_values(row).items() if value is None}
     assert {"median_ms", "first_token_ms", "cost_usd", "completion_tokens", "n_stale"} <= missing
     assert {"strict_score", "format_tax"} <= missing
     assert row_of(tables_in(bench.report.render("html"))[0], SILENT)["Median"] == ""

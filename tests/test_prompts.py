@@ -15,12 +15,12 @@ from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.prompts import (
     build_messages,
     build_request,
-    evaluator_fingerprint,
+    choose_template,
+    hash_evaluator,
+    hash_llm,
     list_unfilled_placeholders,
-    llm_fingerprint,
     render_prompt,
     request_fingerprint,
-    template_for,
 )
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "number"}}}
@@ -84,30 +84,30 @@ def test_a_lone_system_prompt_stands_alone() -> None:
 def test_override_for_exactly_this_llm_comes_first() -> None:
     overrides = {"ollama:a:1b": "base {x}", "quick": "exact {x}", "ollama:a:1b:false": "off {x}"}
     llm = make_llm(id="quick", name="a:1b", parameters={"think": False})
-    assert template_for(make_class(overrides=overrides), llm) == "exact {x}"
+    assert choose_template(make_class(overrides=overrides), llm) == "exact {x}"
 
 
 @pytest.mark.parametrize("think", [True, False])
 def test_override_without_think_suffix_serves_both_twins(think: bool) -> None:
     test_class = make_class(overrides={"ollama:a:1b": "base {x}"})
     llm = make_llm(id=f"ollama:a:1b:{think}".lower(), name="a:1b", parameters={"think": think})
-    assert template_for(test_class, llm) == "base {x}"
+    assert choose_template(test_class, llm) == "base {x}"
 
 
 def test_override_with_think_suffix_comes_before_one_without() -> None:
     overrides = {"ollama:a": "base {x}", "ollama:a:true": "deep {x}"}
     llm = make_llm(id="deep", parameters={"think": True})
-    assert template_for(make_class(overrides=overrides), llm) == "deep {x}"
+    assert choose_template(make_class(overrides=overrides), llm) == "deep {x}"
 
 
 def test_override_under_the_id_of_an_older_tool_serves_its_llm() -> None:
     test_class = make_class(overrides={"ollama:a:1b:false": "old {x}"})
-    assert template_for(test_class, make_llm(id="ollama:a:1b", name="a:1b")) == "old {x}"
+    assert choose_template(test_class, make_llm(id="ollama:a:1b", name="a:1b")) == "old {x}"
 
 
 def test_other_llms_get_the_default() -> None:
     test_class = make_class(overrides={"ollama:a:1b": "base {x}"})
-    assert template_for(test_class, make_llm()) == "Solve {problem}"
+    assert choose_template(test_class, make_llm()) == "Solve {problem}"
 
 
 def test_the_override_is_what_is_sent() -> None:
@@ -226,18 +226,18 @@ def test_request_fingerprint_ignores_names_places_and_transport() -> None:
 
 
 def test_llm_fingerprint_follows_model_and_parameters_alone() -> None:
-    known = llm_fingerprint(LLM_A)
-    assert llm_fingerprint(replace(LLM_A, base_system_prompt="be brief", label="x")) == known
-    assert llm_fingerprint(replace(LLM_A, name="n")) != known
-    assert llm_fingerprint(replace(LLM_A, parameters={"temperature": 1})) != known
+    known = hash_llm(LLM_A)
+    assert hash_llm(replace(LLM_A, base_system_prompt="be brief", label="x")) == known
+    assert hash_llm(replace(LLM_A, name="n")) != known
+    assert hash_llm(replace(LLM_A, parameters={"temperature": 1})) != known
 
 
 def test_evaluator_fingerprint_follows_name_parameters_and_code() -> None:
     spec = EvaluatorSpec("math", {"precision": 2})
-    known = evaluator_fingerprint(spec, "code")
-    assert evaluator_fingerprint(EvaluatorSpec("math", {"precision": 3}), "code") != known
-    assert evaluator_fingerprint(EvaluatorSpec("other", {"precision": 2}), "code") != known
-    assert evaluator_fingerprint(spec, "changed") != known
+    known = hash_evaluator(spec, "code")
+    assert hash_evaluator(EvaluatorSpec("math", {"precision": 3}), "code") != known
+    assert hash_evaluator(EvaluatorSpec("other", {"precision": 2}), "code") != known
+    assert hash_evaluator(spec, "changed") != known
 
 
 def test_cached_tokens_have_their_own_price() -> None:

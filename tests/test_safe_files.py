@@ -13,7 +13,7 @@ from poor_bench.evaluation.reports import read_report
 from poor_bench.importers.rows import read_rows
 from poor_bench.results.results_file import read_results_file
 from poor_bench.results.store import open_store
-from poor_bench.safe_files import open_regular, path_within
+from poor_bench.safe_files import open_regular, require_within
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def test_paths_stay_in_the_workspace(tmp_path: Path) -> None:
     (folder / "agents").mkdir(parents=True)
     (tmp_path / "secret.md").write_text("secret")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
-    assert path_within(folder, "tone.md") == (folder / "tone.md").resolve()
-    assert path_within(folder, "../tone.md", folder / "agents") == (folder / "tone.md").resolve()
+    assert require_within(folder, "tone.md") == (folder / "tone.md").resolve()
+    assert require_within(folder, "../tone.md", folder / "agents") == (folder / "tone.md").resolve()
     for written in ("../secret.md", str(tmp_path / "secret.md"), "link.md", "agents/../../x"):
         with pytest.raises(PermissionError, match="leads out of"):
-            path_within(folder, written)
+            require_within(folder, written)

@@ -10,7 +10,7 @@ import pytest
 from poor_bench.dashboard.components.badges import rerun_link, trust_badges
 from poor_bench.metrics.trust import list_trial_notes, list_trust_notes, write_trust
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
-from poor_bench.reports.html.charts import heat_map
+from poor_bench.reports.html.charts import build_heat_map
 from poor_bench.reports.html.page import report_to_html
 from poor_bench.reports.markdown_report import report_to_markdown
 from poor_bench.statistics.summary import Group, GroupBy, StaleReason, Summary
@@ -116,5 +116,5 @@ def test_rows_by_class_of_every_report_say_what_they_lack() -> None:
     assert lacking == {"whole": "", "partial": "3 of 4 tests, 1 pending"}
     assert "3 of 4 tests, 1 pending" in report_to_markdown(data, GroupBy.LLM_CLASS)
     assert "3 of 4 tests; no rank, 1 pending" in report_to_html(data)
-    [_, partial] = heat_map(data)
+    [_, partial] = build_heat_map(data)
     assert [cell.trust for cell in partial.cells] == ["3 of 4 tests, 1 pending"]

@@ -21,7 +21,7 @@ from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.lint.cheats import find_weaknesses, score_cheats
 from poor_bench.lint.subject import LintSubject, RenderedPrompt
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 
 Item = tuple[str, str, Mapping[str, Any]]
 """Text of a test, its evaluator, and the parameters."""
@@ -183,7 +183,7 @@ def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[LintSubjec
 def count_flagged(makers: Mapping[str, Maker], n_tests: int, seed: int) -> list[str]:
     """Name the classes in which a cheat is found to pass."""
     judges = WorkspaceJudges(Path(), ())
-    facts = RegistryFacts(load_evaluators([project_evaluators_folder()]), judges)
+    facts = RegistryFacts(load_evaluators([find_project_evaluators()]), judges)
     flagged = []
     for name, maker in makers.items():
         subjects = _subjects(maker, n_tests, random.Random(f"{seed} {name}"))

@@ -39,7 +39,7 @@ from simulation import Figure, measure_share, print_figures, read_runs
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
-from poor_bench.statistics.significance import sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 
 _SIZES: dict[str, list[int]] = {
     "10 groups of 2": [2] * 10,
@@ -146,7 +146,7 @@ def _simulate_named(runs: int) -> Iterator[Figure]:
         differences = sides[0] - sides[1]
         means = [mean_score(row, groups) for row in sides[0].tolist()]
         found = [estimate_paired_difference(row, groups) for row in differences.tolist()]
-        p_values = sign_flip_p_values(differences.T, groups=groups)
+        p_values = compute_sign_flip_p_values(differences.T, groups=groups)
         label = f"{name}, mean {mean}"
         told = (p_values < 0.05) | _do_groups_agree(differences, sizes)
         goal = {"at_least": 0.93, "at_most": 0.97}

@@ -14,12 +14,12 @@ import numpy as np
 from simulation import Figure, measure_mean, measure_share, print_figures, read_runs
 
 from poor_bench.statistics.significance import (
+    compute_sign_flip_p_values,
+    count_needed_tests,
+    count_needed_trials,
     holm,
     holm_factors,
-    needed_tests,
-    needed_trials,
     plan_evidence,
-    sign_flip_p_values,
 )
 
 ALPHA = 0.05
@@ -66,7 +66,7 @@ def measure_errors(runs: int) -> list[Figure]:
         for n in (6, 10, 20, 60):
             differences = draw(rng, n, runs)
             for kind, mid in (("mid", True), ("full", False)):
-                hits = int((sign_flip_p_values(differences, mid=mid) < ALPHA).sum())
+                hits = int((compute_sign_flip_p_values(differences, mid=mid) < ALPHA).sum())
                 limit = 0.055 if mid else None
                 figures.append(
                     measure_share(f"{label}, {n} tests, {kind}", hits, runs, at_most=limit)
@@ -83,7 +83,7 @@ def measure_power(runs: int) -> list[Figure]:
     ):
         differences = draw(rng, 60, runs)
         for kind, mid in (("mid", True), ("full, as before", False)):
-            hits = int((sign_flip_p_values(differences, mid=mid) < ALPHA).sum())
+            hits = int((compute_sign_flip_p_values(differences, mid=mid) < ALPHA).sum())
             limits = goals if mid else {}
             figures.append(measure_share(f"{label}, {kind}", hits, runs, **limits))
     return figures
@@ -99,8 +99,8 @@ def measure_groups(runs: int) -> list[Figure]:
         ("graded", graded),
         ("0 or 1", np.sign(np.round(graded * 1.4))),
     ):
-        alone = int((sign_flip_p_values(differences) < ALPHA).sum())
-        together = int((sign_flip_p_values(differences, groups=groups) < ALPHA).sum())
+        alone = int((compute_sign_flip_p_values(differences) < ALPHA).sum())
+        together = int((compute_sign_flip_p_values(differences, groups=groups) < ALPHA).sum())
         figures.append(measure_share(f"{label}, groups ignored", alone, runs))
         figures.append(measure_share(f"{label}, signs by group", together, runs, at_most=0.06))
     return figures
@@ -133,8 +133,8 @@ def measure_many_pairs(runs: int) -> list[Figure]:
             pairs = draw_models(rng, n_models, 150)
             p_values = {
                 "drawn, as before": draw_patterns(pairs, 9999, run),
-                "computed in full": sign_flip_p_values(pairs, mid=False),
-                "mid": sign_flip_p_values(pairs),
+                "computed in full": compute_sign_flip_p_values(pairs, mid=False),
+                "mid": compute_sign_flip_p_values(pairs),
             }
             for kind, of_kind in p_values.items():
                 real = np.array(holm(of_kind.tolist())) < ALPHA
@@ -157,7 +157,7 @@ def measure_family(runs: int) -> Figure:
     for _ in range(n_runs):
         chances = rng.beta(1, 1, (60, 1))
         scores = (rng.random((60, 18)) < chances).astype(float)
-        hits += min(holm(sign_flip_p_values(scores[:, a] - scores[:, b]).tolist())) < ALPHA
+        hits += min(holm(compute_sign_flip_p_values(scores[:, a] - scores[:, b]).tolist())) < ALPHA
     return measure_share("18 equal models: any pair called different", hits, n_runs, at_most=ALPHA)
 
 
@@ -176,7 +176,7 @@ def measure_plan(runs: int) -> list[Figure]:
             for factor in dict.fromkeys((1, n_pairs)):
                 planned = plan_evidence(truth, blank + 1, blank, factor=factor).tests or 2
                 differences = draw(rng, planned, n_runs)
-                found = int((sign_flip_p_values(differences) < ALPHA / n_pairs).sum())
+                found = int((compute_sign_flip_p_values(differences) < ALPHA / n_pairs).sum())
                 corrected = factor == n_pairs
                 name = "corrected" if corrected else "as before"
                 figures.append(
@@ -201,15 +201,15 @@ def measure_holm_plan(runs: int) -> list[Figure]:
         truth = draw_models(rng, n_models, 50_000)
         hits = n_open = 0
         for _ in range(n_runs):
-            p_values = sign_flip_p_values(draw_models(rng, n_models, n_seen)).tolist()
+            p_values = compute_sign_flip_p_values(draw_models(rng, n_models, n_seen)).tolist()
             is_open = np.flatnonzero(np.array(holm(p_values)) >= ALPHA)
             if not len(is_open):
                 continue
             pair, n_open = int(rng.choice(is_open)), n_open + 1
             alpha = ALPHA / holm_factors(p_values)[pair]
             mean, deviation = float(truth[:, pair].mean()), float(truth[:, pair].std())
-            planned = needed_tests(mean, deviation, alpha=alpha) or 2
-            repeated = sign_flip_p_values(draw_models(rng, n_models, planned)).tolist()
+            planned = count_needed_tests(mean, deviation, alpha=alpha) or 2
+            repeated = compute_sign_flip_p_values(draw_models(rng, n_models, planned)).tolist()
             hits += holm(repeated)[pair] < ALPHA
         label = f"{n_models} models, pairs not established on {n_seen} tests, Holm"
         figures.append(measure_share(label, hits, n_open, at_least=0.75, at_most=0.85))
@@ -228,14 +228,14 @@ def measure_trials_plan(runs: int) -> list[Figure]:
 
     between, once = 0.01, float(draw(1).var())
     for n_pairs in (1, 15):
-        planned = needed_trials(
+        planned = count_needed_trials(
             0.08,
             60,
             between_variance=between,
             trial_variance=once - between,
             alpha=ALPHA / n_pairs,
         )
-        found = int((sign_flip_p_values(draw(planned or 1)) < ALPHA / n_pairs).sum())
+        found = int((compute_sign_flip_p_values(draw(planned or 1)) < ALPHA / n_pairs).sum())
         label = f"{n_pairs} pairs, +.08 on 60 tests, {planned} trials"
         figures.append(measure_share(label, found, n_runs, at_least=0.75, at_most=0.85))
     return figures
@@ -254,7 +254,7 @@ def measure_times() -> list[Figure]:
         seconds = []
         for _ in range(2):
             start = time.process_time()
-            sign_flip_p_values(differences)
+            compute_sign_flip_p_values(differences)
             seconds.append(time.process_time() - start)
         figures.append(measure_mean(f"CPU seconds, {label}", seconds, at_most=2.0))
     return figures

@@ -20,12 +20,12 @@ from poor_bench.autopsy.findings import (
 from poor_bench.autopsy.reruns import Reruns, open_reruns
 from poor_bench.comparison.causes import ChangedFacts, find_changed_facts
 from poor_bench.comparison.compared_tests import average_score
-from poor_bench.comparison.result_set import ResultSet, by_test
+from poor_bench.comparison.result_set import ResultSet, group_by_test
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
-from poor_bench.prompts import hash_text, llm_fingerprint
+from poor_bench.prompts import hash_llm, hash_text
 from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.statistics.attribution import Effect
@@ -83,7 +83,7 @@ class Autopsy:
             raise ConfigError(
                 f"{llm_id} is not in llms.json", hint="Only such models can be re-run."
             )
-        known = {llm_fingerprint(each): each.parameters for each in workspace.llms}
+        known = {hash_llm(each): each.parameters for each in workspace.llms}
         scorer = self._runner.scorer
         today = [
             replace(side, results=score_with_evaluators(side.results, workspace.tests, scorer))
@@ -197,13 +197,15 @@ class Autopsy:
 
 def _mean_scores(side: ResultSet, llm_id: str) -> dict[str, float]:
     results = [result for result in side.results if result.llm_id == llm_id]
-    scores = {test_id: average_score(own) for test_id, own in by_test(results).items()}
+    scores = {test_id: average_score(own) for test_id, own in group_by_test(results).items()}
     return {test_id: score for test_id, score in scores.items() if score is not None}
 
 
 def _count_trials(side: ResultSet, llm_id: str) -> int:
     """Count the usual trials of a test."""
-    counts = [len(own) for own in by_test([r for r in side.results if r.llm_id == llm_id]).values()]
+    counts = [
+        len(own) for own in group_by_test([r for r in side.results if r.llm_id == llm_id]).values()
+    ]
     return sorted(counts)[len(counts) // 2] if counts else 1
 
 

@@ -20,7 +20,7 @@ from poor_bench.statistics.attribution import (
 )
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.significance import sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 
 ALPHA = 0.05
 _MOST_CHECKS = 3
@@ -394,4 +394,4 @@ def conclude(
 def _compute_p_value(
     differences: Sequence[float], groups: Sequence[str | None] | None = None
 ) -> float:
-    return float(sign_flip_p_values([[value] for value in differences], groups=groups)[0])
+    return float(compute_sign_flip_p_values([[value] for value in differences], groups=groups)[0])

@@ -28,7 +28,7 @@ from poor_bench.pool.queues import Work
 from poor_bench.prompts import build_request
 from poor_bench.runner.jobs import TrialJobs
 from poor_bench.runner.plan import WorkItem
-from poor_bench.runs.history import RunHistory, RunKind, new_run_id
+from poor_bench.runs.history import RunHistory, RunKind, make_run_id
 from poor_bench.runs.journal import JournalWriter
 from poor_bench.statistics.attribution import FIRST_LOOK, Effect, Pair, RerunObservation
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -92,7 +92,7 @@ def open_reruns(
     """
     history = RunHistory(data_dir, AUTOPSIES)
     found = [run for run in history.runs() if run.header.get("key") == key]
-    run_id = found[-1].run_id if found else new_run_id(now_iso)
+    run_id = found[-1].run_id if found else make_run_id(now_iso)
     told = None if found else {"run_id": run_id, "started": now_iso, "key": key, **header}
     known: dict[str, dict[str, Any]] = {}
     for record in found[-1].records() if found else ():

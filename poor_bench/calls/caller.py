@@ -75,7 +75,7 @@ class RetryPolicy:
         return replace(self, max_attempts={**self.max_attempts, **fewer})
 
 
-def next_wait(
+def compute_next_wait(
     policy: RetryPolicy, error: ProviderError, attempt: int, jitter: float
 ) -> float | None:
     """Compute how many seconds to wait before the request is sent again.
@@ -91,7 +91,7 @@ def next_wait(
 
     Example:
         >>> error = ProviderError("busy", kind=FailureKind.SERVER_ERROR)
-        >>> next_wait(RetryPolicy(), error, attempt=3, jitter=0.0)
+        >>> compute_next_wait(RetryPolicy(), error, attempt=3, jitter=0.0)
         1.0
     """
     if attempt >= policy.max_attempts.get(error.kind, 1):
@@ -200,7 +200,7 @@ class Caller:
             raise error
         if error.kind is FailureKind.RATE_LIMITED:
             self.limiter.rate_limited(error.retry_after_s)
-        wait_s = next_wait(policy, error, attempt, self._rng.random())
+        wait_s = compute_next_wait(policy, error, attempt, self._rng.random())
         if wait_s is None:
             error.attempts = attempt
             if error.kind.scope is FailureScope.ENDPOINT:

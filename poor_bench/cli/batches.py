@@ -9,7 +9,7 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError, ProviderError, RunRefusedError
 from poor_bench.messages import write_count
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} run --batch                      submit what is pending
   {program} batches                          how far the open batches are

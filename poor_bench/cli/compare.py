@@ -21,24 +21,24 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
 from poor_bench.cli.sandbox import sandbox_option
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison, compare_result_sets
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import (
+    describe_mismatches,
+    describe_power,
     explain_mismatches,
+    join_names,
     list_unpaired_lines,
-    mismatches_text,
-    names_text,
-    p_text,
-    power_text,
     suggest_options,
     verdict,
+    write_p_value,
 )
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
 from poor_bench.messages import stale_text, write_count
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} compare                          changes of the last run
   {program} compare previous last
@@ -194,7 +194,7 @@ def _explain_nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigErr
         )
     return ConfigError(
         f"nothing to compare: no model has results in both {before.name} and {after.name}",
-        hint=f"before: {names_text(before.by_llm())}; after: {names_text(after.by_llm())}. "
+        hint=f"before: {join_names(before.by_llm())}; after: {join_names(after.by_llm())}. "
         "Name two models to compare one with the other.",
     )
 
@@ -269,14 +269,14 @@ def _build_row(group: ComparedGroup) -> dict[str, str]:
         ">After": metrics.score_text(group.mean_after),
         ">Change": metrics.signed_text(estimate.value) + _SIGNS.get(verdict(group), ""),
         ">95 % CI": f"{estimate.low:+.2f}..{estimate.high:+.2f}",
-        ">p": p_text(group.p_adjusted),
+        ">p": write_p_value(group.p_adjusted),
         **{f">{item.value.title()}": str(group.count(item) or "") for item in _COUNTED},
     }
 
 
 def _describe_scope(group: ComparedGroup) -> str:
     if group.changes:
-        return f"({mismatches_text(group.changes)})"
+        return f"({describe_mismatches(group.changes)})"
     return "all" if group.class_id is None else group.class_id or "(unknown class)"
 
 
@@ -287,8 +287,8 @@ def _describe_changes(comparison: LLMComparison) -> list[str]:
     else:
         counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in ScoreChange)
         lines.append(f"Overall: {verdict(comparison.overall)}; {counts}.")
-        if power_text(comparison.overall):
-            lines.append(power_text(comparison.overall))
+        if describe_power(comparison.overall):
+            lines.append(describe_power(comparison.overall))
         lines += _list_tests(comparison.overall)
     for group in comparison.by_change:
         lines += _list_tests(group)
@@ -297,9 +297,9 @@ def _describe_changes(comparison: LLMComparison) -> list[str]:
 
 def _list_tests(group: ComparedGroup) -> list[str]:
     """List the tests of a group by their change."""
-    scope = f" ({mismatches_text(group.changes)})" if group.changes else ""
+    scope = f" ({describe_mismatches(group.changes)})" if group.changes else ""
     return [
-        f"{title}{scope}: {names_text([_describe_test(test) for test in tests])}"
+        f"{title}{scope}: {join_names([_describe_test(test) for test in tests])}"
         for title, outcomes in _LISTED
         if (tests := group.with_outcome(*outcomes))
     ]
@@ -323,8 +323,8 @@ def _describe_reservations(comparison: LLMComparison) -> list[str]:
     for reasons, test_ids in comparison.not_comparable().items():
         hint = f"  [{suggest_options(reasons)}]" if suggest_options(reasons) else ""
         lines.append(
-            f"Not compared, {mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} "
-            f"({names_text(test_ids, limit=4)}){hint}"
+            f"Not compared, {describe_mismatches(reasons)}: {write_count(len(test_ids), 'test')} "
+            f"({join_names(test_ids, limit=4)}){hint}"
         )
     return lines
 

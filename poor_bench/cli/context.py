@@ -134,7 +134,7 @@ def _use_workspace_option(context: click.Context, _: click.Parameter, folder: Pa
 _FILTERS = frozenset({"--llm", "--class", "--level", "--test", "--tag", "--trials", "--shard"})
 
 
-def next_step(words: str) -> str:
+def write_next_step(words: str) -> str:
     """Build a further command line with the filters that the running command was given.
 
     Args:
@@ -183,13 +183,13 @@ def open_chosen_cluster(app: AppContext, address: str) -> Iterator[Cluster]:
         MissingExtraError: If the extra `cluster` is not installed.
     """
     from poor_bench.cluster.cluster import open_cluster
-    from poor_bench.sandbox import lowest_level
+    from poor_bench.sandbox import find_lowest_level
     from poor_bench.workspace_runner import accept_level_in
 
     accept_level_in(app.data_dir)
     with ExitStack() as stack:
         with show_status(f"Connecting to the cluster {address}"):
-            opened = open_cluster(address, app.workspace, lowest_level(), tell=_tell)
+            opened = open_cluster(address, app.workspace, find_lowest_level(), tell=_tell)
             cluster = stack.enter_context(opened)
         say(_describe(cluster), err=True)
         yield cluster

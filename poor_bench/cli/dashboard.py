@@ -12,9 +12,9 @@ import click
 
 from poor_bench.cli.context import DEFAULT_FOLDER, AppContext, pass_app
 from poor_bench.cli.sandbox import sandbox_option
-from poor_bench.command_line import examples, use_workspace
+from poor_bench.command_line import use_workspace, write_examples
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} dashboard                        at 127.0.0.1:8050
   {program} dashboard --data my_bench --port 9000

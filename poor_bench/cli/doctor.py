@@ -14,7 +14,7 @@ import click
 from poor_bench import __version__
 from poor_bench.cli.context import AppContext, open_chosen_cluster, pass_app
 from poor_bench.cli.output import console, json_option, print_json, show_status
-from poor_bench.command_line import python_command
+from poor_bench.command_line import write_python_command
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import harmless, removed_tests_text, write_count
 
@@ -99,7 +99,7 @@ def _check_packages(_app: AppContext) -> list[DoctorFinding]:
     missing = [name for name in REQUIRED if _find_version(name) is None]
     found = DoctorFinding("packages", "ok", f"all {len(REQUIRED)} required ones are installed")
     if missing:
-        install = python_command("-m pip install -r requirements.txt")
+        install = write_python_command("-m pip install -r requirements.txt")
         way_out = f"missing: {', '.join(missing)}; install them: {install}"
         found = DoctorFinding("packages", "problem", way_out)
     extras = [f"{name} {_find_version(name) or 'not installed'}" for name in _OPTIONAL]
@@ -148,12 +148,12 @@ def _check_results(app: AppContext) -> list[DoctorFinding]:
 
 
 def _check_sandbox(app: AppContext) -> list[DoctorFinding]:
-    from poor_bench.sandbox import describe_weakness, sandbox_terms
+    from poor_bench.sandbox import describe_sandbox_terms, describe_weakness
     from poor_bench.sandbox.levels import Mechanism
     from poor_bench.workspace_runner import accept_level_in
 
     accept_level_in(app.data_dir)
-    terms = sandbox_terms()
+    terms = describe_sandbox_terms()
     status = terms.status
     missing = [f"without {name}: {reason}" for name, reason in status.missing.items()]
     if Mechanism.TASK_LIMIT in status.missing:
@@ -226,13 +226,13 @@ def _examine_cluster(app: AppContext, address: str) -> Iterator[DoctorFinding]:
 def _examine_worker(
     session: ClusterSession, member: ClusterMember, llms: tuple[LLM, ...]
 ) -> Iterator[DoctorFinding]:
-    from poor_bench.comparison.times import machine_text
+    from poor_bench.comparison.times import describe_machine
 
     name, ready = str(member), member.readiness
     if ready is None:
         yield DoctorFinding(name, "problem", member.refusal)
         return
-    facts = f"{machine_text(ready.machine)}, {write_count(member.n_threads, 'thread')}"
+    facts = f"{describe_machine(ready.machine)}, {write_count(member.n_threads, 'thread')}"
     versions = f"poor_bench {__version__}, Python {ready.machine['python']}"
     yield DoctorFinding(name, "ok", f"{versions}; {facts}")
     definitions = f"has the definitions of the workspace ({session.content_hash[:8]})"

@@ -10,14 +10,14 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, importing_command
+from poor_bench.command_line import write_examples, write_importing_command
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from poor_bench.plugins import LoadedEvaluator
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} evaluators                   all evaluators
   {program} evaluators show choice       its purpose and parameters
@@ -63,7 +63,7 @@ def new(app: AppContext, /, name: str) -> int:
     files = write_new_evaluator(name, app.data_dir / "evaluators", app.evaluators)
     click.echo(f"Wrote {files.evaluator} and {files.test}.")
     command = ("-m unittest discover -s", files.test.parent, "-p", files.test.name)
-    click.echo(f"Run its test: {importing_command(*command)}")
+    click.echo(f"Run its test: {write_importing_command(*command)}")
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from poor_bench.comparison.compare import LLMComparison, compare_result_sets
 from poor_bench.comparison.compared_tests import MEASURED_CHANGES
 from poor_bench.comparison.result_set import ResultSet
-from poor_bench.config.names import ids_named
+from poor_bench.config.names import find_ids
 from poor_bench.gates.check import Evidence, count_untold
 from poor_bench.gates.gate import Gate
 from poor_bench.models.result import Result
@@ -55,7 +55,7 @@ def gather_evidence(
         llms=chosen.llms,
         tests=tests,
         results={},
-        named=ids_named(selection.llms, chosen.llms),
+        named=find_ids(selection.llms, chosen.llms),
         pass_score=pass_score,
         is_sequential=n_trials is not None,
     )

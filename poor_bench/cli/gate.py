@@ -24,7 +24,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.sandbox import sandbox_option
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.selection import Selection
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} gate --min-score maths=0.8 --max-p95-ms 2000
   {program} gate --no-regression --baseline baseline.json
@@ -218,7 +218,7 @@ def _tell(
         _print_outcomes(outcomes, names)
         if ended:
             click.echo(ended.text)
-        click.echo(gate_text.headline(outcomes))
+        click.echo(gate_text.write_headline(outcomes))
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         with Path(summary).open("a", encoding="utf-8") as stream:
@@ -229,7 +229,7 @@ def _tell(
 
 
 def _print_outcomes(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -> None:
-    from poor_bench.reports.gate_text import gate_title, worst_first
+    from poor_bench.reports.gate_text import gate_title, sort_worst_first
 
     print_table(
         {
@@ -239,7 +239,7 @@ def _print_outcomes(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) -
             "Class": outcome.class_id or "all",
             "Seen": outcome.reason,
         }
-        for outcome in worst_first(outcomes)
+        for outcome in sort_worst_first(outcomes)
     )
 
 

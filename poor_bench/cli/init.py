@@ -9,10 +9,16 @@ import click
 import poor_bench
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json
-from poor_bench.command_line import examples, next_command, program, quote_word, use_workspace
+from poor_bench.command_line import (
+    find_program,
+    next_command,
+    quote_word,
+    use_workspace,
+    write_examples,
+)
 from poor_bench.errors import ConfigError
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} init my_bench
   {program} --data my_bench run
@@ -67,14 +73,14 @@ def create_workspace(folder: Path) -> list[Path]:
         ConfigError: If a file of that name is there already, or cannot be written; nothing is
             left half done.
     """
-    from poor_bench.config.json_schemas import json_schemas_as_text
+    from poor_bench.config.json_schemas import write_json_schemas
 
     contents = {
         path.relative_to(_EXAMPLES): _add_commands(path.read_text(encoding="utf-8"), folder)
         for path in sorted(_EXAMPLES.rglob("*"))
         if path.is_file()
     }
-    schemas = json_schemas_as_text()
+    schemas = write_json_schemas()
     contents |= {Path(_SCHEMAS, name): text for name, text in schemas.items()}
     _require_absent([folder / name for name in contents], folder)
     return _write_new({folder / name: text for name, text in contents.items()})
@@ -82,7 +88,7 @@ def create_workspace(folder: Path) -> list[Path]:
 
 def _add_commands(text: str, folder: Path) -> str:
     """Write commands into an example as they can be typed in the user's shell."""
-    return text.replace("python main.py", program()).replace("THIS_FOLDER", quote_word(folder))
+    return text.replace("python main.py", find_program()).replace("THIS_FOLDER", quote_word(folder))
 
 
 def _require_absent(paths: list[Path], folder: Path) -> None:

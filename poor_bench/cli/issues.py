@@ -12,7 +12,7 @@ from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.report import print_no_results
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from poor_bench.issues.form import FormatTax
     from poor_bench.reports.report_data import ReportData
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} issues                          causes: severity first, then lost score
   {program} issues truncated                trials of one cause
@@ -126,11 +126,11 @@ def _show_cause(data: ReportData, cause: str, *, shows_all: bool, as_json: bool)
 
 
 def _require_cause(cause: str, detectors: Sequence[Detector]) -> None:
-    from poor_bench.config.names import names_hint
+    from poor_bench.config.names import write_names_hint
 
     known = [detector.id for detector in detectors]
     if cause not in known:
-        hint = names_hint(cause, known, limit=len(known))
+        hint = write_names_hint(cause, known, limit=len(known))
         raise ConfigError(f"the cause `{cause}` does not exist", hint=hint)
 
 

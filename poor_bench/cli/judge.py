@@ -23,7 +23,7 @@ from poor_bench.cli.output import (
     problems_to_json,
     say,
 )
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.judge.registry import load_agent_registry, read_rubric
 from poor_bench.messages import write_count
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.judged_run import JudgedChange, RunComparison, RunSummary
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} judge agents                     the agents of the workspace
   {program} judge run support_desk --judge ollama:qwen3:8b
@@ -48,7 +48,7 @@ _EPILOG = examples(
 )
 
 
-_AGENTS_EXAMPLES = examples(
+_AGENTS_EXAMPLES = write_examples(
     """
   {program} judge agents
   {program} judge agents --json
@@ -69,7 +69,7 @@ def command(ctx: click.Context) -> int:
     return 0
 
 
-_LIST_EXAMPLES = examples(
+_LIST_EXAMPLES = write_examples(
     """
   {program} judge list
   {program} judge list support_desk --json
@@ -153,14 +153,14 @@ def _describe_state(summary: RunSummary) -> str:
     return "approved" if summary.is_approved else "not approved"
 
 
-_SHOW_EXAMPLES = examples(
+_SHOW_EXAMPLES = write_examples(
     """
   {program} judge show last
   {program} judge show support_desk          newest run of an agent
   {program} judge show 20261122T0315 --turns
 """
 )
-_REPORT_EPILOG = examples(
+_REPORT_EPILOG = write_examples(
     """
   {program} judge report last --html report.html
   {program} judge report sales_qualification support_desk --html both.html
@@ -217,7 +217,7 @@ def _print_turns(summary: RunSummary) -> None:
     click.echo()
 
 
-_COMPARE_EXAMPLES = examples(
+_COMPARE_EXAMPLES = write_examples(
     """
   {program} judge compare 20261122T0315 last
   {program} judge compare sales_old sales_new      newest run of each agent
@@ -260,7 +260,7 @@ def _print_comparison(comparison: RunComparison) -> None:
 def _build_rows(
     comparison: RunComparison, changes: Sequence[JudgedChange], prefix: str = ""
 ) -> Iterator[dict[str, str]]:
-    from poor_bench.judge.report_text import change_text
+    from poor_bench.judge.report_text import write_change
 
     for change in changes:
         yield {
@@ -269,7 +269,7 @@ def _build_rows(
             ">After": f"{change.after:.2f}",
             ">Change": f"{change.difference:+.2f}",
             ">Noise": "unknown" if change.floor is None else f"{change.floor:.2f}",
-            "Verdict": change_text(comparison, change),
+            "Verdict": write_change(comparison, change),
         }
 
 

@@ -14,7 +14,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.config.document import read_given_text
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.agreement import Agreement, CorrectedScore
 
 
-_LABELS_EXAMPLES = examples(
+_LABELS_EXAMPLES = write_examples(
     """
   {program} judge labels next --count 20 > sheet.csv
   {program} judge labels export support_desk > sheet.csv
@@ -107,7 +107,7 @@ def import_labels(app: AppContext, /, sheet: Path, who: str | None) -> int:
     return 0
 
 
-_AGREEMENT_EXAMPLES = examples(
+_AGREEMENT_EXAMPLES = write_examples(
     """
   {program} judge agreement
   {program} judge agreement support_desk --pass-score 6
@@ -167,9 +167,9 @@ def agreement(
 
 
 def _print_agreement(measured: dict[str, Agreement]) -> None:
-    from poor_bench.judge.report_text import agreement_figures, list_biases, trust_text
+    from poor_bench.judge.report_text import list_biases, trust_text, write_agreement_figures
 
-    columns = {judge: agreement_figures(figures) for judge, figures in measured.items()}
+    columns = {judge: write_agreement_figures(figures) for judge, figures in measured.items()}
     print_table(
         {"": label, **{judge: texts[label] for judge, texts in columns.items()}}
         for label in next(iter(columns.values()))
@@ -180,12 +180,12 @@ def _print_agreement(measured: dict[str, Agreement]) -> None:
 
 
 def _print_corrected(scores: Sequence[CorrectedScore]) -> None:
-    from poor_bench.judge.report_text import corrected_figures
+    from poor_bench.judge.report_text import write_corrected_figures
 
     known = [score for score in scores if score.corrected is not None]
     if known:
         click.echo("\nMean scores that people would give, from the judge's scores and the labels:")
-        print_table(corrected_figures(score) for score in known)
+        print_table(write_corrected_figures(score) for score in known)
     else:
         step = next_command("judge labels next > sheet.csv")
         click.echo(f"For corrected scores, label 5 answers of a model or more: {step}")

@@ -18,7 +18,7 @@ from poor_bench.cli.options import (
     resume_option,
 )
 from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from poor_bench.judge.storage import StoredPairwise
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} judge pairwise sales_old sales_new --judge ollama:qwen3:8b
   {program} judge pairwise 20261122T0315 last --judge gpt-a --panel claude-b --max-cost 0.5
@@ -103,7 +103,7 @@ def _compare(
     from poor_bench.cli.screen import open_job_view
     from poor_bench.judge.pairwise_results import PairOutcome
     from poor_bench.judge.pairwise_run import PairwiseRunner
-    from poor_bench.judge.report_text import outcome_text
+    from poor_bench.judge.report_text import write_outcome
     from poor_bench.runs.turn import run_alone
 
     with closing(PairwiseRunner(app.data_dir)) as runner:
@@ -123,7 +123,7 @@ def _compare(
         alone = run_alone(runner.store.history, run.header, beside=beside)
         with alone, open_job_view("Pairs", run.n_left, quiet=as_json) as view:
             for made in runner.run(run):
-                view.tell(f"{made.judge}, {made.case_id}: {outcome_text(made.outcome)}")
+                view.tell(f"{made.judge}, {made.case_id}: {write_outcome(made.outcome)}")
                 view.move(f"{made.judge}, {made.case_id}", advance=1)
     stored = show_pairwise(app.data_dir, run.run_id, as_json=as_json)
     if run.budget.n_refused:
@@ -153,7 +153,7 @@ def _tell_plan(run: PairwiseRun, *, as_json: bool) -> int:
 
 
 def _print_decisions(decisions: PanelPreferences, a: JudgeRun, b: JudgeRun) -> None:
-    from poor_bench.judge.report_text import panel_text, tally_text
+    from poor_bench.judge.report_text import describe_panel, tally_text
 
     for judge, comparisons in decisions.by_judge.items():
         if decisions.is_panel:
@@ -163,7 +163,7 @@ def _print_decisions(decisions: PanelPreferences, a: JudgeRun, b: JudgeRun) -> N
             click.echo(sentence)
         click.echo("")
     if decisions.is_panel:
-        for sentence in panel_text(decisions):
+        for sentence in describe_panel(decisions):
             click.echo(sentence)
     for side, run in (("A", a), ("B", b)):
         header = run.header
@@ -265,11 +265,11 @@ def _describe_share(pairwise: StoredPairwise) -> str:
 
 
 def _build_row(comparison: PairComparison) -> dict[str, str]:
-    from poor_bench.judge.report_text import outcome_text
+    from poor_bench.judge.report_text import write_outcome
 
     return {
         "Case": comparison.case_id,
-        "Better": outcome_text(comparison.outcome),
+        "Better": write_outcome(comparison.outcome),
         "A first": comparison.a_first.value if comparison.a_first else "n/a",
         "B first": comparison.b_first.value if comparison.b_first else "n/a",
         "Why": comparison.error

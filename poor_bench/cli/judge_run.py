@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
     resume_option,
 )
 from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from poor_bench.runs.history import RunHistory
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} judge run support_desk --judge ollama:qwen3:8b
   {program} judge run support_desk --judge ollama:qwen3:8b --repeat 5
@@ -191,11 +191,11 @@ def _choose_exit_code(summary: RunSummary, *, gate: bool) -> int:
 def show_judge_progress(plan: JudgePlan, *, quiet: bool) -> Iterator[Callable[[AgentEvent], None]]:
     """Show the events of a run while it lasts."""
     from poor_bench.cli.screen import open_job_view
-    from poor_bench.judge.report_text import event_text
+    from poor_bench.judge.report_text import describe_event
     from poor_bench.pool.events import ModelLoading
 
     def show(event: AgentEvent) -> None:
-        text = event_text(event)
+        text = describe_event(event)
         view.tell(text)
         view.move(text, advance=int(not isinstance(event, ModelLoading)))
 
@@ -249,7 +249,7 @@ def write_html(summaries: Sequence[RunSummary], path: Path) -> None:
 
 def print_summary(summary: RunSummary) -> None:
     """Print scores, feedback and verdict of a run."""
-    from poor_bench.judge.report_text import list_run_notes, run_cost_text, verdict_text
+    from poor_bench.judge.report_text import list_run_notes, run_cost_text, write_verdict
 
     header = summary.run.header
     say(f"{header.agent_name} ({header.llm_id}), run {header.run_id}")
@@ -264,7 +264,7 @@ def print_summary(summary: RunSummary) -> None:
     for note in list_run_notes(summary):
         say(note)
     cost = run_cost_text(summary.run)
-    say(verdict_text(summary) + (f"  ({cost})" if cost else ""))
+    say(write_verdict(summary) + (f"  ({cost})" if cost else ""))
 
 
 def _build_dimension_rows(summary: RunSummary) -> Iterator[dict[str, str]]:

@@ -20,7 +20,7 @@ from poor_bench.cli.output import (
     shorten,
     show_status,
 )
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from poor_bench.ports import Reachability
     from poor_bench.probe.report import ProbeReport
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} llms                             configured models, and whether they are reachable
   {program} llms discover                    models of the local Ollama
@@ -112,7 +112,7 @@ def try_llm(app: AppContext, /, llm_id: str, prompt: str, as_json: bool) -> int:
 @pass_app
 def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool) -> int:
     """List the models of an Ollama server."""
-    from poor_bench.config.load import llms_file
+    from poor_bench.config.load import find_llms_file
     from poor_bench.llm_manager import LLMManager
 
     with show_status("Asking Ollama"):
@@ -133,7 +133,7 @@ def discover(app: AppContext, /, endpoint: str | None, adds: bool, as_json: bool
         for entry in entries
     )
     if adds:
-        click.echo(f"Added {write_count(len(new), 'model')} to {llms_file(app.data_dir)}")
+        click.echo(f"Added {write_count(len(new), 'model')} to {find_llms_file(app.data_dir)}")
     elif new:
         server = ("--endpoint", endpoint) if endpoint else ()
         click.echo(f"Next: {next_command('llms discover --add', *server)}")
@@ -166,14 +166,14 @@ def add(
     **fields: Any,
 ) -> int:
     """Add a model to llms.json."""
-    from poor_bench.config.load import llms_file
+    from poor_bench.config.load import find_llms_file
 
     known = set(app.workspace.problems)
     given = {"provider": provider, "name": name, "id": llm_id or None, **fields}
     entry = {key: value for key, value in given.items() if value is not None}
     entry["parameters"] = read_parameters(settings, "--set")
     app.config.add_llms([entry])
-    click.echo(f"Added {provider}:{name} to {llms_file(app.data_dir)}")
+    click.echo(f"Added {provider}:{name} to {find_llms_file(app.data_dir)}")
     problems = [problem for problem in app.config.workspace.problems if problem not in known]
     print_problems(problems)
     return 0

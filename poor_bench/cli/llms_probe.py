@@ -13,7 +13,7 @@ from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from poor_bench.probe.load_curve import LoadBar, LoadCurve
     from poor_bench.probe.report import ProbeReport
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} llms probe embedded:smollm2-135m              at most 20 requests
   {program} llms probe ollama:qwen3:1.7b --only num_ctx --only seed
@@ -120,7 +120,7 @@ def _measure_load(app: AppContext, llm: LLM, most: int, *, quiet: bool) -> Probe
     from poor_bench.cli.screen import open_job_view
     from poor_bench.llm_manager import LLMManager
     from poor_bench.probe.ask import list_levels, measure_load
-    from poor_bench.probe.report import ProbeReport, settings_fingerprint
+    from poor_bench.probe.report import ProbeReport, hash_settings
 
     def open_manager() -> LLMManager:
         return LLMManager(app.data_dir, policy=RetryPolicy(max_attempts={}))
@@ -135,7 +135,7 @@ def _measure_load(app: AppContext, llm: LLM, most: int, *, quiet: bool) -> Probe
         curve = measure_load(open_manager, llm, most, tell)
     return ProbeReport(
         created=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        settings=settings_fingerprint(llm),
+        settings=hash_settings(llm),
         load=curve,
     )
 

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from poor_bench import __version__
 from poor_bench.cli.context import DEFAULT_FOLDER, FOLDER, AppContext, accept_workspace
 from poor_bench.cli.process import discard_output, leave, open_missing_streams
-from poor_bench.command_line import examples, next_command, program, use_workspace
+from poor_bench.command_line import find_program, next_command, use_workspace, write_examples
 from poor_bench.errors import PoorBenchError
 from poor_bench.messages import harmless
 
@@ -53,7 +53,7 @@ COMMANDS = {
 
 
 _EPILOG = (
-    examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'")
+    write_examples("  {program} run\n  {program} run --data my_bench --llm 'ollama:*'")
     + """
 
 \b
@@ -154,7 +154,9 @@ def main(arguments: list[str] | None = None) -> int:
     open_missing_streams()
     use_workspace(None)
     try:
-        with root.make_context(program(), sys.argv[1:] if arguments is None else arguments) as ctx:
+        with root.make_context(
+            find_program(), sys.argv[1:] if arguments is None else arguments
+        ) as ctx:
             value: Any = _invoke(ctx)
     except click.ClickException as error:
         error.show()
@@ -184,7 +186,7 @@ def _invoke(ctx: click.Context) -> Any:
 
 def _print_hints(error: click.UsageError) -> None:
 
-    for line in option_hints(error):
+    for line in list_option_hints(error):
         click.echo(f"  {harmless(line)}", err=True)
 
 
@@ -200,7 +202,7 @@ def _report_os_error(error: OSError) -> int:
 _STRAY = re.compile(r"\AGot unexpected extra arguments? \((.+)\)\Z")
 
 
-def option_hints(error: click.UsageError) -> list[str]:
+def list_option_hints(error: click.UsageError) -> list[str]:
     """Explain by which options a command takes the words that it refused.
 
     Returns:

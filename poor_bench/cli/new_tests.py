@@ -13,7 +13,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import count_option, read_key_values, read_levels, read_parameters
 from poor_bench.cli.output import console, json_option, print_json, print_table, show_status
-from poor_bench.command_line import examples, next_command, python_command
+from poor_bench.command_line import next_command, write_examples, write_python_command
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.test import EvaluatorSpec
@@ -102,7 +102,7 @@ def _print_refusals(refused: Sequence[str]) -> None:
         click.echo(f"  ... and {len(refused) - _SHOWN_REFUSALS} more")
 
 
-_IMPORT_EXAMPLES = examples(
+_IMPORT_EXAMPLES = write_examples(
     """
   {program} tests import HumanEval.jsonl.gz
   {program} tests import gsm8k_test.jsonl --sample 100 --seed 1
@@ -168,12 +168,12 @@ def import_tests(app: AppContext, /, file: Path, **options: Any) -> int:
 
 def _choose_importer(file: Path, rows: Sequence[Row], options: dict[str, Any]) -> Importer:
     from poor_bench.importers.datasets import find_importer, recognise
-    from poor_bench.importers.rows import columns_importer, require_columns
+    from poor_bench.importers.rows import make_columns_importer, require_columns
 
     if options["columns"]:
         columns = read_key_values(options["columns"], "--column")
         require_columns(columns, rows, str(file))
-        return columns_importer(
+        return make_columns_importer(
             columns,
             evaluator=options["evaluator"],
             parameters=read_parameters(options["parameters"], "--parameter"),
@@ -209,7 +209,7 @@ def _convert(importer: Importer, rows: list[tuple[int, Row]], options: dict[str,
     )
 
 
-_GENERATE_EXAMPLES = examples(
+_GENERATE_EXAMPLES = write_examples(
     """
   {program} tests generate                          all generators
   {program} tests generate arithmetic --count 50
@@ -281,16 +281,16 @@ def _list_generators(*, as_json: bool) -> int:
     from importlib.util import find_spec
 
     from poor_bench.generators.families import GENERATORS
-    from poor_bench.generators.reasoning_gym import family_names
+    from poor_bench.generators.reasoning_gym import list_family_names
 
-    families = list(family_names())
+    families = list(list_family_names())
     rows = [[generator.name, generator.description] for generator in GENERATORS.values()]
     if as_json:
         rows += [[name, "A family of the library reasoning-gym"] for name in families]
         print_json({"generators": [{"name": name, "description": text} for name, text in rows]})
         return 0
     print_table({"Generator": name, "Makes": text} for name, text in rows)
-    install = python_command("-m pip install reasoning-gym")
+    install = write_python_command("-m pip install reasoning-gym")
     way = "" if find_spec("reasoning_gym") else f" (not installed: {install})"
     click.echo(f"From the library reasoning-gym{way}:")
     console().print(", ".join(families))

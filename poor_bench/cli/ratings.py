@@ -14,7 +14,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import pass_score_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from poor_bench.models.result import Result
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} ratings                            agreement of evaluators with people
   {program} ratings export > ratings.csv       the newest rating of each person
@@ -129,7 +129,11 @@ def agreement(app: AppContext, /, pass_score: float, as_json: bool) -> int:
 
     The same words count once. Kappa: 1 is full agreement, 0 is chance. n/a: too few ratings.
     """
-    from poor_bench.judge.rated_answers import evaluator_figures, measure_evaluators, read_rated
+    from poor_bench.judge.rated_answers import (
+        measure_evaluators,
+        read_rated,
+        write_evaluator_figures,
+    )
 
     ratings = app.config.load_ratings()
     rated = list(read_rated(app.store.table(), ratings))
@@ -144,7 +148,7 @@ def agreement(app: AppContext, /, pass_score: float, as_json: bool) -> int:
         step = next_command("ratings export --unrated > sheet.csv")
         click.echo(f"No ratings yet. Rate answers on the dashboard, or in a sheet: {step}")
     elif measured:
-        print_table(_build_heads(evaluator_figures(each)) for each in measured)
+        print_table(_build_heads(write_evaluator_figures(each)) for each in measured)
     else:
         click.echo("No rated answer has a score of an evaluator.")
     if n_elsewhere:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench import metrics
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.options import (
     baseline_option,
     comparison_options,
@@ -21,7 +21,7 @@ from poor_bench.cli.options import (
     selection_options,
 )
 from poor_bench.cli.output import print_table, say
-from poor_bench.command_line import examples, quote_word
+from poor_bench.command_line import quote_word, write_examples
 from poor_bench.metrics.trust import write_missing
 from poor_bench.reports.exports import EXPORTS, format_of_ending
 from poor_bench.statistics.intervals import Estimate
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from poor_bench.statistics.purchase import PurchaseBudget
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} report
   {program} report --by class
@@ -171,14 +171,14 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
             None for no such score.
     """
     from poor_bench.cli.compare import print_comparison
-    from poor_bench.reports.findings import findings
+    from poor_bench.reports.findings import list_findings
 
     if not data.results:
         print_no_results(data, "report")
         return
     _print_scores(data, grouping, stratify)
     _print_reliabilities(data)
-    for sentence in findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
+    for sentence in list_findings(data, str, with_cause=len(data.results) <= _QUICKLY_READ):
         say(sentence)
     base = data.base
     if base is not None:
@@ -194,19 +194,19 @@ def print_no_results(data: ReportData, words: str) -> None:
         data: A report without results.
         words: The running command, which takes `--llm`.
     """
-    from poor_bench.reports.findings import findings
+    from poor_bench.reports.findings import list_findings
 
-    for sentence in findings(data, str):
+    for sentence in list_findings(data, str):
         say(sentence)
     if data.disabled_llms:
-        click.echo(f"Next: {next_step(f'{words} --llm {quote_word(data.disabled_llms[0])}')}")
+        click.echo(f"Next: {write_next_step(f'{words} --llm {quote_word(data.disabled_llms[0])}')}")
     else:
-        click.echo(f"No results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {write_next_step('run')}")
 
 
 def print_times(data: ReportData) -> None:
     """Print where the time of each LLM goes, its tokens, memory and cost."""
-    from poor_bench.comparison.times import find_machine_problem, machine_text
+    from poor_bench.comparison.times import describe_machine, find_machine_problem
 
     if not data.results:
         print_no_results(data, "report")
@@ -221,7 +221,7 @@ def print_times(data: ReportData) -> None:
         ),
         hides_empty=True,
     )
-    for machine in sorted({machine_text(machine) for machine in data.machines}):
+    for machine in sorted({describe_machine(machine) for machine in data.machines}):
         say(f"Measured on {machine}")
     if len(data.machines) > 1 and find_machine_problem(data.machines):
         say(find_machine_problem(data.machines))

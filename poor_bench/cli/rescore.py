@@ -18,7 +18,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import console, json_option, print_json, print_table, say
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.rescore import Move, Rescored, RescorePlan, RescoreProblem, RescoreTally
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} rescore --dry-run                show what would change
   {program} rescore --class math_problems

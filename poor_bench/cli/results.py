@@ -19,7 +19,7 @@ from poor_bench.cli.output import (
     shorten,
     show_status,
 )
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.merging import MergeFault
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} results                          a line for every result
   {program} results math_001                 everything about one test
@@ -129,14 +129,14 @@ def _select(
 
 
 def _require_test(app: AppContext, test_id: str) -> None:
-    from poor_bench.config.names import names_hint
+    from poor_bench.config.names import write_names_hint
 
     known = app.workspace.tests_by_id
     if test_id in known:
         return
     stored = {result.test_id: None for result in app.store.results()}
     if test_id not in stored:
-        hint = names_hint(test_id, {**known, **stored})
+        hint = write_names_hint(test_id, {**known, **stored})
         raise ConfigError(f"unknown test {test_id!r}", hint=hint)
 
 
@@ -200,7 +200,7 @@ def _repair(app: AppContext) -> int:
     return 0
 
 
-_MERGE_EPILOG = examples(
+_MERGE_EPILOG = write_examples(
     """
   {program} results merge shards/            all run files below a folder
   {program} results merge desk1/data desk2/data

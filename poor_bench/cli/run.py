@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli import batch_runs
-from poor_bench.cli.context import AppContext, cluster_option, next_step, pass_app, use_cluster
+from poor_bench.cli.context import (
+    AppContext,
+    cluster_option,
+    pass_app,
+    use_cluster,
+    write_next_step,
+)
 from poor_bench.cli.options import (
     dry_run_option,
     limit_cost,
@@ -27,7 +33,7 @@ from poor_bench.cli.output import json_option, print_json, show_status
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.run_summary import EndedRun, print_run_summary, run_to_json, write_shard
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import disabled_tests_text, harmless, write_count
 from poor_bench.models.problem import Severity
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
     from poor_bench.workspace_runner import WorkspaceRunner
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} run                              all pending tests
   {program} run --llm 'ollama:*' --class math_problems
@@ -238,7 +244,7 @@ def _submit(
         found = batch_runs.collected_to_json(collected)
         print_json({**batch_runs.submission_to_json(done), "collected": found})
     elif done.notes and not wishes.waits:
-        click.echo(f"Collect the answers later: {next_step('run')}")
+        click.echo(f"Collect the answers later: {write_next_step('run')}")
     if collected and collected.is_stopped:
         return 130
     is_left = done.problems or done.unbatched or done.n_over_limit

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from poor_bench.cli.context import next_step
+from poor_bench.cli.context import write_next_step
 from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
 from poor_bench.command_line import next_command
@@ -150,7 +150,7 @@ def _find_results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:
 
 def _describe_pending(finished: RunFinished) -> str:
     left = write_count(finished.n_failed + finished.n_skipped, "trial")
-    again = next_step("run")
+    again = write_next_step("run")
     if finished.cancelled:
         return f"Stopped: {left} pending. Continue: {again}"
     failed = f"{write_count(finished.n_failed, 'trial')} failed to run" if finished.n_failed else ""

@@ -9,12 +9,12 @@ import click
 
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 
 if TYPE_CHECKING:
     from poor_bench.runs.history import RunProgress
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} runs                             all runs, newest last
   {program} runs --running                   what is running now, and how far it is

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench.cli.output import json_option, print_json, print_table, show_status
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.sandbox.selftest import EscapeFinding
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} sandbox                          the active level, and what is missing
   {program} sandbox selftest                 run real escape attempts
@@ -34,9 +34,9 @@ def command(ctx: click.Context, as_json: bool) -> int:
     """Show the sandbox level of this machine, and what is missing for a higher one."""
     if ctx.invoked_subcommand is not None:
         return 0
-    from poor_bench.sandbox import sandbox_status
+    from poor_bench.sandbox import find_sandbox_status
 
-    status = sandbox_status()
+    status = find_sandbox_status()
     missing = {str(mechanism): reason for mechanism, reason in status.missing.items()}
     if as_json:
         print_json({"level": status.level.label, "missing": missing})
@@ -54,10 +54,10 @@ def selftest(as_json: bool) -> int:
 
     Exits with 1 if an attempt succeeds that the sandbox level must block.
     """
-    from poor_bench.sandbox import open_shared_sandbox, sandbox_status
+    from poor_bench.sandbox import find_sandbox_status, open_shared_sandbox
     from poor_bench.sandbox.selftest import ESCAPES, run_selftest
 
-    level = sandbox_status().level
+    level = find_sandbox_status().level
     findings = []
     with show_status("") as shown:
         for number, finding in enumerate(run_selftest(open_shared_sandbox()), start=1):
@@ -136,11 +136,11 @@ def agree_on_sandbox(app: AppContext, tests: Iterable[Test]) -> None:
     """
     if not _run_code(app, tests):
         return
-    from poor_bench.sandbox import accept_level, describe_weakness, sandbox_terms
+    from poor_bench.sandbox import accept_level, describe_sandbox_terms, describe_weakness
     from poor_bench.workspace_runner import accept_level_in
 
     accept_level_in(app.data_dir)
-    terms = sandbox_terms()
+    terms = describe_sandbox_terms()
     is_asked = sys.stdin.isatty() and sys.stderr.isatty()
     may_ask = terms.is_refused and not terms.is_chosen and is_asked
     if terms.is_refused and not may_ask:

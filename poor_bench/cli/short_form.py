@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poor_bench import metrics
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.output import json_option, print_json
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
     from poor_bench.statistics.short_form import FullScores, ShortForm
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tests select --keep 25% --dry-run    the tests, and how well they predict
   {program} tests select --keep 25%              tag them `short`
@@ -126,4 +126,4 @@ def _print(short: ShortForm, full: FullScores, *, is_tagged: bool) -> None:
     if short.margin is not None:
         click.echo(f"Predicts the full score within {_describe_margin(short, models)}.")
     if is_tagged:
-        click.echo(f"Next: {next_step('run --tag short')}")
+        click.echo(f"Next: {write_next_step('run --tag short')}")

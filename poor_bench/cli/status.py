@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
 from poor_bench.metrics import STATES
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from poor_bench.runner.trial_states import TrialStates
     from poor_bench.workspace_runner import WorkspaceRunner
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} status
   {program} status --class 'python*' --json
@@ -149,8 +149,8 @@ def _suggest_next_step(rows: list[dict[str, Any]]) -> str:
     if not rows or not any(row["total"] for row in rows):
         return "Nothing to run yet. Add models to llms.json and tests to tests.json."
     if any(row["total"] > row["done"] + row["in_batch"] for row in rows):
-        return f"Next: {next_step('run')}"
+        return f"Next: {write_next_step('run')}"
     if any(row["in_batch"] for row in rows):
-        return f"All pending trials are in a batch. Collect them later: {next_step('run')}"
+        return f"All pending trials are in a batch. Collect them later: {write_next_step('run')}"
     looks = f"{next_command('report')}, or {next_command('dashboard')}"
     return f"Nothing is pending. Next: {looks}"

@@ -25,7 +25,7 @@ from poor_bench.cli.suite_run import (
     show_report,
     write_report_files,
 )
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError, PoorBenchError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from poor_bench.evaluation.stored_run import SuiteRun
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} suite run example                    the example suite; needs no model
   {program} suite run my_suite.yaml --tag smoke --trials 3 --html report.html
@@ -45,13 +45,13 @@ _EPILOG = examples(
 )
 
 
-_LIST_EXAMPLES = examples(
+_LIST_EXAMPLES = write_examples(
     """
   {program} suite list
   {program} suite list --json
 """
 )
-_VALIDATE_EXAMPLES = examples(
+_VALIDATE_EXAMPLES = write_examples(
     """
   {program} suite validate                   all suites of the workspace
   {program} suite validate my_suite.yaml
@@ -163,7 +163,7 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     return 2 if has_errors(problems) else 0
 
 
-_IMPORT_EXAMPLES = examples(
+_IMPORT_EXAMPLES = write_examples(
     """
   pip install miniwob
   {program} suite import miniwob                        all tasks with a playbook
@@ -216,7 +216,7 @@ def miniwob(
     return 0
 
 
-_REPORT_EXAMPLES = examples(
+_REPORT_EXAMPLES = write_examples(
     """
   {program} suite report                       the last run
   {program} suite report 20261122T0245 --html report.html

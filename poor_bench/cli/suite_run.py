@@ -22,7 +22,7 @@ from poor_bench.cli.options import (
 )
 from poor_bench.cli.output import json_option, print_json, print_plan_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.messages import harmless, write_count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ report_file_options = combine(
     ),
 )
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} suite run example
   {program} suite run shop.yaml --case 'cart*' --trials 5 --parallel 2
@@ -212,7 +212,7 @@ def _describe_trial(trial: EvalTrialResult) -> str:
     )
 
 
-_RECORD_EXAMPLES = examples(
+_RECORD_EXAMPLES = write_examples(
     """
   {program} suite run shop.yaml --case cancel --llm ollama:qwen3:8b
   {program} suite record cancel                  then, in the suite:  playbook: cancel

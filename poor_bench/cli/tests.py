@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench.cli.context import AppContext, next_step, pass_app
+from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
@@ -24,7 +24,7 @@ from poor_bench.cli.output import (
 )
 from poor_bench.cli.short_form import select
 from poor_bench.cli.wrong_answers import cheat, run_mutations
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from poor_bench.statistics.items import Item, ItemAnalysis, LevelOrder
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tests                              all tests
   {program} tests list --class 'math*' --level 1-2
@@ -244,7 +244,7 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
         print_json({"tests": shown, "levels": levels, "item_response": fitted})
         return 0
     if not items:
-        click.echo(f"No results yet. Next: {next_step('run')}")
+        click.echo(f"No results yet. Next: {write_next_step('run')}")
         return 0
     _print_items(items, shows_all=shows_all)
     if response is None:

@@ -12,7 +12,7 @@ from poor_bench.cli.options import print_search_json
 from poor_bench.cli.output import json_option, print_columns, print_json
 from poor_bench.cli.tune_params import print_sweep_report, tune_params
 from poor_bench.cli.tune_prompt import print_prompt_report, tune_prompt
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 
 if TYPE_CHECKING:
     from poor_bench.tuning.prompt.report import PromptReport
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poor_bench.tuning.sweep_ranking import ParamsReport
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tune prompt math_problems --llm ollama:gemma3:1b --reflection-llm openai:gpt-5
   {program} tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
@@ -31,7 +31,7 @@ _EPILOG = examples(
 )
 
 
-_SHOW_EXAMPLES = examples(
+_SHOW_EXAMPLES = write_examples(
     """
   {program} tune list
   {program} tune show last
@@ -117,7 +117,7 @@ def _build_row(search: KeptSearch) -> dict[str, Any]:
     }
 
 
-_ACCEPT_EXAMPLES = examples(
+_ACCEPT_EXAMPLES = write_examples(
     """
   {program} tune accept last                 best result of the newest search
   {program} tune accept 20261122T0250 4f1c   another of its prompts

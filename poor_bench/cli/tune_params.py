@@ -25,7 +25,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import print_plan_json, print_table, say
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 from poor_bench.metrics import cost_text, count_text, time_text
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tune params all --llm ollama:gemma3:1b --param temperature=0,0.4,0.8
   {program} tune params math_problems --llm ollama:qwen3:4b \\
@@ -387,11 +387,11 @@ def _read_value(name: str, text: str) -> Any:
 
 
 def _require_effect(names: Iterable[str], llm: LLM) -> None:
-    from poor_bench.providers.parameters import list_ignored_parameters, unknown_parameters
+    from poor_bench.providers.parameters import list_ignored_parameters, list_unknown_parameters
     from poor_bench.tuning.sweep import SYSTEM_PROMPT
 
     parameters = {name: None for name in names if name != SYSTEM_PROMPT}
-    unknown = unknown_parameters(llm.provider, parameters)
+    unknown = list_unknown_parameters(llm.provider, parameters)
     if unknown:
         raise click.UsageError(f"--param {unknown[0]}: unknown parameter")
     ignored = list_ignored_parameters(llm.provider, parameters)

@@ -19,7 +19,7 @@ from poor_bench.cli.options import (
 from poor_bench.cli.output import print_plan_json, print_table, shorten
 from poor_bench.cli.process import stop_on_signal
 from poor_bench.cli.sandbox import agree_on_sandbox
-from poor_bench.command_line import examples, next_command
+from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import harmless, write_count
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.tuning.prompt.subjects import TuningTarget
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tune prompt math_problems --llm ollama:gemma3:1b
   {program} tune prompt math_problems --llm ollama:gemma3:1b \\

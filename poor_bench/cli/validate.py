@@ -16,12 +16,12 @@ from poor_bench.cli.output import (
     print_problems,
     problems_to_json,
 )
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} validate
   {program} --data my_bench validate --all
@@ -50,7 +50,7 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
 
 
 def _find_problems(app: AppContext) -> list[Problem]:
-    from poor_bench.plugins.detectors import detector_problems
+    from poor_bench.plugins.detectors import list_detector_problems
 
     try:
         loading = app.workspace.problems
@@ -59,7 +59,7 @@ def _find_problems(app: AppContext) -> list[Problem]:
             raise
         return list(error.problems)
     of_tests = (finding.problem for finding in app.config.lint())
-    of_detectors = detector_problems(app.data_dir / "issues")
+    of_detectors = list_detector_problems(app.data_dir / "issues")
     return [
         *loading,
         *_find_settings_problems(app),

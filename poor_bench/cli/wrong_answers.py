@@ -20,7 +20,7 @@ from poor_bench.cli.output import (
     problems_to_json,
     say,
 )
-from poor_bench.command_line import examples
+from poor_bench.command_line import write_examples
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from poor_bench.lint.mutations import MutantScore, Survival
 
 
-_EPILOG = examples(
+_EPILOG = write_examples(
     """
   {program} tests cheat             which tests are passed without any model
   {program} report                  shows the same scores in grey, under those of the models

@@ -20,12 +20,12 @@ from poor_bench.errors import ConfigError
 from poor_bench.judge.response_judging import ResponseJudging
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 from poor_bench.ports import Provider
 from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.registry import create_provider
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
-from poor_bench.safe_files import path_within
+from poor_bench.safe_files import require_within
 
 _EVALUATORS = "evaluators"
 _FILE_PARAMETERS = ("script",)
@@ -75,7 +75,7 @@ def _list_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     for llm in workspace.llms:
         for name in _FILE_PARAMETERS:
             if (written := llm.parameters.get(name)) and llm.provider == "scripted":
-                path = path_within(folder, str(written))
+                path = require_within(folder, str(written))
                 yield path.relative_to(folder.resolve()).as_posix(), path
 
 
@@ -87,7 +87,7 @@ class OpenedDefinitions:
         folder = Path(tempfile.mkdtemp(prefix="poor-bench-worker-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         for name, content in definitions.files.items():
-            path = path_within(folder, name)
+            path = require_within(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         self.workspace = replace(definitions.workspace, data_dir=folder)
@@ -117,7 +117,7 @@ class OpenedDefinitions:
     def scorer(self) -> Scorer:
         """Scores responses; it asks no judge: those are asked by way of the run."""
         folder, workspace = self.workspace.data_dir, self.workspace
-        evaluators = load_evaluators([folder / _EVALUATORS, project_evaluators_folder()])
+        evaluators = load_evaluators([folder / _EVALUATORS, find_project_evaluators()])
         judging = ResponseJudging(folder, workspace.llms, LLMManager(folder))
         fingerprints = WorkspaceFingerprints(workspace, evaluators, judging.judges)
         return Scorer(workspace, evaluators, fingerprints, judging)

@@ -24,14 +24,14 @@ from poor_bench.errors import PoorBenchError, ProviderError
 from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.plugins.sources import digest_of_code, project_evaluators_folder
+from poor_bench.plugins.sources import find_project_evaluators, hash_code
 from poor_bench.ports import CallControl, Reachability, TellsServer
-from poor_bench.providers.api_keys import find_known_key, key_variable, read_key
-from poor_bench.providers.endpoint import endpoint_key
+from poor_bench.providers.api_keys import find_key_variable, find_known_key, read_key
+from poor_bench.providers.endpoint import build_endpoint_key
 from poor_bench.runner.jobs import JudgeItem, collect_facts, score_again
 from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.runner.scorer import SCORED
-from poor_bench.sandbox import Level, accept_level, sandbox_status
+from poor_bench.sandbox import Level, accept_level, find_sandbox_status
 
 Value = TypeVar("Value")
 _TOGETHER_S = 0.01
@@ -77,8 +77,8 @@ def identify() -> Identity:
 
 
 def _hash_code() -> str:
-    files = sorted(project_evaluators_folder().glob("*.py"))
-    return digest_of_code(None) + "".join(digest_of_code(file)[:4] for file in files)
+    files = sorted(find_project_evaluators().glob("*.py"))
+    return hash_code(None) + "".join(hash_code(file)[:4] for file in files)
 
 
 _opened: dict[str, OpenedDefinitions] = {}
@@ -120,7 +120,7 @@ def _prepare(content_hash: str, definitions: Definitions | None, lowest: Level) 
 
 def _find_level() -> Level:
     try:
-        return sandbox_status().level
+        return find_sandbox_status().level
     except PoorBenchError:
         return Level.NONE
 
@@ -137,14 +137,14 @@ def _find_key_problem(llm: LLM) -> str:
 
 def _find_key_name(llm: LLM) -> str:
     try:
-        return (key_variable(llm, os.environ) or "") if find_known_key(llm, os.environ) else ""
+        return (find_key_variable(llm, os.environ) or "") if find_known_key(llm, os.environ) else ""
     except PoorBenchError:
         return ""
 
 
 def _name_server(llm: LLM) -> str:
     try:
-        return endpoint_key(llm, os.environ)
+        return build_endpoint_key(llm, os.environ)
     except PoorBenchError:
         return ""
 

@@ -16,8 +16,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from poor_bench.comparison.compared_tests import list_scores
-from poor_bench.comparison.result_set import ResultSet, RunFacts, by_test
-from poor_bench.comparison.times import find_machine_problem, machine_text
+from poor_bench.comparison.result_set import ResultSet, RunFacts, group_by_test
+from poor_bench.comparison.times import describe_machine, find_machine_problem
 from poor_bench.messages import cut_text
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -187,7 +187,7 @@ def list_changed_facts(
 
 
 def _select_scored(side: ResultSet, llm_id: str) -> dict[str, list[Result]]:
-    return by_test([r for r in side.results if r.llm_id == llm_id and r.score is not None])
+    return group_by_test([r for r in side.results if r.llm_id == llm_id and r.score is not None])
 
 
 def _select_most_usual(
@@ -265,7 +265,9 @@ def _find_fixed(
         found.append(f"server {_list(servers[0])} -> {_list(servers[1])}")
     machines = [[machine for f in side for machine in f.measured_on] for side in facts]
     if all(machines) and find_machine_problem([machines[0][0], machines[1][0]]):
-        found.append(f"machine {machine_text(machines[0][0])} -> {machine_text(machines[1][0])}")
+        found.append(
+            f"machine {describe_machine(machines[0][0])} -> {describe_machine(machines[1][0])}"
+        )
     versions = [{f.program for f in side if f.program} for side in facts]
     if all(versions) and versions[0] != versions[1]:
         found.append(f"poor_bench {_list(versions[0])} -> {_list(versions[1])}")

@@ -113,7 +113,7 @@ def make_group(
     )
 
 
-def with_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
+def add_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     """Add p-values to groups, corrected for all of them together.
 
     Args:
@@ -121,7 +121,7 @@ def with_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     """
     import numpy as np
 
-    from poor_bench.statistics.significance import sign_flip_p_values
+    from poor_bench.statistics.significance import compute_sign_flip_p_values
 
     if not groups:
         return []
@@ -130,7 +130,7 @@ def with_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     for column, group in enumerate(groups):
         units = number_groups(len(group.tests), [test.group for test in group.tests])
         np.add.at(differences[:, column], units, [test.difference for test in group.tests])
-    p_values = sign_flip_p_values(differences).tolist()
+    p_values = compute_sign_flip_p_values(differences).tolist()
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     return [
         replace(group, p_value=p_value, p_adjusted=p_adjusted, factor=factor)
@@ -272,7 +272,7 @@ def _group_by_change(
 
 def _adjust(groups: _Groups) -> _Groups:
     """Add p-values that hold for all groups together."""
-    flat = iter(with_p_values([group for members in groups.values() for group in members]))
+    flat = iter(add_p_values([group for members in groups.values() for group in members]))
     return {pair: [next(flat) for _ in members] for pair, members in groups.items()}
 
 

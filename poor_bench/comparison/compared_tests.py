@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from poor_bench.comparison.result_set import LLMPair, ResultSet, by_test
+from poor_bench.comparison.result_set import LLMPair, ResultSet, group_by_test
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 
@@ -248,8 +248,8 @@ class TestPairing:
 
     def compare(self, pair: LLMPair) -> list[ComparedTest]:
         """Compare every test that either result set has, in order."""
-        before = by_test(self._results_before[pair[0]])
-        after = by_test(self._results_after[pair[1]])
+        before = group_by_test(self._results_before[pair[0]])
+        after = group_by_test(self._results_after[pair[1]])
         same_llm = pair[0] == pair[1]
         return [
             self._test(test_id, before.get(test_id, []), after.get(test_id, []), same_llm=same_llm)

@@ -17,28 +17,28 @@ def verdict(group: ComparedGroup) -> str:
     return "better" if group.difference.value > 0 else "worse"
 
 
-def difference_text(group: ComparedGroup) -> str:
+def write_difference(group: ComparedGroup) -> str:
     """Write a difference with its interval, such as `+0.040 (-0.010 to +0.090)`."""
     estimate = group.difference
     return f"{estimate.value:+.3f} ({estimate.low:+.3f} to {estimate.high:+.3f})"
 
 
-def change_text(group: ComparedGroup) -> str:
+def write_change(group: ComparedGroup) -> str:
     """Write the result of a comparison, such as `worse, -0.400 (...), p 0.008`."""
-    return f"{verdict(group)}, {difference_text(group)}, p {p_text(group.p_adjusted)}"
+    return f"{verdict(group)}, {write_difference(group)}, p {write_p_value(group.p_adjusted)}"
 
 
-def p_text(p_value: float) -> str:
+def write_p_value(p_value: float) -> str:
     """Write a p-value.
 
     Example:
-        >>> p_text(0.0312), p_text(0.00002)
+        >>> write_p_value(0.0312), write_p_value(0.00002)
         ('0.031', '<0.001')
     """
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
-def power_text(group: ComparedGroup) -> str:
+def describe_power(group: ComparedGroup) -> str:
     """Say what a difference needs to show; empty if it is significant."""
     needed = group.needed.text
     if group.is_real() or not needed:
@@ -50,7 +50,7 @@ def power_text(group: ComparedGroup) -> str:
     )
 
 
-def mismatches_text(mismatches: Iterable[Mismatch]) -> str:
+def describe_mismatches(mismatches: Iterable[Mismatch]) -> str:
     """List the mismatches of a comparison, such as `prompt changed, model moved`."""
     return ", ".join(mismatch.text for mismatch in mismatches)
 
@@ -121,18 +121,18 @@ def list_unpaired_lines(
     """Yield one line about the new LLMs and one about those that only the earlier side has."""
     only_before, only_after = find_unpaired_llms(before, after)
     if only_after:
-        names = names_text([name_of(llm_id) for llm_id in only_after])
+        names = join_names([name_of(llm_id) for llm_id in only_after])
         yield f"New, with no earlier results to compare: {names}"
     if only_before:
-        names = names_text([name_of(llm_id) for llm_id in only_before])
+        names = join_names([name_of(llm_id) for llm_id in only_before])
         yield f"No results after, so not compared: {names}"
 
 
-def names_text(names: Collection[str], limit: int = 8) -> str:
+def join_names(names: Collection[str], limit: int = 8) -> str:
     """List some names and the number of the others.
 
     Example:
-        >>> names_text(["a", "b", "c"], limit=2)
+        >>> join_names(["a", "b", "c"], limit=2)
         'a, b and 1 more'
     """
     shown = ", ".join(list(names)[:limit])

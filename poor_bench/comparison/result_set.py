@@ -91,7 +91,7 @@ def find_unpaired_llms(before: ResultSet, after: ResultSet) -> tuple[list[str], 
     )
 
 
-def by_test(results: list[Result]) -> dict[str, list[Result]]:
+def group_by_test(results: list[Result]) -> dict[str, list[Result]]:
     """Group results by test, in the order in which the tests first appear."""
     grouped: dict[str, list[Result]] = {}
     for result in results:

@@ -87,7 +87,7 @@ def find_machine_problem(machines: Sequence[Mapping[str, Any]]) -> str:
     alike = (*_ALIKE, "gpu") if knows_gpus else _ALIKE
     kinds = {tuple(machine.get(name) for name in alike): machine for machine in machines}
     if len(kinds) > 1:
-        named = "; ".join(machine_text(machine) for machine in kinds.values())
+        named = "; ".join(describe_machine(machine) for machine in kinds.values())
         return f"measured on different machines ({named})"
     return ""
 
@@ -100,7 +100,7 @@ def _find_gpu_problem(results: Sequence[Result]) -> str:
     return ""
 
 
-def machine_text(machine: Mapping[str, Any]) -> str:
+def describe_machine(machine: Mapping[str, Any]) -> str:
     """Name a machine, such as `Some CPU, 8 cores, 16 GB`."""
     parts = [str(machine.get("cpu") or machine.get("machine") or "unknown processor")]
     if machine.get("cores"):

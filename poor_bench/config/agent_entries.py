@@ -21,12 +21,12 @@ from poor_bench.config.file_models import (
     SimulatedUserEntry,
     SkillEntry,
 )
-from poor_bench.config.names import find_llm, unknown_llm
+from poor_bench.config.names import find_llm, make_unknown_llm_error
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.models.agent import Agent, AgentCase, SimulatedUser, Skill
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.safe_files import path_within
+from poor_bench.safe_files import require_within
 
 AGENTS_FOLDER = "agents"
 
@@ -98,7 +98,7 @@ def _check_llms(entry: AgentFile, llms: Sequence[LLM], report: Report) -> None:
             named["cases", index, "simulated_user", "llm"] = case.simulated_user.llm
     for place, name in named.items():
         if find_llm(name, llms) is None:
-            hint = unknown_llm(name, llms).hint
+            hint = make_unknown_llm_error(name, llms).hint
             report.error(place, f"unknown model `{name}`", hint=hint, code="unknown-llm")
 
 
@@ -130,7 +130,7 @@ def _read_rubric(
             report.error(place, "give either `rubric` or `rubric_file`", code="two-rubrics")
         try:
             workspace = path.parent.parent
-            rubric = read_text(path_within(workspace, skill.rubric_file, start=path.parent))
+            rubric = read_text(require_within(workspace, skill.rubric_file, start=path.parent))
         except (OSError, UnreadableError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             report.error(place, f"{skill.rubric_file}: {reason}", code="unreadable")

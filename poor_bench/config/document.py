@@ -175,7 +175,7 @@ class UnreadableError(Exception):
         self.place = place
 
 
-def line_and_column(text: str, position: int) -> tuple[int, int]:
+def find_line_and_column(text: str, position: int) -> tuple[int, int]:
     r"""Compute line and column of a position as editors show them, both counted from 1.
 
     Lines end with ``\n``, ``\r\n`` or ``\r``; a byte order mark must have been dropped.
@@ -203,7 +203,7 @@ def read_text(path: Path) -> str:
         text = raw.decode()
     except UnicodeDecodeError as error:
         before = raw[: error.start].decode()
-        line, column = line_and_column(before, len(before))
+        line, column = find_line_and_column(before, len(before))
         message = f"this is not UTF-8 text: byte 0x{raw[error.start]:02x} at column {column}"
         raise UnreadableError(message, hint="save it as UTF-8", line=line) from None
     if not text.strip():

@@ -24,15 +24,15 @@ from poor_bench.config.load import (
     decode_llms_file,
     decode_test_classes_file,
     decode_tests_file,
-    llms_file,
+    find_llms_file,
     load_test_classes,
     raise_errors,
     require_workspace_folder,
 )
-from poor_bench.config.names import names_hint
+from poor_bench.config.names import write_names_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
-from poor_bench.models.llm import LLM, base_llm_id, think_suffix
+from poor_bench.models.llm import LLM, build_base_llm_id, build_think_suffix
 from poor_bench.models.test import TestClass
 
 
@@ -245,7 +245,7 @@ def report_test(workspace: Workspace, test_id: str, reason: str) -> None:
     """
     if test_id not in workspace.tests_by_id:
         raise ConfigError(
-            f"unknown test {test_id!r}", hint=names_hint(test_id, workspace.tests_by_id)
+            f"unknown test {test_id!r}", hint=write_names_hint(test_id, workspace.tests_by_id)
         )
     edit = TestEdit(test_ids=frozenset([test_id]), changes={"reported": reason.strip() or None})
     edit_tests(workspace.data_dir, edit, workspace.test_classes)
@@ -297,7 +297,7 @@ def edit_llms(data_dir: Path, llms: Sequence[LLM], edit: LLMEdit) -> None:
             case LLMAction.MOVE_DOWN:
                 _swap(entries, place, place + 1)
 
-    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
+    edit_entries(find_llms_file(data_dir), "llms", change, decode_llms_file)
 
 
 def _find_place(entries: Sequence[Any], llms: Sequence[LLM], llm_id: str) -> int:
@@ -369,15 +369,15 @@ def add_llms(data_dir: Path, entries: Sequence[Mapping[str, Any]]) -> None:
         for entry in entries:
             listed.append(_tell_apart(entry, listed))
 
-    edit_entries(llms_file(data_dir), "llms", change, decode_llms_file)
+    edit_entries(find_llms_file(data_dir), "llms", change, decode_llms_file)
 
 
 def _tell_apart(entry: Mapping[str, Any], listed: Sequence[Any]) -> dict[str, Any]:
     """Give `entry` an explicit id if one of the listed has the same one by default."""
     if entry.get("id") or not any(are_namesakes(entry, other) for other in listed):
         return dict(entry)
-    base = base_llm_id(str(entry.get("provider")), str(entry.get("name")))
-    suffix = think_suffix(entry.get("parameters", {}).get("think"))
+    base = build_base_llm_id(str(entry.get("provider")), str(entry.get("name")))
+    suffix = build_think_suffix(entry.get("parameters", {}).get("think"))
     return {**entry, "id": base + suffix} if suffix else dict(entry)
 
 

@@ -59,7 +59,7 @@ def edit_entries(
         entries = document.data if isinstance(document.data, list) else document.data[key]
         change(entries)
         before = read_text(path)
-        text = with_entries(before, key, entries) or _write_anew(before, document.data)
+        text = write_entries(before, key, entries) or _write_anew(before, document.data)
         report = Report(str(path))
         check(parse_json(text), report)
         raise_errors(report.problems)
@@ -77,7 +77,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENTATION = re.compile(r"\n([ \t]+)\S")
 
 
-def with_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
+def write_entries(text: str, key: str, entries: Sequence[Any]) -> str | None:
     """Write a text with other entries in its list; None where only writing it anew will do.
 
     What an entry is written like is kept where it says the same; others and new ones are written

@@ -13,29 +13,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from poor_bench.config.document import Document, Loaded, Place, Report
-from poor_bench.config.entry_validation import entries_in, validate_entry, without_comments
+from poor_bench.config.entry_validation import drop_comments, list_entries, validate_entry
 from poor_bench.config.file_models import EvaluatorEntry, LLMEntry, TestClassEntry, TestEntry
-from poor_bench.config.names import misspelt_name, nearest_name
+from poor_bench.config.names import find_misspelt_name, find_nearest_name
 from poor_bench.errors import ConfigError
-from poor_bench.models.llm import LLM, Prices, Timeouts, base_llm_id, think_suffix
+from poor_bench.models.llm import LLM, Prices, Timeouts, build_base_llm_id, build_think_suffix
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.providers.catalog import list_provider_names
 from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.parameters import (
     list_ignored_parameters,
     list_known_parameters,
-    unknown_parameters,
+    list_unknown_parameters,
 )
 
 
 def decode_llms(document: Document, report: Report) -> Iterator[tuple[Place, LLM]]:
     """Yield the valid LLMs of a file with their places; the report takes the others."""
     entries = []
-    for place, written in entries_in(document, "llms", report):
-        raw = without_secrets(written, place, report)
+    for place, written in list_entries(document, "llms", report):
+        raw = hide_secrets(written, place, report)
         entry = validate_entry(LLMEntry, raw, place, report)
         if entry is not None:
-            entries.append((place, entry, without_comments(raw.get("parameters", {}))))
+            entries.append((place, entry, drop_comments(raw.get("parameters", {}))))
     ids = assign_llm_ids([entry for _, entry, _ in entries])
     for llm_id, (place, entry, parameters) in zip(ids, entries, strict=True):
         yield place, _to_llm(llm_id, entry, parameters)
@@ -47,10 +47,11 @@ def assign_llm_ids(entries: Sequence[LLMEntry]) -> list[str]:
     An explicit `id` stands. Where several entries without one share provider and name, their
     think parameter tells them apart; ids that are still the same are for the caller to refuse.
     """
-    bases = [base_llm_id(entry.provider, entry.name) for entry in entries]
+    bases = [build_base_llm_id(entry.provider, entry.name) for entry in entries]
     unnamed = Counter(base for base, entry in zip(bases, entries, strict=True) if not entry.id)
     return [
-        entry.id or (base + think_suffix(entry.parameters.think) if unnamed[base] > 1 else base)
+        entry.id
+        or (base + build_think_suffix(entry.parameters.think) if unnamed[base] > 1 else base)
         for base, entry in zip(bases, entries, strict=True)
     ]
 
@@ -77,13 +78,13 @@ _HINT = "set an environment variable to the key, and write its name under `api_k
 _INNER = frozenset({"parameters", "headers", "extra_headers"})
 
 
-def without_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dict[str, Any]:
+def hide_secrets(raw: Mapping[str, Any], place: Place, report: Report) -> dict[str, Any]:
     """Copy an entry of llms.json without secrets; each is noted, and none of it repeated."""
     clean = {}
     for key, value in raw.items():
         inner = (*place, key)
         if key in _INNER and isinstance(value, dict):
-            clean[key] = without_secrets(value, inner, report)
+            clean[key] = hide_secrets(value, inner, report)
         elif isinstance(value, str) and (message := _find_objection(key, value)):
             report.error(inner, message, hint=_HINT, code="secret")
         else:
@@ -105,12 +106,12 @@ IsOwnProvider = Callable[[str], bool]
 """True for the name of a provider that the calling program brings along."""
 
 
-def no_own_provider(_name: str) -> bool:
+def refuse_own_providers(_name: str) -> bool:
     """Accept only the providers of the catalog."""
     return False
 
 
-def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = no_own_provider) -> None:
+def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = refuse_own_providers) -> None:
     """Note providers that are unknown or misspelt, and endpoints that are not addresses."""
     for llm_id, llm in llms.by_id.items():
         if not is_own_provider(llm.provider):
@@ -125,7 +126,7 @@ def _check_llm(llm: LLM, place: Place, report: Report) -> None:
         report.error((*place, key), str(error), hint=error.hint, code=f"bad-{key}")
         return
     _check_parameters(llm, (*place, "parameters"), report)
-    meant = misspelt_name(llm.provider, list_provider_names())
+    meant = find_misspelt_name(llm.provider, list_provider_names())
     if meant is not None and meant != llm.provider.lower():
         message = f"`{llm.provider}` is treated as an OpenAI-compatible server"
         hint = f"did you mean `{meant}`?"
@@ -141,13 +142,13 @@ def describe_unknown_parameter(provider: str, name: str) -> tuple[str, str]:
         >>> describe_unknown_parameter("ollama", "temprature")
         ('unknown parameter `temprature`', 'did you mean `temperature`?')
     """
-    near = nearest_name(name, list_known_parameters(provider))
+    near = find_nearest_name(name, list_known_parameters(provider))
     hint = f"did you mean `{near}`?" if near else "use `extra_body` to send it unchanged"
     return f"unknown parameter `{name}`", hint
 
 
 def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
-    for name in unknown_parameters(llm.provider, llm.parameters):
+    for name in list_unknown_parameters(llm.provider, llm.parameters):
         message, hint = describe_unknown_parameter(llm.provider, name)
         report.warning((*place, name), message, hint=hint, code="unknown-parameter")
     for name in list_ignored_parameters(llm.provider, llm.parameters):
@@ -157,14 +158,14 @@ def _check_parameters(llm: LLM, place: Place, report: Report) -> None:
 
 def decode_test_classes(document: Document, report: Report) -> Iterator[tuple[Place, TestClass]]:
     """Yield the valid test classes of a file with their places; the report takes the others."""
-    for place, raw in entries_in(document, "test_classes", report):
+    for place, raw in list_entries(document, "test_classes", report):
         entry = validate_entry(TestClassEntry, raw, place, report)
         if entry is not None:
             yield place, _to_test_class(entry, _read_templates(raw, place, report))
 
 
 def _read_templates(raw: dict[str, Any], place: Place, report: Report) -> dict[str, str]:
-    templates = without_comments(raw["work_prompt_template"])
+    templates = drop_comments(raw["work_prompt_template"])
     templates.pop("overrides", None)
     for key, template in templates.items():
         if not isinstance(template, str):
@@ -180,7 +181,7 @@ def _to_test_class(entry: TestClassEntry, templates: dict[str, str]) -> TestClas
         description=entry.description,
         system_prompt=entry.system_prompt,
         templates=templates,
-        overrides=without_comments(entry.work_prompt_template.overrides),
+        overrides=drop_comments(entry.work_prompt_template.overrides),
         evaluator=None if evaluator is None else _to_spec(evaluator),
         response_schema=entry.response_schema,
         tags=tuple(entry.tags),
@@ -188,7 +189,7 @@ def _to_test_class(entry: TestClassEntry, templates: dict[str, str]) -> TestClas
 
 
 def _to_spec(entry: EvaluatorEntry) -> EvaluatorSpec:
-    return EvaluatorSpec(entry.name, without_comments(entry.parameters))
+    return EvaluatorSpec(entry.name, drop_comments(entry.parameters))
 
 
 _NO_FIELDS: Mapping[str, Any] = {}
@@ -205,7 +206,7 @@ def decode_tests(
         classes: The test classes by id; a test that names no evaluator takes its class's.
         report: Takes what is wrong.
     """
-    for place, raw in entries_in(document, "tests", report):
+    for place, raw in list_entries(document, "tests", report):
         entry = validate_entry(TestEntry, raw, place, report)
         if entry is not None and _has_one_content(entry, place, report):
             yield place, _to_test(entry, classes.get(entry.class_id))
@@ -227,7 +228,7 @@ def _to_test(entry: TestEntry, test_class: TestClass | None) -> Test:
         level=entry.level,
         text=entry.text,
         texts=None if entry.texts is None else tuple(entry.texts),
-        fields=without_comments(entry.fields) or _NO_FIELDS,
+        fields=drop_comments(entry.fields) or _NO_FIELDS,
         evaluator=_choose_evaluator(entry, test_class),
         reference_response=entry.reference_response,
         tags=tuple(sys.intern(tag) for tag in entry.tags),
@@ -245,4 +246,4 @@ def _choose_evaluator(entry: TestEntry, test_class: TestClass | None) -> Evaluat
     name = written.name or (of_class.name if of_class else None)
     if name is None:
         return None
-    return EvaluatorSpec(sys.intern(name), without_comments(written.parameters))
+    return EvaluatorSpec(sys.intern(name), drop_comments(written.parameters))

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from poor_bench.config.document import Document, Place, Report
 from poor_bench.config.file_models import NAME_PATTERN, FileModel
-from poor_bench.config.names import misspelt_name, name_hint
+from poor_bench.config.names import find_misspelt_name, name_hint
 
 
 def is_comment(key: str) -> bool:
@@ -23,7 +23,7 @@ def is_comment(key: str) -> bool:
     return key.startswith(("_", "$"))
 
 
-def without_comments(raw: Mapping[str, Any]) -> dict[str, Any]:
+def drop_comments(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Remove the comments from `raw`."""
     return {key: value for key, value in raw.items() if not is_comment(key)}
 
@@ -63,7 +63,7 @@ def _find_mappings(value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
 
 
 def _note_unknown(key: str, model: type[FileModel], place: Place, report: Report) -> str | None:
-    near = misspelt_name(key, model.model_fields)
+    near = find_misspelt_name(key, model.model_fields)
     if near is not None:
         hint = f"did you mean `{near}`? Keys that begin with `_` are comments"
         report.error((*place, key), f"unknown key `{key}`", hint=hint, code="misspelt-key")
@@ -90,7 +90,7 @@ _FORMAT = "1"
 """Major number of the file format; files without a version are of this one."""
 
 
-def entries_in(
+def list_entries(
     document: Document, key: str, report: Report
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
     """Yield the entries of a file with their places.
@@ -109,10 +109,10 @@ def entries_in(
             report.error((*place, index), message, code="bad-type")
 
 
-def written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
+def list_written_ids(document: Document, key: str, id_key: str) -> frozenset[str]:
     """List the ids of all entries of a file, valid or not."""
     silent = Report("")
-    ids = (raw.get(id_key) for _, raw in entries_in(document, key, silent))
+    ids = (raw.get(id_key) for _, raw in list_entries(document, key, silent))
     return frozenset(written for written in ids if isinstance(written, str))
 
 

@@ -9,10 +9,16 @@ from typing import Annotated
 from pydantic import Field
 
 from poor_bench.config.document import Document, Place, Report, open_document
-from poor_bench.config.entry_validation import entries_in, validate_entry
+from poor_bench.config.entry_validation import list_entries, validate_entry
 from poor_bench.config.file_models import FileModel, Name
 from poor_bench.config.load import Workspace, raise_errors
-from poor_bench.config.names import is_match, list_names, llms_matching, name_hint, unknown_llm
+from poor_bench.config.names import (
+    find_llms,
+    is_match,
+    list_names,
+    make_unknown_llm_error,
+    name_hint,
+)
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import DEFAULT_TOLERANCE, EVERY, Gate, GateKind
 from poor_bench.models.llm import LLM
@@ -83,12 +89,12 @@ def load_gates(
 def _decode(
     document: Document, path: Path, workspace: Workspace, report: Report, tolerance: float
 ) -> Iterator[Gate]:
-    for place, raw in entries_in(document, "gates", report):
+    for place, raw in list_entries(document, "gates", report):
         n_problems = len(report.problems)
         entry = validate_entry(GateEntry, raw, place, report)
         if entry is not None:
             _check_patterns(entry, place, workspace, report)
-            llms = llms_matching(entry.llm_id or EVERY, workspace.llms)
+            llms = find_llms(entry.llm_id or EVERY, workspace.llms)
             gates = list(_build_gates(entry, llms, place, path, report, tolerance))
             if not gates and len(report.problems) == n_problems:
                 hint = f"one of {', '.join(f'`{kind.value}`' for kind in GateKind)}"
@@ -140,8 +146,8 @@ def _explain_place(path: Path, baseline: str | None) -> str:
 
 
 def _check_patterns(entry: GateEntry, place: Place, workspace: Workspace, report: Report) -> None:
-    if entry.llm_id and not llms_matching(entry.llm_id, workspace.llms):
-        hint = unknown_llm(entry.llm_id, workspace.llms).hint
+    if entry.llm_id and not find_llms(entry.llm_id, workspace.llms):
+        hint = make_unknown_llm_error(entry.llm_id, workspace.llms).hint
         message = f"`{entry.llm_id}` matches nothing"
         report.error((*place, "llm_id"), message, hint=hint, code="no-match")
     classes = workspace.test_classes

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any
 
-from poor_bench.config.document import Document, Place, UnreadableError, line_and_column
+from poor_bench.config.document import Document, Place, UnreadableError, find_line_and_column
 from poor_bench.safe_files import load_json_text
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -38,7 +38,7 @@ def parse_json(text: str) -> Document:
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
-        message, line = json_fault(error, text)
+        message, line = find_json_fault(error, text)
         hint = _CUT_HINT if _is_cut(error, text) else _write_hint(text, error.pos)
         raise UnreadableError(message, hint=hint, line=line) from None
     except ValueError as error:
@@ -49,7 +49,7 @@ def parse_json(text: str) -> Document:
     return Document(data, _make_line_finder(text))
 
 
-def json_fault(error: json.JSONDecodeError, text: str, first_line: int = 1) -> tuple[str, int]:
+def find_json_fault(error: json.JSONDecodeError, text: str, first_line: int = 1) -> tuple[str, int]:
     """Describe why a text is not JSON, and where in its file.
 
     Args:
@@ -61,7 +61,7 @@ def json_fault(error: json.JSONDecodeError, text: str, first_line: int = 1) -> t
         A message with line and column, and the line.
     """
     is_cut = _is_cut(error, text)
-    line, column = line_and_column(text, len(text.rstrip()) if is_cut else error.pos)
+    line, column = find_line_and_column(text, len(text.rstrip()) if is_cut else error.pos)
     line += first_line - 1
     said = error.msg.removesuffix(" at").rstrip(": ")
     what = "it ends too early" if is_cut else said[:1].lower() + said[1:]
@@ -87,7 +87,7 @@ def _require_text(data: Any, source: str) -> None:
 
 
 def _make_line_finder(text: str) -> Callable[[Place], int | None]:
-    known_lines = functools.cache(lambda: lines_by_place(text))
+    known_lines = functools.cache(lambda: find_lines(text))
 
     def find_line(place: Place) -> int | None:
         lines = known_lines()
@@ -148,11 +148,11 @@ class _Awaits(Enum):
     NOTHING = auto()
 
 
-def lines_by_place(text: str) -> dict[Place, int]:
+def find_lines(text: str) -> dict[Place, int]:
     r"""Find the line, counted from 1, of every key and list element of a JSON text that parses.
 
     Example:
-        >>> lines_by_place('{"tests": [\n {"level": 1},\n {"level": 0}]}')["tests", 1, "level"]
+        >>> find_lines('{"tests": [\n {"level": 1},\n {"level": 0}]}')["tests", 1, "level"]
         3
     """
     lines: dict[Place, int] = {}

@@ -58,7 +58,7 @@ class _Draft7(GenerateJsonSchema):
     schema_dialect = _DIALECT
 
 
-def json_schemas() -> dict[str, dict[str, Any]]:
+def build_json_schemas() -> dict[str, dict[str, Any]]:
     """JSON Schema of each file, by the name of the schema file."""
     models: dict[str, type[FileModel]] = {
         "test_classes": TestClassesFile,
@@ -68,19 +68,21 @@ def json_schemas() -> dict[str, dict[str, Any]]:
         "config": ConfigFile,
         "agent": AgentFile,
     }
-    schemas = {name: file_schema(model) for name, model in models.items()}
+    schemas = {name: build_file_schema(model) for name, model in models.items()}
     schemas["results"] = _build_results_schema()
     return {f"{name}.schema.json": schema for name, schema in schemas.items()}
 
 
-def file_schema(model: type[FileModel]) -> dict[str, Any]:
+def build_file_schema(model: type[FileModel]) -> dict[str, Any]:
     """JSON Schema of one kind of file."""
     return {"$schema": _DIALECT, **model.model_json_schema(schema_generator=_Draft7)}
 
 
-def json_schemas_as_text() -> dict[str, str]:
+def write_json_schemas() -> dict[str, str]:
     """Content of each schema file, by its name."""
-    return {name: f"{json.dumps(schema, indent=2)}\n" for name, schema in json_schemas().items()}
+    return {
+        name: f"{json.dumps(schema, indent=2)}\n" for name, schema in build_json_schemas().items()
+    }
 
 
 def _build_results_schema() -> dict[str, Any]:
@@ -113,5 +115,5 @@ def _describe_properties(schema: dict[str, Any], described: type) -> None:
 
 
 if __name__ == "__main__":
-    for file_name, content in json_schemas_as_text().items():
+    for file_name, content in write_json_schemas().items():
         Path(sys.argv[1], file_name).write_text(content, encoding="utf-8")

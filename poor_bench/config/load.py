@@ -29,11 +29,11 @@ from poor_bench.config.entries import (
     decode_llms,
     decode_test_classes,
     decode_tests,
-    no_own_provider,
+    refuse_own_providers,
 )
-from poor_bench.config.entry_validation import written_ids
+from poor_bench.config.entry_validation import list_written_ids
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.names import name_hint, nearest_name
+from poor_bench.config.names import find_nearest_name, name_hint
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
@@ -96,7 +96,7 @@ def load_workspace(
     require_workspace_folder(data_dir)
     classes = load_test_classes(data_dir)
     tests = load_tests(data_dir, classes.by_id)
-    llms = load_llms(data_dir, is_own_provider or no_own_provider)
+    llms = load_llms(data_dir, is_own_provider or refuse_own_providers)
     check_references(classes, tests, llms)
     EvaluatorChecks(known_evaluators, check_parameters).check(classes, tests)
     problems = [*classes.report.problems, *tests.report.problems, *llms.report.problems]
@@ -142,7 +142,7 @@ TESTS_FILE = "tests.json"
 LLMS_FILE = "llms.json"
 
 
-def llms_file(data_dir: Path) -> Path:
+def find_llms_file(data_dir: Path) -> Path:
     """Find the file of a workspace's LLMs; `$POOR_BENCH_LLMS` names another file."""
     return Path(os.environ.get("POOR_BENCH_LLMS") or data_dir / LLMS_FILE)
 
@@ -156,7 +156,7 @@ def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
 def decode_test_classes_file(document: Document | None, report: Report) -> Loaded[TestClass]:
     """Decode the test classes of a parsed file; the report takes what is wrong with them."""
     entries = decode_test_classes(document, report) if document else ()
-    written = written_ids(document, "test_classes", "id") if document else frozenset()
+    written = list_written_ids(document, "test_classes", "id") if document else frozenset()
     return collect(entries, lambda test_class: test_class.id, report, written_ids=written)
 
 
@@ -174,9 +174,9 @@ def decode_tests_file(
     return collect(entries, lambda test: test.test_id, report)
 
 
-def load_llms(data_dir: Path, is_own_provider: IsOwnProvider = no_own_provider) -> Loaded[LLM]:
+def load_llms(data_dir: Path, is_own_provider: IsOwnProvider = refuse_own_providers) -> Loaded[LLM]:
     """Load the LLMs of a workspace, and what is wrong in their file."""
-    document, report = open_document(llms_file(data_dir), parse_json)
+    document, report = open_document(find_llms_file(data_dir), parse_json)
     return decode_llms_file(document, report, is_own_provider)
 
 
@@ -186,7 +186,7 @@ def load_known_llms(data_dir: Path) -> tuple[LLM, ...]:
     Raises:
         ConfigError: With every problem of llms.json.
     """
-    if not llms_file(data_dir).is_file():
+    if not find_llms_file(data_dir).is_file():
         return ()
     loaded = load_llms(data_dir)
     raise_errors(loaded.report.problems)
@@ -194,7 +194,7 @@ def load_known_llms(data_dir: Path) -> tuple[LLM, ...]:
 
 
 def decode_llms_file(
-    document: Document | None, report: Report, is_own_provider: IsOwnProvider = no_own_provider
+    document: Document | None, report: Report, is_own_provider: IsOwnProvider = refuse_own_providers
 ) -> Loaded[LLM]:
     """Decode the LLMs of a parsed file; the report takes what is wrong with them."""
     entries = decode_llms(document, report) if document else ()
@@ -290,7 +290,7 @@ def _check_template(template: str, place: Place, tests: Sequence[Test], report: 
 
 def _write_hint(name: str, tests: Sequence[Test]) -> str:
     known = CONTENT_PLACEHOLDERS.union(*(test.fields for test in tests))
-    near = nearest_name(name, known)
+    near = find_nearest_name(name, known)
     guess = f"did you mean {{{near}}}? Else put" if near else "put"
     return f"{guess} it into the tests' `fields`, or write {{{{{name}}}}} for the literal braces"
 

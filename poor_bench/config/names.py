@@ -18,11 +18,11 @@ _NEAR_RATIO = 0.6
 _TYPO_LENGTH_DIFFERENCE = 2
 
 
-def nearest_name(written: str, valid: Collection[str]) -> str | None:
+def find_nearest_name(written: str, valid: Collection[str]) -> str | None:
     """Find the valid name that is most like `written`, or None where none is.
 
     Example:
-        >>> nearest_name("evaluaton_module", ["evaluation_module", "text"])
+        >>> find_nearest_name("evaluaton_module", ["evaluation_module", "text"])
         'evaluation_module'
     """
     folded = {name.lower(): name for name in valid}
@@ -30,47 +30,47 @@ def nearest_name(written: str, valid: Collection[str]) -> str | None:
     return folded[near[0]] if near else None
 
 
-def misspelt_name(written: str, valid: Collection[str]) -> str | None:
+def find_misspelt_name(written: str, valid: Collection[str]) -> str | None:
     """Find the valid name that `written` surely is a misspelling of, or None.
 
     Example:
-        >>> misspelt_name("overides", ["default", "overrides"])
+        >>> find_misspelt_name("overides", ["default", "overrides"])
         'overrides'
-        >>> misspelt_name("bad_default", ["default", "overrides"]) is None
+        >>> find_misspelt_name("bad_default", ["default", "overrides"]) is None
         True
     """
-    near = nearest_name(written, valid)
+    near = find_nearest_name(written, valid)
     if near is None or abs(len(near) - len(written)) > _TYPO_LENGTH_DIFFERENCE:
         return None
     return near
 
 
-def names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
+def write_names_hint(written: str, valid: Collection[str], limit: int = 12) -> str:
     """Build a hint that names up to three names like `written`, else valid ones.
 
     Example:
-        >>> names_hint("math_01", ["math_001", "code_001"])
+        >>> write_names_hint("math_01", ["math_001", "code_001"])
         'nearest: `math_001`'
-        >>> names_hint("nope", ["math_001", "code_001"])
+        >>> write_names_hint("nope", ["math_001", "code_001"])
         'known: `code_001`, `math_001`'
     """
-    near = near_names(written, valid)
-    return nearest_hint(near) if near else list_known_names(valid, limit)
+    near = list_near_names(written, valid)
+    return write_nearest_hint(near) if near else list_known_names(valid, limit)
 
 
-def near_names(written: str, valid: Collection[str]) -> list[str]:
+def list_near_names(written: str, valid: Collection[str]) -> list[str]:
     """List up to three valid names like `written`, the most alike first."""
     return difflib.get_close_matches(written, valid, n=3, cutoff=_NEAR_RATIO)
 
 
-def nearest_hint(names: Iterable[str]) -> str:
+def write_nearest_hint(names: Iterable[str]) -> str:
     """Make the hint that names the nearest names."""
     return "nearest: " + ", ".join(f"`{name}`" for name in names)
 
 
 def name_hint(written: str, valid: Collection[str]) -> str:
     """Build a hint that names the nearest valid name, else the valid names, else nothing."""
-    near = nearest_name(written, valid)
+    near = find_nearest_name(written, valid)
     if near is not None:
         return f"did you mean `{near}`?"
     return list_known_names(valid)
@@ -102,11 +102,11 @@ def llm_named(name: str, llms: Sequence[LLM]) -> LLM:
     """
     llm = find_llm(name, llms)
     if llm is None:
-        raise unknown_llm(name, llms)
+        raise make_unknown_llm_error(name, llms)
     return llm
 
 
-def unknown_llm(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> ConfigError:
+def make_unknown_llm_error(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> ConfigError:
     """Make the error for a name that means no LLM, or several; its hint names the nearest ids.
 
     Args:
@@ -116,9 +116,9 @@ def unknown_llm(name: str, llms: Sequence[LLM], also: Iterable[str] = ()) -> Con
     """
     id_of = {known: llm.id for llm in llms for known in (llm.name, llm.label, llm.id) if known}
     id_of |= {known: known for known in also}
-    near = dict.fromkeys(id_of[known] for known in near_names(name, id_of))
+    near = dict.fromkeys(id_of[known] for known in list_near_names(name, id_of))
     listed = list_known_names(set(id_of.values())) or "llms.json lists no LLM"
-    return ConfigError(f"unknown model {name!r}", hint=nearest_hint(near) if near else listed)
+    return ConfigError(f"unknown model {name!r}", hint=write_nearest_hint(near) if near else listed)
 
 
 def list_names(llms: Iterable[LLM]) -> list[str]:
@@ -126,7 +126,7 @@ def list_names(llms: Iterable[LLM]) -> list[str]:
     return [name for llm in llms for name in (llm.id, llm.label) if name]
 
 
-def llms_matching(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
+def find_llms(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
     """Find the LLMs that a pattern means."""
     matching = [llm for llm in llms if any(is_match(name, pattern) for name in list_names([llm]))]
     if matching:
@@ -135,12 +135,12 @@ def llms_matching(pattern: str, llms: Sequence[LLM]) -> list[LLM]:
     return [] if llm is None else [llm]
 
 
-def ids_named(patterns: Iterable[str], llms: Sequence[LLM]) -> frozenset[str]:
+def find_ids(patterns: Iterable[str], llms: Sequence[LLM]) -> frozenset[str]:
     """Collect the ids of the LLMs that patterns name in full, not by a glob."""
     return frozenset(
         llm.id
         for pattern in patterns
-        for llm in llms_matching(pattern, llms)
+        for llm in find_llms(pattern, llms)
         if pattern in list_names([llm]) or llm == find_llm(pattern, llms)
     )
 
@@ -157,10 +157,10 @@ def find_stored_ids(pattern: str, llms: Sequence[LLM], stored: Iterable[str]) ->
         ConfigError: If the pattern means no LLM; the hint names the nearest ids.
     """
     ids = list(stored)
-    meant = {llm.id for llm in llms_matching(pattern, llms)}
+    meant = {llm.id for llm in find_llms(pattern, llms)}
     meant.update(llm_id for llm_id in ids if is_match(llm_id, pattern))
     if not meant:
-        raise unknown_llm(pattern, llms, ids)
+        raise make_unknown_llm_error(pattern, llms, ids)
     return frozenset(meant)
 
 

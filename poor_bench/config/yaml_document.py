@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.document import Document, Place, UnreadableError, line_and_column
+from poor_bench.config.document import Document, Place, UnreadableError, find_line_and_column
 from poor_bench.safe_files import refuse_deep_yaml
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _make_loader_class() -> Any:
 
 def _make_unreadable_error(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
     mark = error.problem_mark or error.context_mark
-    line, column = line_and_column(text, mark.index) if mark else (None, 0)
+    line, column = find_line_and_column(text, mark.index) if mark else (None, 0)
     where = f", at line {line}, column {column}" if line else ""
     problem = _join_lines(error.problem or error.context or str(error))
     return UnreadableError(
@@ -89,7 +89,7 @@ def _join_lines(text: str) -> str:
 
 def _make_line_finder(root: yaml.Node) -> Callable[[Place], int | None]:
     def find_line(place: Place) -> int | None:
-        return line_of_node(root, place)
+        return find_line_of_node(root, place)
 
     return find_line
 
@@ -178,7 +178,7 @@ class PlainValues:
         return merged | own, total
 
 
-def line_of_node(root: yaml.Node, place: Place) -> int | None:
+def find_line_of_node(root: yaml.Node, place: Place) -> int | None:
     """Find the line, counted from 1, of the deepest part of `place` that exists below `root`."""
     node, line = root, None
     for part in place:

@@ -17,7 +17,7 @@ from dash import Dash, Output, State, no_update
 from poor_bench.dashboard.components.controls import parquet_id
 from poor_bench.dashboard.page import on_click
 from poor_bench.dashboard.services.services import Services
-from poor_bench.reports.csv_table import csv_text
+from poor_bench.reports.csv_table import write_csv
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class TableFile:
     @property
     def csv(self) -> str:
         """The table as CSV that no spreadsheet takes for a program."""
-        return csv_text(self.columns, self.rows)
+        return write_csv(self.columns, self.rows)
 
     @property
     def parquet(self) -> bytes:

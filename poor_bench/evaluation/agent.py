@@ -166,7 +166,7 @@ def read_step(values: Mapping[str, Any]) -> Step:
     return _read(_STEP, values)
 
 
-def plain_fields(instance: AgentOutcome | Step) -> dict[str, Any]:
+def write_plain_fields(instance: AgentOutcome | Step) -> dict[str, Any]:
     """List the fields of an outcome or a step by name, not copied."""
     return {each.name: getattr(instance, each.name) for each in fields(instance)}
 

@@ -42,9 +42,9 @@ from poor_bench.evaluation.agent import (
     AgentUnderTest,
     Step,
     TrialControl,
-    plain_fields,
     read_outcome,
     read_step,
+    write_plain_fields,
 )
 from poor_bench.evaluation.browser.addresses import split_web_url
 from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
@@ -147,7 +147,7 @@ class CustomAgent:
             error = f"agent {self._profile} returned {type(returned).__name__}, not AgentOutcome"
             return AgentOutcome(success=False, error=error)
         try:
-            return read_outcome(plain_fields(returned))
+            return read_outcome(write_plain_fields(returned))
         except ValueError as error:
             message = f"agent {self._profile} returned a bad AgentOutcome: {error}"
             return AgentOutcome(success=False, error=message)
@@ -156,7 +156,7 @@ class CustomAgent:
 def _check_step(step: object) -> Step:
     if not isinstance(step, Step):
         raise TypeError(f"note_step() takes a Step, not {type(step).__name__}")
-    return read_step(plain_fields(step))
+    return read_step(write_plain_fields(step))
 
 
 _SENT = (

@@ -13,7 +13,7 @@ from typing import Any
 from poor_bench import __version__
 from poor_bench.calls.budget import Budget, require_prices
 from poor_bench.config.load import load_known_llms
-from poor_bench.config.names import find_llm, unknown_llm
+from poor_bench.config.names import find_llm, make_unknown_llm_error
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.agent import AgentServices, Step
 from poor_bench.evaluation.factories import make_up_credentials
@@ -27,7 +27,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.runs.history import new_run_id
+from poor_bench.runs.history import make_run_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def _choose(
         return None
     found = find_llm(name, known)
     if found is None:
-        hint = unknown_llm(name, known).hint
+        hint = make_unknown_llm_error(name, known).hint
         raise ConfigError(f"case {case.id}: LLM `{name}` does not exist", hint=hint)
     return found
 
@@ -220,7 +220,7 @@ class _SuiteRun:
     def run(self, plans: Sequence[SuiteTrialPlan]) -> EvalSuiteResult:
         resumed = self._resumed
         started = resumed.started if resumed else self._services.clock.now_iso()
-        run_id = resumed.run_id if resumed else new_run_id(started)
+        run_id = resumed.run_id if resumed else make_run_id(started)
         header = None if resumed else self._header(started, plans)
         with write_suite_run(self._options.data_dir, run_id, header) as writer:
             trials = TrialRunner(

@@ -66,7 +66,7 @@ def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def p95(values: Sequence[float]) -> float | None:
+def compute_p95(values: Sequence[float]) -> float | None:
     """95th percentile; None without values.
 
     Interpolated between neighbours (Hyndman and Fan's type 7, the default of numpy and
@@ -186,7 +186,7 @@ def score_case(case: EvalCase, trials: Sequence[EvalTrialResult]) -> EvalCaseRes
         trials_run=len(ran),
         trial_pass_rate=pass_rate.value if pass_rate else None,
         avg_duration_ms=mean(durations),
-        p95_duration_ms=p95(durations),
+        p95_duration_ms=compute_p95(durations),
         avg_estimated_cost_usd=_mean_cost(ran),
         failed_checks=failed,
         trial_results=tuple(trials),
@@ -213,7 +213,7 @@ def score_suite(name: str, cases: Sequence[EvalCaseResult]) -> EvalSuiteResult:
         name=name,
         **counts,
         avg_duration_ms=mean(durations),
-        p95_duration_ms=p95(durations),
+        p95_duration_ms=compute_p95(durations),
         avg_estimated_cost_usd=_mean_cost(ran),
         case_results=tuple(cases),
         intervals={key: rate.interval for key, rate in rates.items() if rate is not None},
@@ -299,7 +299,7 @@ def _check_duration(
     case: EvalCase, ran: Sequence[EvalTrialResult], n_not_run: int
 ) -> Iterator[str]:
     most = case.expect.max_p95_duration_ms
-    slow = p95([trial.duration_ms for trial in ran])
+    slow = compute_p95([trial.duration_ms for trial in ran])
     if most is not None and slow is not None and not n_not_run and slow > most:
         yield f"max_p95_duration_ms: {slow:.10g} ms, at most {most:.10g} expected"
 

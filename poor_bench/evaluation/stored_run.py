@@ -31,7 +31,7 @@ from poor_bench.evaluation.scoring import score_case, score_suite, score_trial
 from poor_bench.models.llm import Prices
 from poor_bench.runs.history import RunHistory, RunKind, StoredRun, read_stored_runs
 from poor_bench.runs.journal import JournalWriter, dump_record
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import tell_os_errors
 
 STEPS_FILE = "steps.jsonl"
 RUN_FILE = "run.jsonl"
@@ -68,7 +68,7 @@ class SuiteRunWriter:
             StoreError: If it cannot be made.
         """
         folder = self.folder / locate_artifacts(case_id, trial)
-        with os_errors_told(folder):
+        with tell_os_errors(folder):
             if self._resumes and folder.is_dir():
                 shutil.rmtree(folder)
             folder.mkdir(parents=True)
@@ -118,7 +118,7 @@ class TrialWriter:
             StoreError: If it could not be stored.
         """
         rest = memoryview(dump_record(asdict(step)) + b"\n")
-        with os_errors_told(self.folder / STEPS_FILE):
+        with tell_os_errors(self.folder / STEPS_FILE):
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
 

@@ -30,7 +30,7 @@ from poor_bench.evaluation.agent import (
     AgentTask,
     Step,
     TrialControl,
-    plain_fields,
+    write_plain_fields,
 )
 from poor_bench.evaluation.browser.playbook_file import explain_missing_playbook, find_playbook
 from poor_bench.evaluation.browser.redaction import Redactor, make_redactor
@@ -245,7 +245,7 @@ class TrialRunner:
                 # The agent failed, or seems to have failed, because nothing more may be spent.
                 raise CostLimitError(f"{budget}: the trial stays pending")
         changes = {
-            **{name: redactor.value(value) for name, value in plain_fields(outcome).items()},
+            **{name: redactor.value(value) for name, value in write_plain_fields(outcome).items()},
             "mode": outcome.mode,
             "data": redactor.value(convert_to_plain(outcome.data)),
             "handed_off": outcome.mode == "handoff",

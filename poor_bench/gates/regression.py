@@ -8,7 +8,7 @@ from statistics import fmean
 
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, ScoreChange
-from poor_bench.comparison.messages import mismatches_text, names_text
+from poor_bench.comparison.messages import describe_mismatches, join_names
 from poor_bench.gates.gate import NOTHING, GateStatus, Observation
 from poor_bench.messages import write_count
 from poor_bench.statistics.non_inferiority import (
@@ -286,7 +286,7 @@ def _list_doubts(
 
 def _list_not_comparable(comparison: LLMComparison, class_id: str | None) -> list[str]:
     return [
-        f"{mismatches_text(reasons)}: {write_count(len(test_ids), 'test')} not compared"
+        f"{describe_mismatches(reasons)}: {write_count(len(test_ids), 'test')} not compared"
         for reasons, test_ids in comparison.not_comparable(class_id).items()
     ]
 
@@ -295,4 +295,4 @@ def _describe_broken(group: ComparedGroup) -> str:
     broken: Sequence[str] = [
         test.test_id for test in group.tests if test.outcome is ScoreChange.BROKEN
     ]
-    return f"; broken: {names_text(broken, limit=5)}" if broken else ""
+    return f"; broken: {join_names(broken, limit=5)}" if broken else ""

@@ -177,7 +177,7 @@ def make_reasoning_gym_generator(name: str) -> Generator:
     )
 
 
-def family_names() -> list[str]:
+def list_family_names() -> list[str]:
     """List the names of all families, sorted, with the prefix that users write."""
     return sorted(PREFIX + family for family in _ALL_FAMILIES)
 

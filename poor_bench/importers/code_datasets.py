@@ -19,7 +19,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from poor_bench.importers.rows import Entry, Importer, Row, RowError, text_in
+from poor_bench.importers.rows import Entry, Importer, Row, RowError, read_text
 
 _LEVEL_BY_STATEMENTS = ((1, 1), (3, 2), (5, 3), (8, 4))
 """Most statements of a solution of each level, 5 for more; near the fifths of HumanEval and MBPP
@@ -27,7 +27,7 @@ taken together.
 """
 
 
-def level_of_code(source: str) -> int:
+def estimate_level(source: str) -> int:
     """Estimate a level from 1 to 5 by the number of statements inside the functions of `source`."""
     try:
         tree = ast.parse(source)
@@ -57,16 +57,16 @@ Complete this Python function. Reply with the whole function in one ```python bl
 
 
 def _humaneval_to_test(row: Row, number: int) -> Entry:
-    prompt = text_in(row, "prompt")
-    function = text_in(row, "entry_point")
-    solution = prompt + text_in(row, "canonical_solution")
-    parameters = {"function_name": function, "check_source": text_in(row, "test")}
+    prompt = read_text(row, "prompt")
+    function = read_text(row, "entry_point")
+    solution = prompt + read_text(row, "canonical_solution")
+    parameters = {"function_name": function, "check_source": read_text(row, "test")}
     setup = _cut_before_function(prompt, function).strip()
     if setup:
         parameters["setup_code"] = setup
     return {
         "test_id": str(row.get("task_id", number)).rpartition("/")[2],
-        "level": level_of_code(solution),
+        "level": estimate_level(solution),
         "text": prompt.rstrip(),
         "evaluation_module": {"parameters": parameters},
         "reference_response": f"```python\n{solution.rstrip()}\n```",
@@ -105,14 +105,14 @@ Reply with the whole function in one ```python block.
 
 
 def _mbpp_to_test(row: Row, number: int) -> Entry:
-    code = text_in(row, "code")
+    code = read_text(row, "code")
     assertions = _list_assertions(row)
     function = _find_tested_function(code, assertions)
-    task = text_in(row, "prompt" if "prompt" in row else "text").strip()
+    task = read_text(row, "prompt" if "prompt" in row else "text").strip()
     listed = "\n".join(assertions)
     return {
         "test_id": str(row.get("task_id", number)),
-        "level": level_of_code(code),
+        "level": estimate_level(code),
         "text": f"{task}\nName the function `{function}`. It must pass:\n```python\n{listed}\n```",
         "evaluation_module": {
             "parameters": _build_parameters(function, assertions, _write_setup(row))

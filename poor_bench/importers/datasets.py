@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
-from poor_bench.importers.rows import Entry, Importer, Row, RowError, text_in
+from poor_bench.importers.rows import Entry, Importer, Row, RowError, read_text
 
 _GSM8K_TEMPLATE = """\
 {problem}
@@ -40,7 +40,7 @@ _LEVEL_BY_STEPS = (1, 1, 1, 2, 3, 4, 4)
 
 
 def _gsm8k_to_test(row: Row, number: int) -> Entry:
-    solution = text_in(row, "answer")
+    solution = read_text(row, "answer")
     answer = _ANSWER.search(solution)
     if answer is None:
         raise RowError("the answer does not end with `#### number`")
@@ -49,7 +49,7 @@ def _gsm8k_to_test(row: Row, number: int) -> Entry:
     return {
         "test_id": f"{number:04}",
         "level": _LEVEL_BY_STEPS[n_steps] if n_steps < len(_LEVEL_BY_STEPS) else 5,
-        "text": text_in(row, "question"),
+        "text": read_text(row, "question"),
         "evaluation_module": {"parameters": {"expected_answer": result}},
         "reference_response": f'{_STEP.sub("", solution[: answer.start()])}{{"answer": {result}}}',
     }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from poor_bench.config.json_document import json_fault
+from poor_bench.config.json_document import find_json_fault
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
@@ -90,7 +90,7 @@ def name_group(value: object) -> str:
     return text if len(text) <= _LONGEST_NAME else hash_text(text, 8)
 
 
-def text_in(row: Row, column: str) -> str:
+def read_text(row: Row, column: str) -> str:
     """Read a text of a row.
 
     Raises:
@@ -166,7 +166,7 @@ def _parse(text: str, path: Path, line_number: int) -> Any:
     try:
         return load_json_text(text)
     except json.JSONDecodeError as error:
-        message, line = json_fault(error, text, line_number)
+        message, line = find_json_fault(error, text, line_number)
         raise ConfigError(f"{path}:{line}: {message}") from error
     except ValueError as error:
         raise ConfigError(f"{path}:{line_number}: this is not usable JSON: {error}") from error
@@ -214,7 +214,7 @@ _OPEN_PARTS = ("fields", "parameters")
 """Parts that take any name behind a dot, such as `parameters.expected_answer`."""
 
 
-def columns_importer(
+def make_columns_importer(
     columns: Mapping[str, str],
     *,
     evaluator: str,

@@ -35,7 +35,7 @@ from poor_bench.issues.form import FORM
 from poor_bench.issues.found_issues import Charge, FoundIssues, OfDetector
 from poor_bench.issues.responses import FAILED_RUNS, RESPONSES
 from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS, Wrong
-from poor_bench.models.result import Result, one_per_trial
+from poor_bench.models.result import Result, keep_one_per_trial
 from poor_bench.statistics.trials import TextCodes, TextColumns, TextReader, collect_columns
 
 READ_TEXTS = (
@@ -54,7 +54,7 @@ def collect_trials(
     results: Iterable[Result], facts: Mapping[str, TestFacts], detectors: Sequence[Detector] = ()
 ) -> TrialTable:
     """Look at each of some results; of a trial with a score, newer failures are left out."""
-    known = one_per_trial(results)
+    known = keep_one_per_trial(results)
     return TrialTable(
         trials=collect_columns(known),
         texts=_look_at_each(known, facts, detectors),

@@ -40,7 +40,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone, ModelLoading
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.runs.history import new_run_id
+from poor_bench.runs.history import make_run_id
 
 _Outcome = TypeVar("_Outcome", Conversation, Judgement)
 
@@ -130,7 +130,7 @@ class JudgeRunner:
         self._require_usable(plan)
         now_iso = self._manager.clock.now_iso
         started = now_iso()
-        run = plan.resumed or JudgeRun(header=plan.header(run_id or new_run_id(started), started))
+        run = plan.resumed or JudgeRun(header=plan.header(run_id or make_run_id(started), started))
         resumes = plan.resumed is not None
         with self.store.writing(run.header, resumes=resumes) as writer:
             if resumes:

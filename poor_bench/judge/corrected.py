@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from poor_bench.judge.agreement import CorrectedScore
 from poor_bench.judge.judged_run import JudgeRun
-from poor_bench.labels.label import LARGEST_SCORE, OVERALL, Label, current_labels
+from poor_bench.labels.label import LARGEST_SCORE, OVERALL, Label, keep_current_labels
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.prediction_powered import (
     LEAST_LABELS,
@@ -108,7 +108,7 @@ def choose_next(
         labels: All labels, in the order in which they were given.
         n: At most so many answers.
     """
-    labelled = {label.about for label in current_labels(labels)}
+    labelled = {label.about for label in keep_current_labels(labels)}
     chosen = [
         NextAnswer(answer=answer, weight=size)
         for answers in collect_answers(runs).values()
@@ -139,7 +139,7 @@ def correct_scores(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> tuple[C
     # A newer score of the same person does not undo how the answer was chosen.
     weights = {label.about: label.weight for label in history if label.weight is not None}
     given: dict[str, list[float]] = {}
-    for label in current_labels(history):
+    for label in keep_current_labels(history):
         if label.dimension == OVERALL and label.score is not None:
             given.setdefault(label.about, []).append(label.score)
     found = []

@@ -12,12 +12,18 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from poor_bench.errors import RecordedError
-from poor_bench.judge.judgement import APPROVAL_THRESHOLD, JudgeError, Judgement, fallback_judgement
+from poor_bench.judge.judgement import (
+    APPROVAL_THRESHOLD,
+    JudgeError,
+    Judgement,
+    make_fallback_judgement,
+)
 from poor_bench.judge.prompt import (
     ADVICE,
     DEFAULT_MAX_TOKENS,
     PROMPT_VERSION,
     JudgeEvidence,
+    build_verdict_schema,
     find_context_limit,
     find_reply_limit,
     judge_messages,
@@ -25,7 +31,6 @@ from poor_bench.judge.prompt import (
     repair_message,
     split_evidence,
     split_in_halves,
-    verdict_schema,
 )
 from poor_bench.judge.reply import (
     Reading,
@@ -45,7 +50,7 @@ from poor_bench.models.completion import (
     sum_whole,
 )
 from poor_bench.models.failure import FailureKind
-from poor_bench.models.llm import LLM, base_llm_id, split_think_suffix
+from poor_bench.models.llm import LLM, build_base_llm_id, split_think_suffix
 
 _DEFAULTS: Mapping[str, Any] = {"temperature": 0.3, "max_tokens": DEFAULT_MAX_TOKENS}
 _OTHER_JUDGE = "choose another judge: set `judge.model` in config.yaml, or ANTHROPIC_MODEL"
@@ -116,7 +121,9 @@ class Judge:
                 judged.append(self._judge_part(part, cancelled))
             except JudgeError as error:
                 spent = add_costs([*judged, error.fallback], error.fallback)
-                fallback = fallback_judgement(spent, self.rubric.names, evidence.cases, str(error))
+                fallback = make_fallback_judgement(
+                    spent, self.rubric.names, evidence.cases, str(error)
+                )
                 raise JudgeError(str(error), fallback, hint=error.hint) from error.__cause__
         return merge_judgements(judged, self.rubric)
 
@@ -249,7 +256,7 @@ class JudgeSession:
 
     def _request(self, messages: tuple[Message, ...]) -> Completion:
         judge, n_cases = self.judge, len(self.evidence.cases)
-        schema = verdict_schema(
+        schema = build_verdict_schema(
             judge.rubric, n_cases, self._nonce, judge.advice, is_bounded=judge.is_bounded
         )
         self._n_requests += 1
@@ -312,7 +319,9 @@ class JudgeSession:
 
     def _error(self, message: str, hint: str = "", *, is_too_long: bool = False) -> JudgeError:
         cases = self.evidence.cases
-        fallback = fallback_judgement(self._note_spent(), self.judge.rubric.names, cases, message)
+        fallback = make_fallback_judgement(
+            self._note_spent(), self.judge.rubric.names, cases, message
+        )
         return JudgeError(message, fallback, hint=hint, is_too_long=is_too_long)
 
 
@@ -324,7 +333,7 @@ def _explain(error: UnusableReplyError, completion: Completion) -> str:
 
 def _is_writer(llm: LLM, writer: str) -> bool:
     """True if a model is the writer, given by id or `provider:name`."""
-    names = {llm.id, base_llm_id(llm.provider, llm.name)}
+    names = {llm.id, build_base_llm_id(llm.provider, llm.name)}
     return bool(writer) and (writer in names or split_think_suffix(writer)[0] in names)
 
 

@@ -134,7 +134,7 @@ class JudgeRun:
         return next((item for item in self.conversations if item.case_id == case_id), None)
 
 
-def with_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
+def add_record(run: JudgeRun, record: Mapping[str, Any]) -> JudgeRun:
     """Add a line of the file to a run; unknown lines are ignored.
 
     Raises:

@@ -116,7 +116,7 @@ def _build_reader() -> TypeAdapter[Judgement]:
 FALLBACK_SCORE = 5.0
 
 
-def fallback_judgement(
+def make_fallback_judgement(
     so_far: Judgement, dimensions: Iterable[str], cases: Iterable[JudgedCase], error: str
 ) -> Judgement:
     """Build the fallback.

@@ -23,10 +23,10 @@ from poor_bench.labels.label import (
     check_score,
     check_weight,
     collect_labels,
-    current_labels,
+    keep_current_labels,
     read_rows,
 )
-from poor_bench.reports.csv_table import csv_text
+from poor_bench.reports.csv_table import write_csv
 
 
 def hash_run(run: JudgeRun) -> str:
@@ -131,7 +131,7 @@ def collect_judged_items(
 def _group_scores(labels: Iterable[Label]) -> Mapping[_Thing, Mapping[str, float]]:
     """Collect each person's score of each item."""
     scores: dict[_Thing, dict[str, float]] = {}
-    for label in current_labels(labels):
+    for label in keep_current_labels(labels):
         if label.score is not None:
             scores.setdefault((label.about, label.dimension), {})[label.who] = label.score
     return scores
@@ -172,10 +172,10 @@ def labels_to_csv(runs: Iterable[JudgeRun], labels: Iterable[Label]) -> str:
         labels: All labels, in the order in which they were given.
     """
     known: dict[tuple[str, str], list[Label]] = {}
-    for label in current_labels(labels):
+    for label in keep_current_labels(labels):
         known.setdefault((label.about, label.dimension), []).append(label)
     rows = (filled for run in runs for filled in _fill_rows(run, known))
-    return csv_text([(name, name) for name in _FIELDS], rows)
+    return write_csv([(name, name) for name in _FIELDS], rows)
 
 
 def next_to_csv(chosen: Iterable[NextAnswer], find_run: FindRun) -> str:
@@ -191,7 +191,7 @@ def next_to_csv(chosen: Iterable[NextAnswer], find_run: FindRun) -> str:
         for about, row in _list_rows(find_run(item.answer.run_id))
         if about == item.answer.about and row["case_id"] == item.answer.case_id
     )
-    return csv_text([(name, name) for name in _FIELDS], rows)
+    return write_csv([(name, name) for name in _FIELDS], rows)
 
 
 def _fill_rows(
@@ -252,7 +252,7 @@ def list_new_labels(read: Iterable[Label], stored: Iterable[Label]) -> list[Labe
 
     A sheet that was exported and filled in further holds the earlier labels, too.
     """
-    known = {_content(label) for label in current_labels(stored)}
+    known = {_content(label) for label in keep_current_labels(stored)}
     return [label for label in read if _content(label) not in known]
 
 

@@ -45,7 +45,7 @@ One JSON object of this form:
 {{"verdict_id": "{nonce}", "reason": "<one or two sentences>", "winner": "<1, 2 or tie>"}}"""
 
 
-def pairwise_messages(
+def build_pairwise_messages(
     instructions: str, first: JudgedCase, second: JudgedCase, rubric: Rubric, nonce: str
 ) -> tuple[Message, ...]:
     """Build the messages that ask which of two conversations is better.
@@ -72,8 +72,8 @@ def pairwise_messages(
     return system, Message("user", "\n\n".join(parts))
 
 
-def winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
-    """Build the JSON schema of the answer; `is_bounded` as in `verdict_schema`."""
+def build_winner_schema(nonce: str, *, is_bounded: bool) -> dict[str, Any]:
+    """Build the JSON schema of the answer; `is_bounded` as in `build_verdict_schema`."""
     reason: dict[str, Any] = {"type": "string"} | ({"maxLength": 240} if is_bounded else {})
     return make_object_schema(
         {
@@ -189,7 +189,9 @@ class PairwiseJudge:
     def _ask(self, first: JudgedCase, second: JudgedCase) -> _Asked:
         shown = list_shown_texts(self.instructions, (first, second))
         nonce = make_nonce(shown)
-        messages = pairwise_messages(self.instructions, first, second, self.judge.rubric, nonce)
+        messages = build_pairwise_messages(
+            self.instructions, first, second, self.judge.rubric, nonce
+        )
         asked = _Asked()
         for _ in range(_MOST_ATTEMPTS):
             try:
@@ -206,7 +208,7 @@ class PairwiseJudge:
         return asked
 
     def _complete(self, messages: tuple[Message, ...], nonce: str, asked: _Asked) -> str:
-        schema = winner_schema(nonce, is_bounded=self.judge.is_bounded)
+        schema = build_winner_schema(nonce, is_bounded=self.judge.is_bounded)
         completion = self.judge.complete(messages, schema, self.cancelled)
         cost = cost_usd(completion.usage, self.judge.llm.prices)
         unknown = asked.cost_usd is None or cost is None

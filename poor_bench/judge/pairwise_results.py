@@ -12,7 +12,7 @@ from itertools import product
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.intervals import Estimate, wilson_interval
 from poor_bench.statistics.means import mean_score
-from poor_bench.statistics.significance import holm, sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values, holm
 
 _ALPHA = 0.05
 
@@ -214,7 +214,7 @@ class PairwiseTally:
         if not made:
             return None
         columns = [[shift] for shift in self._shifts]
-        preference = float(sign_flip_p_values(columns, groups=_list_groups(made))[0])
+        preference = float(compute_sign_flip_p_values(columns, groups=_list_groups(made))[0])
         again = self._asked_again
         corrected = holm([preference, _compute_order_p_value(again)] if again else [preference])
         return PositionBias(preference=corrected[0], effect=corrected[1] if again else None)

@@ -26,7 +26,7 @@ from poor_bench.pool.control import RunControl
 from poor_bench.pool.events import JobDone
 from poor_bench.pool.pool import JobResult, Pool
 from poor_bench.pool.queues import Work
-from poor_bench.runs.history import new_run_id
+from poor_bench.runs.history import make_run_id
 
 Pair = tuple[Conversation, Conversation]
 
@@ -230,7 +230,7 @@ class PairwiseRunner:
             StoreError: If one could not be stored.
         """
         header = None if run.run_id else run.header
-        run.run_id = run.run_id or new_run_id(self._manager.clock.now_iso())
+        run.run_id = run.run_id or make_run_id(self._manager.clock.now_iso())
         with self.store.writing(run.run_id, header) as store:
             for comparison in run.compare():
                 store(comparison)

@@ -160,7 +160,7 @@ _MOST_ITEMS = 3
 _MOST_CHARACTERS = 240
 
 
-def verdict_schema(
+def build_verdict_schema(
     rubric: Rubric,
     n_cases: int,
     nonce: str,

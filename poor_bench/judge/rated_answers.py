@@ -162,7 +162,7 @@ def _scale(estimate: Estimate | None) -> Estimate | None:
     return replace(estimate, value=value, low=max(low, -1.0), high=min(high, 1.0))
 
 
-def evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
+def write_evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
     """Format the agreement of one class, by the labels of its figures."""
     agreement = measured.agreement
     return {

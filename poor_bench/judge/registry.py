@@ -26,11 +26,11 @@ from typing import TypeVar
 from poor_bench.config.agent_entries import AGENTS_FOLDER, load_agents
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.config.load import load_llms, raise_errors, require_workspace_folder
-from poor_bench.config.names import find_llm, name_hint, unknown_llm
+from poor_bench.config.names import find_llm, make_unknown_llm_error, name_hint
 from poor_bench.errors import ConfigError, ProviderError
 from poor_bench.judge.rubric import DEFAULT_RUBRIC, Rubric, parse_rubric
 from poor_bench.models.agent import Agent
-from poor_bench.models.llm import LLM, Prices, base_llm_id
+from poor_bench.models.llm import LLM, Prices, build_base_llm_id
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.providers.api_keys import read_key
 from poor_bench.providers.catalog import PROVIDERS
@@ -69,13 +69,13 @@ def judge_llm(
     llms: Iterable[LLM],
     environ: Mapping[str, str],
 ) -> LLM:
-    """Choose the judge like `chosen_llm`, and check that its key is set.
+    """Choose the judge like `choose_llm`, and check that its key is set.
 
     Raises:
-        ConfigError: As `chosen_llm`, or if the key is missing; the message names its variable,
+        ConfigError: As `choose_llm`, or if the key is missing; the message names its variable,
             never the key.
     """
-    llm = chosen_llm(options, settings, llms, environ)
+    llm = choose_llm(options, settings, llms, environ)
     try:
         read_key(llm, environ)
     except ProviderError as error:
@@ -85,7 +85,7 @@ def judge_llm(
     return llm
 
 
-def chosen_llm(
+def choose_llm(
     options: JudgeOptions,
     settings: JudgeSettings,
     llms: Iterable[LLM],
@@ -109,7 +109,7 @@ def chosen_llm(
 
 def _read_environment(environ: Mapping[str, str]) -> str:
     name = environ.get("ANTHROPIC_MODEL", "").strip().removeprefix(f"{_ANTHROPIC}:")
-    return base_llm_id(_ANTHROPIC, name) if name else ""
+    return build_base_llm_id(_ANTHROPIC, name) if name else ""
 
 
 def _add_parameters(llm: LLM, temperature: float | None, max_tokens: int | None) -> LLM:
@@ -125,11 +125,11 @@ def _complete_name(name: str, llms: Sequence[LLM]) -> str:
     after the conversations.
     """
     if name.startswith(_CLAUDE):
-        return base_llm_id(_ANTHROPIC, name)
+        return build_base_llm_id(_ANTHROPIC, name)
     provider, _, model = name.partition(":")
     is_unknown = provider == _EMBEDDED and model not in MODEL_SOURCES
     if provider not in PROVIDERS or not model or is_unknown:
-        hint = unknown_llm(name, llms).hint
+        hint = make_unknown_llm_error(name, llms).hint
         raise ConfigError(f"the judge {name!r} does not exist", hint=hint)
     return name
 
@@ -138,7 +138,7 @@ def _build_unlisted(
     name: str, options: JudgeOptions, settings: JudgeSettings, environ: Mapping[str, str]
 ) -> LLM:
     provider, _, model = name.partition(":")
-    llm = LLM(id=base_llm_id(provider, model), provider=provider, name=model)
+    llm = LLM(id=build_base_llm_id(provider, model), provider=provider, name=model)
     llm = _add_parameters(llm, settings.temperature, settings.max_tokens)
     return _make_claude(llm, options, settings, environ) if provider == _ANTHROPIC else llm
 

@@ -12,7 +12,7 @@ from poor_bench.extraction.json_value import extract_json
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.judge.judgement import CaseEvaluation
 from poor_bench.judge.prompt import ADVICE, LARGEST_SCORE, JudgedCase
-from poor_bench.judge.rubric import Rubric, dimension_name
+from poor_bench.judge.rubric import Rubric, read_dimension_name
 
 Object = Mapping[str, Any]
 
@@ -97,7 +97,7 @@ def read_scores(verdict: Object, rubric: Rubric) -> dict[str, Any]:
     """Map the scores of a verdict to the names of the rubric."""
     stated = verdict.get("scores")
     listed = stated if isinstance(stated, Mapping) else verdict
-    by_name = {dimension_name(str(key)): value for key, value in listed.items()}
+    by_name = {read_dimension_name(str(key)): value for key, value in listed.items()}
     return {name: by_name[name] for name in rubric.names if name in by_name}
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from poor_bench.judge.judged_run import RunSummary
-from poor_bench.judge.report_text import list_run_notes, run_cost_text, spread_text, verdict_text
+from poor_bench.judge.report_text import list_run_notes, run_cost_text, spread_text, write_verdict
 from poor_bench.reports.html.page import render_page
 
 WIDTH, HEIGHT = 640, 420
@@ -55,7 +55,7 @@ class Radar(NamedTuple):
     polygons: list[Polygon]
 
 
-def radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> Radar | None:
+def build_radar(series: Sequence[tuple[str, Mapping[str, float]]]) -> Radar | None:
     """Build the chart of the dimensions common to all series.
 
     Args:
@@ -159,9 +159,9 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
     content = {
         "title": " and ".join(names),
         "created": created,
-        "radar": radar([(_label(summary), summary.panel.scores) for summary in summaries]),
+        "radar": build_radar([(_label(summary), summary.panel.scores) for summary in summaries]),
         "runs": [
-            (summary, verdict_text(summary), list_run_notes(summary)) for summary in summaries
+            (summary, write_verdict(summary), list_run_notes(summary)) for summary in summaries
         ],
     }
     return render_page(

@@ -26,7 +26,7 @@ from poor_bench.statistics.ranking import COMPARABLE_SHARE
 _MOST_REPAIRS = 4
 
 
-def verdict_text(summary: RunSummary) -> str:
+def write_verdict(summary: RunSummary) -> str:
     """State in one line whether an agent is approved, and why.
 
     The first words are `Approved`, `Not approved` or `Incomplete`.
@@ -60,7 +60,7 @@ def list_run_notes(summary: RunSummary) -> tuple[str, ...]:
     )
 
 
-def change_text(comparison: RunComparison, change: JudgedChange) -> str:
+def write_change(comparison: RunComparison, change: JudgedChange) -> str:
     """Classify a difference; only those beyond noise are `better` or `worse`."""
     if not comparison.is_comparable(change):
         return "not comparable"
@@ -189,16 +189,16 @@ def _describe_people(agreement: Agreement) -> Iterator[str]:
         yield f"people agree little among themselves (alpha {alpha:.2f})"
 
 
-def agreement_figures(agreement: Agreement) -> dict[str, str]:
+def write_agreement_figures(agreement: Agreement) -> dict[str, str]:
     """Format the figures of a judge, by their labels."""
     return {
         "Labelled": str(agreement.n),
         "Agrees with people": estimate_text(agreement.with_people),
         "People among themselves": estimate_text(agreement.among_people),
         "May replace": write_replaced(agreement),
-        "Weighted kappa": figure_text(agreement.weighted_kappa),
-        "Alpha of people": figure_text(agreement.human_alpha),
-        "Cohen's kappa": figure_text(agreement.kappa),
+        "Weighted kappa": write_figure(agreement.weighted_kappa),
+        "Alpha of people": write_figure(agreement.human_alpha),
+        "Cohen's kappa": write_figure(agreement.kappa),
         "Spearman": estimate_text(agreement.spearman),
         "Pearson": estimate_text(agreement.pearson),
         "Judge minus people": estimate_text(agreement.bias),
@@ -206,7 +206,7 @@ def agreement_figures(agreement: Agreement) -> dict[str, str]:
     }
 
 
-def corrected_figures(score: CorrectedScore) -> dict[str, str]:
+def write_corrected_figures(score: CorrectedScore) -> dict[str, str]:
     """Format a corrected score, by the labels of its figures."""
     return {
         "Judge": score.judge,
@@ -237,7 +237,7 @@ def list_biases(agreement: Agreement) -> Iterator[str]:
         yield f"prefers {kind} answers of the same quality"
 
 
-def figure_text(figure: float | None) -> str:
+def write_figure(figure: float | None) -> str:
     """Format a figure with two decimals, or n/a."""
     return "n/a" if figure is None else f"{figure:.2f}"
 
@@ -254,7 +254,7 @@ def estimate_text(estimate: Estimate | None) -> str:
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
-def outcome_text(outcome: PairOutcome) -> str:
+def write_outcome(outcome: PairOutcome) -> str:
     """Name the outcome of a comparison."""
     return "changes with order" if outcome is PairOutcome.SWAYED else outcome.value
 
@@ -300,7 +300,7 @@ def _describe_position(tally: PairwiseTally) -> Iterator[str]:
     yield f"With the order it changes by {_write_percent(effect)} more: {meaning}."
 
 
-def panel_text(decisions: PanelPreferences) -> Iterator[str]:
+def describe_panel(decisions: PanelPreferences) -> Iterator[str]:
     """Describe the panel's decision and its unanimity."""
     said = list(decisions.by_case.values())
     yield (
@@ -327,7 +327,7 @@ def _write_percent(share: Estimate) -> str:
     return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %, n = {share.n})"
 
 
-def event_text(event: AgentEvent) -> str:
+def describe_event(event: AgentEvent) -> str:
     """Format an event as one line."""
     match event:
         case ModelLoading(llm_id=llm_id):

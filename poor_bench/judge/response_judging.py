@@ -17,14 +17,14 @@ from poor_bench.errors import ConfigError
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.judgement import JudgeError, Judgement
 from poor_bench.judge.prompt import PROMPT_VERSION, JudgedCase, JudgeEvidence, Turn, judge_messages
-from poor_bench.judge.registry import JudgeOptions, chosen_llm, judge_llm
-from poor_bench.judge.rubric import Dimension, Rubric, dimension_name, parse_rubric
+from poor_bench.judge.registry import JudgeOptions, choose_llm, judge_llm
+from poor_bench.judge.rubric import Dimension, Rubric, parse_rubric, read_dimension_name
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.completion import estimate_cost_usd, sum_whole
-from poor_bench.models.llm import LLM, base_llm_id
+from poor_bench.models.llm import LLM, build_base_llm_id
 from poor_bench.models.result import Result
-from poor_bench.prompts import llm_fingerprint
-from poor_bench.safe_files import path_within
+from poor_bench.prompts import hash_llm
+from poor_bench.safe_files import require_within
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
 RESPONSE_RUBRIC = Rubric(
@@ -56,7 +56,7 @@ def find_rubric(question: JudgeQuestion, folder: Path) -> tuple[Rubric, tuple[st
         return parse_rubric(question.rubric)
     path = folder / written
     try:
-        return parse_rubric(read_text(path_within(folder, written)), name=str(path))
+        return parse_rubric(read_text(require_within(folder, written)), name=str(path))
     except (OSError, UnreadableError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"cannot read the rubric {path}: {reason}") from error
@@ -66,7 +66,7 @@ def _make_rubric(criteria: tuple[str, ...]) -> Rubric:
     weight = 100.0 / len(criteria)
     names: dict[str, str] = {}
     for number, criterion in enumerate(criteria, start=1):
-        name = dimension_name(criterion)[:_LONGEST_NAME].strip("_")
+        name = read_dimension_name(criterion)[:_LONGEST_NAME].strip("_")
         names[name if name and name not in names else f"criterion_{number}"] = criterion
     dimensions = (Dimension(name, weight, criterion) for name, criterion in names.items())
     return Rubric("criteria", tuple(dimensions))
@@ -101,7 +101,7 @@ class WorkspaceJudges:
             ConfigError: If the LLM does not exist.
         """
         options = JudgeOptions(model=question.judge or None)
-        return chosen_llm(options, self._settings, self._llms, self._environ)
+        return choose_llm(options, self._settings, self._llms, self._environ)
 
     def read_rubric(self, question: JudgeQuestion) -> tuple[Rubric, tuple[str, ...]]:
         """Read the rubric of a question, with its corrections.
@@ -133,7 +133,7 @@ class WorkspaceJudges:
             ConfigError: If a judge or rubric cannot be used.
         """
         parts = [
-            [llm_fingerprint(self.find_llm(question)), self.read_rubric(question)[0].hash]
+            [hash_llm(self.find_llm(question)), self.read_rubric(question)[0].hash]
             for question in questions
         ]
         if not parts:
@@ -275,7 +275,7 @@ class ResponseJudging:
         """
         self.judges = WorkspaceJudges(folder, llms)
         self._manager = manager
-        self._models = {llm.id: base_llm_id(llm.provider, llm.name) for llm in llms}
+        self._models = {llm.id: build_base_llm_id(llm.provider, llm.name) for llm in llms}
 
     def client(self, result: Result, cancelled: Callable[[], bool]) -> JudgeClient:
         """Build the questions of an evaluator about a result."""

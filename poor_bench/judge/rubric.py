@@ -131,11 +131,11 @@ def parse_rubric(
     return Rubric(name, dimensions, "\n\n".join(filter(None, general))), warnings
 
 
-def dimension_name(title: str) -> str:
+def read_dimension_name(title: str) -> str:
     """Convert a title to the name of a dimension.
 
     Example:
-        >>> dimension_name("Need & Timeline")
+        >>> read_dimension_name("Need & Timeline")
         'need_timeline'
     """
     return "_".join(re.findall(r"\w+", title.lower()))
@@ -159,7 +159,7 @@ class _Section:
     @property
     def name(self) -> str:
         match = _DIMENSION.fullmatch(self.title)
-        return dimension_name(match["title"] if match else self.title)
+        return read_dimension_name(match["title"] if match else self.title)
 
 
 def _split_sections(markdown: str) -> list[_Section]:

@@ -26,7 +26,7 @@ from poor_bench.judge.registry import AgentRegistry, choose_judges, read_rubric
 from poor_bench.judge.rubric import Rubric
 from poor_bench.models.agent import Agent, AgentCase
 from poor_bench.models.completion import Usage, cost_usd
-from poor_bench.models.llm import LLM, base_llm_id
+from poor_bench.models.llm import LLM, build_base_llm_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ class JudgePlan:
             description=agent.description,
             system_prompt=agent.system_prompt,
             skill=agent.skill.name if agent.skill else "",
-            written_by=base_llm_id(llm.provider, llm.name),
+            written_by=build_base_llm_id(llm.provider, llm.name),
         )
 
 

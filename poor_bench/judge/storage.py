@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from poor_bench.errors import ConfigError
 from poor_bench.judge.conversation import Conversation
-from poor_bench.judge.judged_run import JudgeRun, RunHeader, with_record
+from poor_bench.judge.judged_run import JudgeRun, RunHeader, add_record
 from poor_bench.judge.judgement import Judgement
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome
 from poor_bench.messages import describe_invalid
@@ -159,7 +159,7 @@ def _read_judged(stored: StoredRun) -> JudgeRun | None:
         return None
     for record in stored.records():
         try:
-            run = with_record(run, record)
+            run = add_record(run, record)
         except ValueError as error:
             _LOG.warning("%s: a line is skipped: %s", stored.path, describe_invalid(error))
     return run

@@ -16,7 +16,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.models.result import ANSWER_ID_PREFIX
-from poor_bench.reports.csv_table import cell_text, csv_reader
+from poor_bench.reports.csv_table import open_csv, write_cell
 
 LARGEST_SCORE = 10.0
 OVERALL = "overall"
@@ -189,7 +189,7 @@ def read_rows(
     Raises:
         ConfigError: If a column is missing.
     """
-    reader = csv_reader(text)
+    reader = open_csv(text)
     try:
         missing = [name for name in needed if name not in (reader.fieldnames or ())]
         if missing:
@@ -198,7 +198,7 @@ def read_rows(
                 hint=f"A sheet has the columns {', '.join(needed)}; an export writes one.",
             )
         for row in reader:
-            cells = {name: cell_text(cell or "") for name, cell in row.items() if name}
+            cells = {name: write_cell(cell or "") for name, cell in row.items() if name}
             try:
                 label = read(cells)
             except (ValueError, ConfigError) as error:
@@ -232,7 +232,7 @@ def collect_labels(read: ReadLabels, file: str) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+def keep_current_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Keep the newest label of each person and item, without withdrawn ones.
 
     The order of `labels` does not matter: of two labels of the same moment, one that withdraws

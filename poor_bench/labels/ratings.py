@@ -23,14 +23,14 @@ from poor_bench.labels.label import (
     check_score,
     check_when,
     collect_labels,
-    current_labels,
+    keep_current_labels,
     label_from_record,
     label_to_record,
     read_rows,
 )
 from poor_bench.messages import describe_invalid
 from poor_bench.models.result import ANSWER_ID_PREFIX, Result
-from poor_bench.reports.csv_table import csv_text
+from poor_bench.reports.csv_table import write_csv
 
 MOST_NOTE = 20_000
 MOST_TAGS = 20
@@ -170,12 +170,12 @@ class AnswerRatings:
 def group_ratings(labels: Iterable[Label]) -> dict[str, AnswerRatings]:
     """Group the current ratings by `Result.answer_id`."""
     found: dict[str, list[Label]] = {}
-    for label in current_labels(label for label in labels if label.is_of_answer):
+    for label in keep_current_labels(label for label in labels if label.is_of_answer):
         found.setdefault(label.about, []).append(label)
     return {about: AnswerRatings(tuple(given)) for about, given in found.items()}
 
 
-def people_scores(ratings: Mapping[str, AnswerRatings]) -> dict[str, PeopleScore]:
+def compute_people_scores(ratings: Mapping[str, AnswerRatings]) -> dict[str, PeopleScore]:
     """People's mean score by `Result.answer_id`, as detectors of issues take it."""
     return {
         about: PeopleScore(given.labels[0].test_id, mean, len(given.scores))
@@ -208,7 +208,7 @@ def ratings_to_csv(
         with_unrated: Write also a row to fill in for each answer without a rating.
     """
     rows = _fill_rows(results, ratings, with_unrated=with_unrated)
-    return csv_text([(name, name) for name in _FIELDS], rows)
+    return write_csv([(name, name) for name in _FIELDS], rows)
 
 
 def _fill_rows(

@@ -13,7 +13,7 @@ from poor_bench.config.document import lock_for_writing
 from poor_bench.labels.label import Label, label_from_record, label_to_record
 from poor_bench.messages import describe_invalid
 from poor_bench.runs.journal import dump_record
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 
 _LOG = logging.getLogger(__name__)
 LABELS_FILE = "human_labels.jsonl"
@@ -31,7 +31,7 @@ def read_labels(data_dir: Path) -> list[Label]:
     if not path.exists():
         return []
     labels = []
-    with os_errors_told(path), open_regular(path) as stream:
+    with tell_os_errors(path), open_regular(path) as stream:
         lines = stream.read().splitlines()
     for number, line in enumerate(lines, start=1):
         try:
@@ -48,7 +48,7 @@ def fingerprint_labels(data_dir: Path) -> tuple[int, int]:
         StoreError: If the file cannot be looked at.
     """
     path = data_dir / LABELS_FILE
-    with os_errors_told(path):
+    with tell_os_errors(path):
         if not path.exists():
             return 0, 0
         seen = path.stat()
@@ -83,7 +83,7 @@ def merge_labels(data_dir: Path, labels: Iterable[Label]) -> int:
 
 def _append(path: Path, labels: Iterable[Label]) -> None:
     lines = b"".join(dump_record(label_to_record(label)) + b"\n" for label in labels)
-    with os_errors_told(path), path.open("ab+") as stream:
+    with tell_os_errors(path), path.open("ab+") as stream:
         stream.write(lines if _ends_a_line(path) else b"\n" + lines)
         stream.flush()
         os.fsync(stream.fileno())

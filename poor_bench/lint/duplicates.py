@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from poor_bench.comparison.messages import names_text
+from poor_bench.comparison.messages import join_names
 from poor_bench.lint.subject import EvaluatorFacts, Finding, LintSubject
 from poor_bench.models.problem import Severity
 
@@ -130,7 +130,7 @@ def _find_templates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
             yield first.finding(
                 "shared-template",
                 (),
-                f"it differs from {names_text([other.test.test_id for other in others], limit=5)} "
+                f"it differs from {join_names([other.test.test_id for other in others], limit=5)} "
                 "only in numbers",
                 hint="give them the same `group`: confidence intervals then count them as one",
             )

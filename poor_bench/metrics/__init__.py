@@ -379,7 +379,7 @@ STATES = (
 )
 
 
-def summary_values(summary: Summary) -> dict[str, float | None]:
+def list_summary_values(summary: Summary) -> dict[str, float | None]:
     """Values of all metrics by name, for machines."""
     return {name: metric.value(summary) for name, metric in METRICS.items()}
 

@@ -91,21 +91,21 @@ class LLM:
 _THINK_SUFFIXES = ("true", "false", "low", "medium", "high", "max")
 
 
-def base_llm_id(provider: str, name: str) -> str:
+def build_base_llm_id(provider: str, name: str) -> str:
     """Build the id that an LLM has by default.
 
     Example:
-        >>> base_llm_id("ollama", "gemma3:1b-it-qat")
+        >>> build_base_llm_id("ollama", "gemma3:1b-it-qat")
         'ollama:gemma3:1b-it-qat'
     """
     return f"{provider}:{name}"
 
 
-def think_suffix(think: bool | str | int | None) -> str:
+def build_think_suffix(think: bool | str | int | None) -> str:
     """Write the think parameter as a suffix of an id; empty if it is not set.
 
     Example:
-        >>> think_suffix(False), think_suffix("low"), think_suffix(None)
+        >>> build_think_suffix(False), build_think_suffix("low"), build_think_suffix(None)
         (':false', ':low', '')
     """
     return "" if think is None else f":{str(think).lower()}"
@@ -144,10 +144,10 @@ def resolve_llm_id(result_key: str, llms: Sequence[LLM]) -> str | None:
     if any(llm.id == result_key for llm in llms):
         return result_key
     base, suffix = split_think_suffix(result_key)
-    namesakes = [llm for llm in llms if base_llm_id(llm.provider, llm.name) == base]
+    namesakes = [llm for llm in llms if build_base_llm_id(llm.provider, llm.name) == base]
     if not suffix:
         return _read_only_id(namesakes)
-    agreeing = [llm for llm in namesakes if think_suffix(llm.think) == suffix]
+    agreeing = [llm for llm in namesakes if build_think_suffix(llm.think) == suffix]
     return _read_only_id(agreeing or [llm for llm in namesakes if llm.think is None])
 
 
@@ -168,15 +168,15 @@ _WORDS = frozenset({
 })  # fmt: skip
 
 
-def base_model_name(name: str) -> str:
+def cut_model_name(name: str) -> str:
     """Name the base model of a provider's model name: its family, then its size.
 
     Variants differ in quantisation, tuning for chat, tag, date or who offers them.
 
     Example:
-        >>> base_model_name("qwen2.5-coder:7b-instruct-q4_K_M")
+        >>> cut_model_name("qwen2.5-coder:7b-instruct-q4_K_M")
         'qwen2.5-coder:7b'
-        >>> base_model_name("Qwen/Qwen2.5-Coder-7B-Instruct-GGUF")
+        >>> cut_model_name("Qwen/Qwen2.5-Coder-7B-Instruct-GGUF")
         'qwen2.5-coder:7b'
     """
     last = name.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]

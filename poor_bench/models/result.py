@@ -139,7 +139,7 @@ class Result:
         return self.llm_id, self.test_id, self.trial
 
 
-def one_per_trial(results: Iterable[Result]) -> list[Result]:
+def keep_one_per_trial(results: Iterable[Result]) -> list[Result]:
     """Select the score of each trial, or its failure where it has no score.
 
     A trial may have a score and a newer failure: it counts as scored.

@@ -105,7 +105,7 @@ def load_detectors(folder: Path) -> tuple[Detector, ...]:
     return order_detectors([*failed, *(detector.as_detector() for detector in own)])
 
 
-def detector_problems(folder: Path) -> list[Problem]:
+def list_detector_problems(folder: Path) -> list[Problem]:
     """List the files of a folder that cannot be loaded as detectors, with the reason.
 
     Args:

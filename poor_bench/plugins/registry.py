@@ -21,12 +21,12 @@ from poor_bench.plugins.sources import (
     EntryPointSource,
     EvaluatorSource,
     FileSource,
-    digest_of_code,
-    digest_of_digests,
+    find_parameters_model,
+    find_project_evaluators,
+    hash_code,
+    hash_digests,
     list_entry_points,
     list_folders,
-    parameters_model,
-    project_evaluators_folder,
     require_contract,
     takes_context,
     takes_judge,
@@ -108,7 +108,7 @@ class LoadedEvaluator:
     @cached_property
     def _is_built_in(self) -> bool:
         file = getattr(self._module, "__file__", None)
-        return file is not None and Path(file).parent == project_evaluators_folder()
+        return file is not None and Path(file).parent == find_project_evaluators()
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
         """List everything that is wrong with parameters; nothing if they are right.
@@ -116,7 +116,7 @@ class LoadedEvaluator:
         Raises:
             PluginError: If the evaluator's model or function `parts` fails.
         """
-        model = parameters_model(self._module)
+        model = find_parameters_model(self._module)
         try:
             problems = check_against_model(parameters, model) if model is not None else []
         except Exception as error:
@@ -139,7 +139,7 @@ class LoadedEvaluator:
 
     def parameters_schema(self) -> dict[str, Any]:
         """JSON schema of the parameters; empty where the evaluator declares none."""
-        model = parameters_model(self._module)
+        model = find_parameters_model(self._module)
         return model.model_json_schema() if model is not None else {}
 
     def wants(self, parameters: Mapping[str, Any]) -> AnswerFormat | None:
@@ -162,12 +162,12 @@ class LoadedEvaluator:
     def code_digest(self) -> str:
         """Hash of this evaluator's code and of what all evaluators share."""
         file = getattr(self._module, "__file__", None)
-        return digest_of_code(Path(file) if file else None)
+        return hash_code(Path(file) if file else None)
 
     def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
         """Compute `code_digest`, or for an evaluator of evaluators one hash of them all."""
         digests = list(self._hash_code(parameters))
-        return digests[0] if len(digests) == 1 else digest_of_digests(digests)
+        return digests[0] if len(digests) == 1 else hash_digests(digests)
 
     def runs_code(self, parameters: Mapping[str, Any]) -> bool:
         """Tell whether it runs code of responses in the sandbox, or one of its parts does.
@@ -389,7 +389,7 @@ def load_evaluators(folders: Sequence[Path]) -> EvaluatorRegistry:
     """Load the evaluators of `folders` and of installed packages; imports none of them.
 
     Args:
-        folders: Usually the workspace's `evaluators/`, then `project_evaluators_folder()`. Where
+        folders: Usually the workspace's `evaluators/`, then `find_project_evaluators()`. Where
             two hold a file of the same name, the earlier one's is used, and `notes` says so. A
             file wins over an entry point of its name.
     """

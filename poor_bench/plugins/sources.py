@@ -58,7 +58,7 @@ _PACKAGE = Path(__file__).parents[1]
 _SHARED_PACKAGES = ("extraction", "scoring")
 
 
-def digest_of_code(file: Path | None) -> str:
+def hash_code(file: Path | None) -> str:
     """Hash an evaluator's file and the packages that all evaluators share.
 
     Args:
@@ -73,7 +73,7 @@ def digest_of_code(file: Path | None) -> str:
     return digest.hexdigest()
 
 
-def digest_of_digests(digests: Iterable[str]) -> str:
+def hash_digests(digests: Iterable[str]) -> str:
     """Hash several hashes into one, whatever their order."""
     return blake2b("\n".join(sorted(digests)).encode(), digest_size=16).hexdigest()
 
@@ -116,7 +116,7 @@ def takes_judge(evaluate: Evaluate) -> bool:
     return "judge" in inspect.signature(evaluate).parameters
 
 
-def parameters_model(module: ModuleType) -> type[BaseModel] | None:
+def find_parameters_model(module: ModuleType) -> type[BaseModel] | None:
     """Model of a module's parameters, if it has one."""
     return getattr(module, "Parameters", None)
 
@@ -187,7 +187,7 @@ class FileSource:
         if spec is None:
             raise PluginError(f"{self.path} is not a Python file")
         try:
-            if self.path.parent == project_evaluators_folder():
+            if self.path.parent == find_project_evaluators():
                 return _execute(spec)
             provide_earlier_names()
             module, printed = call_supervised(lambda: _execute(spec), TIME_LIMIT_S)
@@ -286,7 +286,7 @@ def _make_broken_error(origin: str, error: BaseException, file: str = "") -> Plu
 
 
 @cache
-def project_evaluators_folder() -> Path:
+def find_project_evaluators() -> Path:
     """Find the folder of the built-in evaluators: beside the package, installed within it."""
     package = Path(__file__).parents[1]
     installed = package / _INSTALLED_EVALUATORS

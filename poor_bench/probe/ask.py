@@ -33,7 +33,7 @@ from poor_bench.probe.load_curve import (
     measure_level,
 )
 from poor_bench.probe.plan import ALL_SETTINGS, probe_settings
-from poor_bench.probe.report import ProbeReport, settings_fingerprint
+from poor_bench.probe.report import ProbeReport, hash_settings
 from poor_bench.prompts import hash_text
 from poor_bench.providers.parameters import list_ignored_parameters
 
@@ -68,7 +68,7 @@ def probe_llm(
     heard = _converse(manager, llm, chosen, tell, hash_text(started, 6).upper())
     return ProbeReport(
         created=manager.clock.now_iso(),
-        settings=settings_fingerprint(llm),
+        settings=hash_settings(llm),
         digests=heard.digests,
         n_calls=heard.n_calls,
         findings=heard.findings,

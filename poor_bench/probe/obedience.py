@@ -317,7 +317,7 @@ def _judge_lengths(
     low: Sequence[ProbeReply], high: Sequence[ProbeReply], evidence: str
 ) -> ProbeFinding | None:
     lows, highs = ([reply.thought for reply in replies] for replies in (low, high))
-    probability = probability_obeyed(lows, highs)
+    probability = estimate_obedience(lows, highs)
     if probability >= _SURE:
         return honoured(Setting.EFFORT, "The model thinks longer at high effort.", evidence)
     if probability <= 1 - _SURE:
@@ -330,7 +330,7 @@ def _is_same_thought(first: ProbeReply, second: ProbeReply) -> bool:
     return first.thought == second.thought > _LEAST_TELLING and first.thinking == second.thinking
 
 
-def probability_obeyed(low: Sequence[int], high: Sequence[int]) -> float:
+def estimate_obedience(low: Sequence[int], high: Sequence[int]) -> float:
     """Compute the posterior probability that effort makes thoughts longer, 0.0 to 1.0.
 
     Args:

@@ -9,7 +9,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.probe.finding import ProbeFinding
 from poor_bench.probe.load_curve import LoadCurve
-from poor_bench.prompts import hash_text, llm_fingerprint
+from poor_bench.prompts import hash_llm, hash_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class ProbeReport:
     created: str
     """ISO 8601."""
     settings: str
-    """`settings_fingerprint` of the model then."""
+    """`hash_settings` of the model then."""
     digests: tuple[str, ...] = ()
     """What ran, as the server named it in its replies; empty where it does not tell."""
     n_calls: int = 0
@@ -44,7 +44,7 @@ class ProbeReport:
             digest: What ran last, by a newer result; None where that is not known.
         """
         is_same = not digest or not self.digests or digest in self.digests
-        return is_same and self.settings == settings_fingerprint(llm)
+        return is_same and self.settings == hash_settings(llm)
 
     def add(self, newer: ProbeReport) -> ProbeReport:
         """Join with a newer probe: what it did not look at stays, unless the model changed."""
@@ -61,12 +61,12 @@ class ProbeReport:
         )
 
 
-def settings_fingerprint(llm: LLM) -> str:
+def hash_settings(llm: LLM) -> str:
     """Hash what a probe depends on: model, parameters and server."""
-    return hash_text(f"{llm_fingerprint(llm)} {llm.endpoint or ''}", 16)
+    return hash_text(f"{hash_llm(llm)} {llm.endpoint or ''}", 16)
 
 
-def current_probes(
+def keep_current_probes(
     reports: Mapping[str, ProbeReport], llms: Mapping[str, LLM], results: Iterable[Result]
 ) -> dict[str, ProbeReport]:
     """Choose the probes that still hold, by LLM id.

@@ -131,7 +131,7 @@ def weigh(first: AnswerAgreement, second: AnswerAgreement) -> Weights:
     return Weights(*(part / sum(parts) for part in parts))
 
 
-def probability_free(pairs: AnswerAgreement) -> float:
+def estimate_freedom(pairs: AnswerAgreement) -> float:
     """Compute the posterior probability that the draws are independent, 0.0 to 1.0."""
     return 1 / (1 + math.exp(pairs.log_steady() - pairs.log_free()))
 
@@ -212,7 +212,7 @@ class _Compared:
     @property
     def draws(self) -> bool | None:
         """True if temperature 1 gives other answers than 0; None if that is not sure."""
-        free = probability_free(self.cross)
+        free = estimate_freedom(self.cross)
         return True if free >= _SURE else False if free <= 1 - _SURE else None
 
 

@@ -33,11 +33,11 @@ from poor_bench.providers.chat_wire import (
     find_json_schema,
     is_streamed,
     list_stop_texts,
-    mapping_at,
-    mappings_at,
     merge_extra_body,
+    read_mapping,
+    read_mappings,
+    read_text,
     rename_parameters,
-    text_at,
 )
 from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter, is_refusal
 from poor_bench.providers.transport.reply import Framing
@@ -106,7 +106,7 @@ class AnthropicWire:
             return _FORMAT
         if not _OBJECTS_TO_THINKING.search(error.message):
             return None
-        form = mapping_at(body, "thinking").get("type")
+        form = read_mapping(body, "thinking").get("type")
         return {"adaptive": ADAPTIVE, "disabled": DISABLED}.get(str(form))
 
     def note(self, refused: str) -> str:
@@ -119,7 +119,7 @@ class AnthropicWire:
 def _is_about_format(error: ErrorReply, body: Mapping[str, Any]) -> bool:
     """True if a model takes no schema at all; one that is wrong is for the user to fix."""
     return (
-        "format" in mapping_at(body, "output_config")
+        "format" in read_mapping(body, "output_config")
         and is_refusal(error)
         and _OBJECTS_TO_FORMAT.search(error.message) is not None
     )
@@ -207,17 +207,17 @@ class AnthropicReplyReader:
         match value.get("type"):
             case "message":
                 self._take_message(value)
-                for block in mappings_at(value, "content"):
+                for block in read_mappings(value, "content"):
                     self._take_block(block)
                 return True
             case "message_start":
-                self._take_message(mapping_at(value, "message"))
+                self._take_message(read_mapping(value, "message"))
             case "content_block_start":
-                self._take_block(mapping_at(value, "content_block"))
+                self._take_block(read_mapping(value, "content_block"))
             case "content_block_delta":
-                self._take_block(mapping_at(value, "delta"))
+                self._take_block(read_mapping(value, "delta"))
             case "message_delta":
-                self._take_stop(mapping_at(value, "delta"))
+                self._take_stop(read_mapping(value, "delta"))
                 self._take_usage(value)
             case "message_stop":
                 return True
@@ -228,24 +228,24 @@ class AnthropicReplyReader:
         return self.parts.finish_reason is not None
 
     def _take_message(self, message: Mapping[str, Any]) -> None:
-        model = text_at(message, "model")
+        model = read_text(message, "model")
         self.parts.model_digest = model if model != self._model else None
         self._take_usage(message)
         self._take_stop(message)
 
     def _take_block(self, block: Mapping[str, Any]) -> None:
-        if text := text_at(block, "text"):
+        if text := read_text(block, "text"):
             self.parts.text.append(text)
-        if thinking := text_at(block, "thinking"):
+        if thinking := read_text(block, "thinking"):
             self.parts.thinking.append(thinking)
 
     def _take_stop(self, value: Mapping[str, Any]) -> None:
-        if reason := text_at(value, "stop_reason"):
+        if reason := read_text(value, "stop_reason"):
             self.parts.finish_reason = _STOP_REASONS.get(reason, FinishReason.OTHER)
 
     def _take_usage(self, value: Mapping[str, Any]) -> None:
         self._usage.update(
-            {key: item for key, item in mapping_at(value, "usage").items() if item is not None}
+            {key: item for key, item in read_mapping(value, "usage").items() if item is not None}
         )
         self.parts.usage = _read_usage(self._usage)
 
@@ -258,7 +258,7 @@ def _read_usage(usage: Mapping[str, Any]) -> Usage:
     return Usage(
         prompt_tokens=sum(known) if known else None,
         completion_tokens=count_at(usage, "output_tokens"),
-        thinking_tokens=count_at(mapping_at(usage, "output_tokens_details"), "thinking_tokens"),
+        thinking_tokens=count_at(read_mapping(usage, "output_tokens_details"), "thinking_tokens"),
         cached_tokens=cached,
         cache_write_tokens=written,
     )

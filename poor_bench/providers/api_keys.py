@@ -25,7 +25,7 @@ _HIDDEN = "[key]"
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key)[-_][\w*.-]{8,}|(?<=Bearer )\S+")
 
 
-def key_variable(llm: LLM, environ: Mapping[str, str]) -> str | None:
+def find_key_variable(llm: LLM, environ: Mapping[str, str]) -> str | None:
     """Name the environment variable of an LLM's key; None where it needs none.
 
     A provider's own variable (such as OPENAI_API_KEY) counts only where the provider's own
@@ -49,7 +49,7 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
         ProviderError: If it needs one and the environment does not hold it, or it holds
             something that cannot be sent; the message names the variable only.
     """
-    variable = key_variable(llm, environ)
+    variable = find_key_variable(llm, environ)
     if variable is None:
         return None
     key = environ.get(variable, "").strip()
@@ -73,7 +73,7 @@ def read_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
 def find_known_key(llm: LLM, environ: Mapping[str, str]) -> str | None:
     """Find the key of an LLM as the environment has it, usable or not; None without one."""
     try:
-        variable = key_variable(llm, environ)
+        variable = find_key_variable(llm, environ)
     except ConfigError:
         return None
     return environ.get(variable, "").strip() or None if variable else None

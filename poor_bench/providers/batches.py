@@ -26,9 +26,9 @@ from poor_bench.providers.chat_wire import (
     ChatWire,
     Refused,
     count_at,
-    mapping_at,
-    mappings_at,
-    text_at,
+    read_mapping,
+    read_mappings,
+    read_text,
 )
 from poor_bench.providers.error_reply import read_error
 from poor_bench.providers.http_chat import HttpChat
@@ -40,7 +40,7 @@ PAGE = 100
 """Batches that one reply lists."""
 
 
-def in_one_piece(request: ChatRequest) -> ChatRequest:
+def disable_streaming(request: ChatRequest) -> ChatRequest:
     """Turn streaming off in a request, as batches want it."""
     return replace(request, parameters={**request.parameters, "stream": False})
 
@@ -51,7 +51,7 @@ def read_id(value: Mapping[str, Any], key: str = "id") -> str:
     Raises:
         ProviderError: If it is missing or is not an id.
     """
-    found = text_at(value, key)
+    found = read_text(value, key)
     if not _ID.fullmatch(found):
         raise ProviderError(f"the reply has no usable {key}", kind=FailureKind.MALFORMED_REPLY)
     return found
@@ -70,9 +70,9 @@ def walk(
     query = f"?limit={PAGE}"
     for _ in range(_MOST_PAGES):
         page = fetch(query)
-        batches = mappings_at(page, "data")
+        batches = read_mappings(page, "data")
         for batch in batches:
-            if text_at(batch, "id") == until and until:
+            if read_text(batch, "id") == until and until:
                 return
             yield batch
         if not batches or page.get("has_more") is not True:
@@ -120,7 +120,7 @@ class _Batches:
         return self._chat.lines(self._wire, path, control)
 
     def _build_body(self, request: ChatRequest, refused: Refused = frozenset()) -> dict[str, Any]:
-        return self._wire.body(in_one_piece(request), self._always_without | refused)
+        return self._wire.body(disable_streaming(request), self._always_without | refused)
 
     def _refuse(
         self, error: Mapping[str, Any], request: ChatRequest, status: int | None = None
@@ -153,7 +153,7 @@ class OpenAIBatches(_Batches):
     def find_newest(self, control: CallControl) -> str:
         """Name the account's newest batch."""
         page = self._chat.get(self._wire, "/batches?limit=1", control)
-        return next((text_at(batch, "id") for batch in mappings_at(page, "data")), "")
+        return next((read_text(batch, "id") for batch in read_mappings(page, "data")), "")
 
     def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
         """Upload the file, then make a batch of it that carries the key."""
@@ -177,16 +177,16 @@ class OpenAIBatches(_Batches):
             return self._chat.get(self._wire, f"/batches{query}", control)
 
         for batch in walk(fetch, "after", after):
-            if mapping_at(batch, "metadata").get(_MARK) == key:
+            if read_mapping(batch, "metadata").get(_MARK) == key:
                 return BatchLookup(batch_id=read_id(batch))
         return BatchLookup()
 
     def look(self, batch_id: str, control: CallControl) -> BatchProgress:
         """Find out how far a batch is."""
         batch = self._chat.get(self._wire, f"/batches/{batch_id}", control)
-        counts = mapping_at(batch, "request_counts")
-        state = _STATES.get(text_at(batch, "status"), BatchState.RUNNING)
-        files = [key for key in ("output_file_id", "error_file_id") if text_at(batch, key)]
+        counts = read_mapping(batch, "request_counts")
+        state = _STATES.get(read_text(batch, "status"), BatchState.RUNNING)
+        files = [key for key in ("output_file_id", "error_file_id") if read_text(batch, key)]
         return BatchProgress(
             state=state,
             n_done=(count_at(counts, "completed") or 0) + (count_at(counts, "failed") or 0),
@@ -198,10 +198,10 @@ class OpenAIBatches(_Batches):
 
     def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
         """Read the answer, or raise the error, of one line."""
-        if error := mapping_at(line, "error"):
+        if error := read_mapping(line, "error"):
             raise self._read_error(error, request)
-        response = mapping_at(line, "response")
-        status, body = count_at(response, "status_code") or 200, mapping_at(response, "body")
+        response = read_mapping(line, "response")
+        status, body = count_at(response, "status_code") or 200, read_mapping(response, "body")
         if status >= 300 or body.get("error"):
             raise self._refuse(body, request, status)
         return self._chat.read_kept(self._wire, request, body)
@@ -211,7 +211,7 @@ class OpenAIBatches(_Batches):
         self._chat.post(self._wire, f"/batches/{batch_id}/cancel", control, {})
 
     def _read_error(self, error: Mapping[str, Any], request: ChatRequest) -> ProviderError:
-        match text_at(error, "code"):
+        match read_text(error, "code"):
             case "batch_expired":
                 message = "the batch expired before this request was answered"
                 return ProviderError(message, kind=FailureKind.TIMEOUT)
@@ -221,7 +221,7 @@ class OpenAIBatches(_Batches):
         return self._refuse(error, request)
 
     def _explain(self, batch: Mapping[str, Any]) -> ProviderError:
-        found = mappings_at(mapping_at(batch, "errors"), "data")
+        found = read_mappings(read_mapping(batch, "errors"), "data")
         return self._chat.refusal(found[0] if found else {"message": "the batch failed"}, 400)
 
 
@@ -256,7 +256,7 @@ class AnthropicBatches(_Batches):
     def find_newest(self, control: CallControl) -> str:
         """Name the account's newest batch."""
         page = self._chat.get(self._wire, f"{_PATH}?limit=1", control)
-        return next((text_at(batch, "id") for batch in mappings_at(page, "data")), "")
+        return next((read_text(batch, "id") for batch in read_mappings(page, "data")), "")
 
     def submit(self, key: str, lines: Iterable[bytes], control: CallControl) -> str:
         """Submit all requests in one body; their custom ids begin with the key."""
@@ -284,17 +284,17 @@ class AnthropicBatches(_Batches):
 
     def read(self, line: Mapping[str, Any], request: ChatRequest) -> Completion:
         """Read the answer, or raise the error, of one line."""
-        result = mapping_at(line, "result")
-        match text_at(result, "type"):
+        result = read_mapping(line, "result")
+        match read_text(result, "type"):
             case "succeeded":
-                return self._chat.read_kept(self._wire, request, mapping_at(result, "message"))
+                return self._chat.read_kept(self._wire, request, read_mapping(result, "message"))
             case "expired":
                 message = "the batch expired before this request was answered"
                 raise ProviderError(message, kind=FailureKind.TIMEOUT)
             case "canceled":
                 message = "the batch was cancelled before this request was answered"
                 raise ProviderError(message, kind=FailureKind.CANCELLED)
-        error = mapping_at(result, "error") or {"message": "no reason given"}
+        error = read_mapping(result, "error") or {"message": "no reason given"}
         raise self._refuse(error, request)
 
     def cancel(self, batch_id: str, control: CallControl) -> None:
@@ -312,11 +312,11 @@ class AnthropicBatches(_Batches):
             return False
         finally:
             lines.close()
-        return text_at(first, "custom_id").startswith(f"{key}-")
+        return read_text(first, "custom_id").startswith(f"{key}-")
 
 
 def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
-    counts = mapping_at(batch, "request_counts")
+    counts = read_mapping(batch, "request_counts")
     by_name = {name: count_at(counts, name) or 0 for name in _COUNTS}
     state = _read_state(batch, by_name)
     n_items = sum(by_name.values())
@@ -331,7 +331,7 @@ def _read_progress(batch: Mapping[str, Any]) -> BatchProgress:
 
 def _read_state(batch: Mapping[str, Any], counts: Mapping[str, int]) -> BatchState:
     """Read how far a batch is; how it ended stands in the counts of its requests only."""
-    state = _PROCESSING.get(text_at(batch, "processing_status"), BatchState.RUNNING)
+    state = _PROCESSING.get(read_text(batch, "processing_status"), BatchState.RUNNING)
     if state is not BatchState.ENDED:
         return state
     if counts["canceled"]:

@@ -149,19 +149,19 @@ class ReplyParts:
         )
 
 
-def text_at(value: Mapping[str, Any], key: str) -> str:
+def read_text(value: Mapping[str, Any], key: str) -> str:
     """Read the text under a key of a server's object; empty where there is none."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
-def mapping_at(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def read_mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """Read the mapping under a key of a server's object; empty where there is none."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def mappings_at(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+def read_mappings(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     """Read the mappings in the list under a key; empty where there is none."""
     found = value.get(key)
     items = found if isinstance(found, list) else []

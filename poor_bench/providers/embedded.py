@@ -36,7 +36,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.catalog import ProviderServices
-from poor_bench.providers.embedded_cache import MODEL_SOURCES, SMALLEST, default_cache
+from poor_bench.providers.embedded_cache import MODEL_SOURCES, SMALLEST, open_default_cache
 from poor_bench.providers.embedded_engine import (
     ENGINES,
     Engine,
@@ -133,7 +133,7 @@ class EmbeddedProvider:
             model = obtain_model(self._llm, self._services, control)
             settings = EngineSettings(
                 path=model.path,
-                context_tokens=context_tokens(self._llm),
+                context_tokens=choose_context_tokens(self._llm),
                 slots=self._llm.concurrency or 1,
             )
             control.loading()
@@ -159,7 +159,7 @@ def build_request_body(llm: LLM, request: ChatRequest) -> dict[str, Any]:
     return {**wire.body(complete, frozenset()), **_ALWAYS}
 
 
-def context_tokens(llm: LLM) -> int:
+def choose_context_tokens(llm: LLM) -> int:
     """Choose the context size in tokens: prompt and reply together.
 
     Raises:
@@ -215,7 +215,7 @@ def obtain_model(llm: LLM, services: ProviderServices, control: CallControl) -> 
     source = MODEL_SOURCES.get(llm.name)
     if source is None:
         raise make_unknown_model_error(llm)
-    return ModelFile(default_cache(services.environ).obtain(source, control), source.digest)
+    return ModelFile(open_default_cache(services.environ).obtain(source, control), source.digest)
 
 
 def find_own_file(llm: LLM, services: ProviderServices) -> Path | None:
@@ -241,7 +241,7 @@ def find_cached_model(name: str = SMALLEST, environ: Mapping[str, str] = os.envi
     Raises:
         ProviderError: If the folder to look in does not exist.
     """
-    path = default_cache(environ).locate(MODEL_SOURCES[name])
+    path = open_default_cache(environ).locate(MODEL_SOURCES[name])
     return path if path.is_file() else None
 
 

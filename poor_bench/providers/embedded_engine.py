@@ -25,10 +25,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.command_line import python_command
+from poor_bench.command_line import write_python_command
 from poor_bench.errors import ProviderError, RunCancelledError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.error_reply import one_line
+from poor_bench.providers.error_reply import join_lines
 
 if TYPE_CHECKING:
     from xllamacpp import CommonParams, Server
@@ -172,7 +172,7 @@ def _compute(server: Server, body: dict[str, Any], take: Callable[[Piece], bool]
         server.handle_chat_completions(body, take)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ProviderError(
-            f"llama.cpp cannot read the request: {one_line(str(error))}",
+            f"llama.cpp cannot read the request: {join_lines(str(error))}",
             kind=FailureKind.BAD_REQUEST,
             hint="see the parameters of the LLM, such as response_format",
         ) from error
@@ -222,7 +222,7 @@ def require_library() -> Any:
 def _find_library(reason: str) -> str:
     if "libgomp" in reason:
         return "install the system's OpenMP library: `apt-get install libgomp1` (Debian, Ubuntu)"
-    return f"install the requirements: {python_command('-m pip install -r requirements.txt')}"
+    return f"install the requirements: {write_python_command('-m pip install -r requirements.txt')}"
 
 
 def _build_parameters(parameters: CommonParams, settings: EngineSettings) -> CommonParams:

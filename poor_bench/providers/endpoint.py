@@ -88,7 +88,7 @@ def is_local_host(host: str) -> bool:
     return address.is_private or address.is_loopback or address.is_link_local
 
 
-def endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
+def build_endpoint_key(llm: LLM, environ: Mapping[str, str] = os.environ) -> str:
     """Name the server of an LLM: the same text for LLMs that share it, and so its limits.
 
     Raises:

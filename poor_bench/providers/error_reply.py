@@ -73,23 +73,23 @@ def read_error(value: Any, status: int | None = None) -> ErrorReply:
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, Mapping):
-        return ErrorReply(status=status, message=one_line(str(value)))
+        return ErrorReply(status=status, message=join_lines(str(value)))
     error = value.get("error") or value
     if not isinstance(error, Mapping):
-        return ErrorReply(status=status, message=one_line(str(error)))
+        return ErrorReply(status=status, message=join_lines(str(error)))
     details = error.get("details")
     codes = [error.get(key) for key in ("type", "code", "status")]
     if isinstance(details, Mapping):
         codes.append(details.get("error_code"))
     return ErrorReply(
         status=_read_status(error, status),
-        message=one_line(_read_message(error, value)),
+        message=join_lines(_read_message(error, value)),
         codes=frozenset(str(code).lower() for code in codes if isinstance(code, str)),
         parameter=_find_parameter(error, value),
     )
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Make one printable line of at most 300 characters, without what looks like a key.
 
     The key of the LLM is hidden before: see `hide_key_in_reply`.
@@ -103,10 +103,10 @@ def one_line(text: str) -> str:
 def _from_text(status: int | None, text: str) -> ErrorReply:
     start = text.lstrip()[:200].lower()
     if not start.startswith(("<!doctype", "<html", "<head", "<?xml", "<title")):
-        return ErrorReply(status=status, message=one_line(text[:4000]))
+        return ErrorReply(status=status, message=join_lines(text[:4000]))
     title = _TITLE.search(text)
     content = title.group(1) if title else _TAG.sub(" ", text[:20_000])
-    return ErrorReply(status=status, message=one_line(content), is_web_page=True)
+    return ErrorReply(status=status, message=join_lines(content), is_web_page=True)
 
 
 def _read_message(error: Mapping[str, Any], value: Mapping[str, Any]) -> str:

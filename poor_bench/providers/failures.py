@@ -13,7 +13,7 @@ from http.client import BadStatusLine, RemoteDisconnected
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
 from poor_bench.providers.api_keys import hide_keys
-from poor_bench.providers.error_reply import ErrorReply, one_line, retry_after_s
+from poor_bench.providers.error_reply import ErrorReply, join_lines, retry_after_s
 from poor_bench.providers.transport.server import TransportError
 
 _TEMPORARY = frozenset({429, *range(500, 600)})
@@ -166,7 +166,7 @@ def make_refusal_error(
     status = f"HTTP {error.status}" if error.status else "an error"
     location = headers.get("location")
     if location and error.status and error.status < 400:
-        said = f"it redirects to {one_line(hide_keys(_drop_query(location), key))}"
+        said = f"it redirects to {join_lines(hide_keys(_drop_query(location), key))}"
     return ProviderError(
         f"{asked.server} answered {status}: {said}",
         kind=kind,

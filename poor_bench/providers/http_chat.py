@@ -15,9 +15,9 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.api_keys import (
+    find_key_variable,
     find_known_key,
     hide_keys,
-    key_variable,
     read_key,
     without_key,
 )
@@ -27,13 +27,13 @@ from poor_bench.providers.chat_wire import (
     Refused,
     ReplyParts,
     ReplyReader,
-    mappings_at,
-    text_at,
+    read_mappings,
+    read_text,
 )
 from poor_bench.providers.error_reply import (
     ErrorReply,
     hide_key_in_reply,
-    one_line,
+    join_lines,
     parse_error_reply,
     read_allowance,
     read_error,
@@ -79,7 +79,7 @@ class HttpChat:
             server=urlsplit(url).netloc,
             start_hint=start_hint,
             model_hint=model_hint,
-            key_variable=key_variable(llm, services.environ),
+            key_variable=find_key_variable(llm, services.environ),
         )
         self._server = Server(url, services.environ, services.clock)
         self.refused: Refused = frozenset()
@@ -125,7 +125,7 @@ class HttpChat:
         """Yield the lines of the text under a path, without the key; raises as `complete`."""
         key = read_key(self._llm, self._services.environ)
         request = HttpRequest(method="GET", path=path, headers=wire.headers(key))
-        with self._open_exchange(request, in_one_piece(control)) as reply:
+        with self._open_exchange(request, disable_streaming(control)) as reply:
             if reply.status >= 300:
                 error = parse_error_reply(reply.status, hide_key_in_reply(reply.read(), key))
                 raise self._make_refusal(error, reply.headers, key)
@@ -169,7 +169,7 @@ class HttpChat:
         headers = {**wire.headers(key), "Content-Type": content_type}
         method = "GET" if body is None else "POST"
         request = HttpRequest(method=method, path=path, headers=headers, body=body)
-        with self._open_exchange(request, in_one_piece(control)) as reply:
+        with self._open_exchange(request, disable_streaming(control)) as reply:
             content = reply.read()
         if reply.status >= 300:
             hidden = hide_key_in_reply(content, key)
@@ -186,7 +186,7 @@ class HttpChat:
             method="POST", path=wire.path, headers=wire.headers(key), body=self._dump(body)
         )
         return self._open_exchange(
-            request, control if body.get("stream") else in_one_piece(control)
+            request, control if body.get("stream") else disable_streaming(control)
         )
 
     def _dump(self, body: Mapping[str, Any]) -> bytes:
@@ -254,7 +254,7 @@ class HttpChat:
         return make_refusal_error(error, headers, self._asked, key, now)
 
     def _report_malformed(self, error: MalformedJsonError, key: str | None) -> ProviderError:
-        start = one_line(hide_keys(error.start.decode("utf-8", "replace"), key))[:_LONGEST_START]
+        start = join_lines(hide_keys(error.start.decode("utf-8", "replace"), key))[:_LONGEST_START]
         what = f"with {start!r}" if start else "with nothing"
         return ProviderError(
             f"{self._asked.server} answered {what} where JSON was expected",
@@ -262,14 +262,14 @@ class HttpChat:
         )
 
 
-def in_one_piece(control: CallControl) -> CallControl:
+def disable_streaming(control: CallControl) -> CallControl:
     """Make the limits for a reply that comes as a whole: no first token comes before it."""
     timeouts = control.timeouts
     return replace(control, timeouts=replace(timeouts, first_token_s=timeouts.total_s))
 
 
 def _find_error(value: Mapping[str, Any]) -> Any:
-    choices = mappings_at(value, "choices")
+    choices = read_mappings(value, "choices")
     return value.get("error") or (choices[0].get("error") if choices else None)
 
 
@@ -279,7 +279,7 @@ CHECKING = CallControl(timeouts=Timeouts(connect_s=3.0, first_token_s=10.0, tota
 _NOBODY_THERE = frozenset({FailureKind.CONNECTION, FailureKind.TIMEOUT})
 
 
-def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reachability:
+def describe_reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reachability:
     """Check that `model` can be asked; `fetch_names` lists the models of the endpoint."""
     try:
         names = tuple(fetch_names())
@@ -294,5 +294,5 @@ def reachability(model: str, fetch_names: Callable[[], Iterable[str]]) -> Reacha
 
 def read_names(reply: Mapping[str, Any], list_key: str, name_key: str) -> list[str]:
     """Read the names in a server's list of models."""
-    names = (text_at(model, name_key) for model in mappings_at(reply, list_key))
+    names = (read_text(model, name_key) for model in read_mappings(reply, list_key))
     return [name for name in names if name]

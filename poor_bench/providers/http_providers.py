@@ -11,7 +11,7 @@ from poor_bench.ports import BatchApi, CallControl, Reachability
 from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.catalog import ProviderServices
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.http_chat import CHECKING, HttpChat, reachability, read_names
+from poor_bench.providers.http_chat import CHECKING, HttpChat, describe_reachability, read_names
 from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _HttpProvider:
 
     def check(self) -> Reachability:
         """Ask the server for its list of models."""
-        return reachability(self._llm.name, self.list_served)
+        return describe_reachability(self._llm.name, self.list_served)
 
     def list_served(self) -> list[str]:
         """List the names of the models that the server has.

@@ -18,11 +18,11 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM, Timeouts
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.catalog import ProviderServices
-from poor_bench.providers.chat_wire import count_at, mapping_at, mappings_at, text_at
+from poor_bench.providers.chat_wire import count_at, read_mapping, read_mappings, read_text
 from poor_bench.providers.endpoint import resolve_endpoint
-from poor_bench.providers.http_chat import CHECKING, HttpChat, reachability, read_names
+from poor_bench.providers.http_chat import CHECKING, HttpChat, describe_reachability, read_names
 from poor_bench.providers.http_providers import OpenAIProvider
-from poor_bench.providers.ollama_wire import DEFAULT_NUM_KEEP, OllamaWire, prompt_was_truncated
+from poor_bench.providers.ollama_wire import DEFAULT_NUM_KEEP, OllamaWire, is_prompt_truncated
 
 _OPENAI_PATH = "/v1"
 _LOADING_TOKENS = 1
@@ -108,7 +108,7 @@ class OllamaProvider:
 
     def check(self) -> Reachability:
         """Ask the server for the models that are installed."""
-        return reachability(self._llm.name, self._list_served)
+        return describe_reachability(self._llm.name, self._list_served)
 
     def list_installed(self) -> list[Mapping[str, Any]]:
         """List the models that the server has, as `/api/tags` describes them.
@@ -116,7 +116,7 @@ class OllamaProvider:
         Raises:
             ProviderError: If the server cannot be asked.
         """
-        return mappings_at(self._fetch_tags(), "models")
+        return read_mappings(self._fetch_tags(), "models")
 
     def describe_server(self) -> str:
         """Name the server with its version; empty if it does not tell."""
@@ -124,7 +124,7 @@ class OllamaProvider:
             reply = self._chat.get(self._wire, "/api/version", _IN_PASSING)
         except ProviderError:
             return ""
-        version = text_at(reply, "version")
+        version = read_text(reply, "version")
         return f"Ollama {version}" if version else ""
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class OllamaProvider:
         for path in ("/api/ps", "/api/tags"):
             with suppress(ProviderError):
                 reply = self._chat.get(self._wire, path, _IN_PASSING)
-                if model := _find_by_name(self._llm.name, mappings_at(reply, "models")):
+                if model := _find_by_name(self._llm.name, read_mappings(reply, "models")):
                     return _read_facts(model)
         return _ModelFacts()
 
@@ -185,7 +185,7 @@ def _read_facts(model: Mapping[str, Any]) -> _ModelFacts:
     is_loaded = in_gpu is not None and bool(size)
     has_file = size != 0  # proxies in front of other servers make a digest up, some at every start
     return _ModelFacts(
-        digest=(text_at(model, "digest") or None) if has_file else None,
+        digest=(read_text(model, "digest") or None) if has_file else None,
         num_ctx=count_at(model, "context_length"),
         memory_bytes=size if is_loaded else None,
         gpu_share=round(min(1.0, (in_gpu or 0) / (size or 1)), 4) if is_loaded else None,
@@ -194,14 +194,14 @@ def _read_facts(model: Mapping[str, Any]) -> _ModelFacts:
 
 def _find_by_name(name: str, models: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     for model in models:
-        if {text_at(model, "name"), text_at(model, "model")} & {name, f"{name}:latest"}:
+        if {read_text(model, "name"), read_text(model, "model")} & {name, f"{name}:latest"}:
             return model
     return None
 
 
 def _was_truncated(request: ChatRequest, completion: Completion, facts: _ModelFacts) -> bool:
     parameters = request.parameters
-    return prompt_was_truncated(
+    return is_prompt_truncated(
         completion.usage.prompt_tokens,
         sum(len(message.content.encode("utf-8", "replace")) for message in request.messages),
         count_at(parameters, "num_ctx") or facts.num_ctx,
@@ -241,15 +241,15 @@ def discover(endpoint: str, services: ProviderServices) -> list[dict[str, Any]]:
 
 def describe_installed(model: Mapping[str, Any], endpoint: str) -> dict[str, Any]:
     """Make the entry for llms.json of one model of `/api/tags`."""
-    details = mapping_at(model, "details")
+    details = read_mapping(model, "details")
     entry = {
         "provider": "ollama",
-        "name": text_at(model, "model") or text_at(model, "name"),
+        "name": read_text(model, "model") or read_text(model, "name"),
         "endpoint": endpoint,
-        "size": read_billions(text_at(details, "parameter_size")),
-        "_quantization": text_at(details, "quantization_level"),
-        "_digest": text_at(model, "digest"),
-        "_remote": text_at(model, "remote_host"),
+        "size": read_billions(read_text(details, "parameter_size")),
+        "_quantization": read_text(details, "quantization_level"),
+        "_digest": read_text(model, "digest"),
+        "_remote": read_text(model, "remote_host"),
     }
     return {key: value for key, value in entry.items() if value}
 
@@ -259,7 +259,7 @@ def can_chat(model: Mapping[str, Any]) -> bool:
     capabilities = model.get("capabilities")
     if isinstance(capabilities, list) and capabilities:
         return "completion" in capabilities
-    return "bert" not in text_at(mapping_at(model, "details"), "family")
+    return "bert" not in read_text(read_mapping(model, "details"), "family")
 
 
 def read_billions(parameter_size: str) -> float | None:

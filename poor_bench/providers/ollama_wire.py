@@ -39,11 +39,11 @@ from poor_bench.providers.chat_wire import (
     is_streamed,
     list_messages,
     list_stop_texts,
-    mapping_at,
     merge_extra_body,
     number_at,
+    read_mapping,
+    read_text,
     rename_parameters,
-    text_at,
     wants_json,
 )
 from poor_bench.providers.error_reply import ErrorReply
@@ -144,10 +144,10 @@ class OllamaReplyReader:
 
     def feed(self, value: Mapping[str, Any]) -> bool:
         """Take one line, or a whole reply."""
-        message = mapping_at(value, "message")
-        if thinking := text_at(message, "thinking"):
+        message = read_mapping(value, "message")
+        if thinking := read_text(message, "thinking"):
             self.parts.thinking.append(thinking)
-        if text := text_at(message, "content") or text_at(value, "response"):
+        if text := read_text(message, "content") or read_text(value, "response"):
             self.parts.text.append(text)
         if value.get("done") is not True:
             return False
@@ -160,7 +160,7 @@ class OllamaReplyReader:
 
     def _take_counters(self, value: Mapping[str, Any]) -> None:
         parts = self.parts
-        reason = text_at(value, "done_reason")
+        reason = read_text(value, "done_reason")
         parts.finish_reason = _FINISH_REASONS.get(reason, FinishReason.OTHER)
         parts.usage = Usage(
             prompt_tokens=count_at(value, "prompt_eval_count"),
@@ -200,7 +200,7 @@ DEFAULT_NUM_KEEP = 4
 _USUAL_CONTEXTS = tuple(1024 * 2**power for power in range(1, 9))
 
 
-def prompt_was_truncated(
+def is_prompt_truncated(
     prompt_tokens: int | None,
     prompt_bytes: int,
     num_ctx: int | None,
@@ -216,9 +216,9 @@ def prompt_was_truncated(
         num_keep: Tokens that are kept at the beginning; a BOS token may come on top.
 
     Example:
-        >>> prompt_was_truncated(2050, 40_000, 4096)
+        >>> is_prompt_truncated(2050, 40_000, 4096)
         True
-        >>> prompt_was_truncated(2051, 40_000, 32768)
+        >>> is_prompt_truncated(2051, 40_000, 32768)
         False
     """
     if prompt_tokens is None:

@@ -44,12 +44,12 @@ from poor_bench.providers.chat_wire import (
     is_streamed,
     list_messages,
     list_stop_texts,
-    mapping_at,
-    mappings_at,
     merge_extra_body,
     number_at,
+    read_mapping,
+    read_mappings,
+    read_text,
     rename_parameters,
-    text_at,
     wants_json,
 )
 from poor_bench.providers.error_reply import ErrorReply, find_refused_parameter
@@ -184,12 +184,12 @@ class OpenAIReplyReader:
         if "end_of_stream" in value:
             return True
         self._take_facts(value)
-        choices = mappings_at(value, "choices")
+        choices = read_mappings(value, "choices")
         if not choices:
             return False
         choice = choices[0]
-        self._take_text(mapping_at(choice, "delta") or mapping_at(choice, "message"))
-        if reason := text_at(choice, "finish_reason"):
+        self._take_text(read_mapping(choice, "delta") or read_mapping(choice, "message"))
+        if reason := read_text(choice, "finish_reason"):
             known = _FINISH_REASONS.get(reason, FinishReason.OTHER)
             self.parts.finish_reason = FinishReason.REFUSAL if self._refused else known
         return isinstance(choice.get("message"), dict)
@@ -199,8 +199,8 @@ class OpenAIReplyReader:
         return self.parts.finish_reason is not None
 
     def _take_text(self, message: Mapping[str, Any]) -> None:
-        thinking = text_at(message, "reasoning_content") or text_at(message, "reasoning")
-        refusal = text_at(message, "refusal")
+        thinking = read_text(message, "reasoning_content") or read_text(message, "reasoning")
+        refusal = read_text(message, "refusal")
         self._refused = self._refused or bool(refusal)
         content = message.get("content")
         if isinstance(content, list):
@@ -214,14 +214,14 @@ class OpenAIReplyReader:
 
     def _take_facts(self, value: Mapping[str, Any]) -> None:
         parts = self.parts
-        if usage := mapping_at(value, "usage"):
+        if usage := read_mapping(value, "usage"):
             parts.usage = _read_usage(usage)
-        if timings := mapping_at(value, "timings"):
+        if timings := read_mapping(value, "timings"):
             parts.prefill_ms = number_at(timings, "prompt_ms")
             parts.decode_ms = number_at(timings, "predicted_ms")
         if parts.model_digest is None:
-            model = _drop_folders(text_at(value, "model"))
-            known = [model if model != self._model else "", text_at(value, "system_fingerprint")]
+            model = _drop_folders(read_text(value, "model"))
+            known = [model if model != self._model else "", read_text(value, "system_fingerprint")]
             parts.model_digest = " ".join(filter(None, known)) or None
 
 
@@ -237,19 +237,19 @@ def _list_texts(content: list[Any], kind: str) -> list[str]:
         if isinstance(part, Mapping) and part.get("type") == kind:
             inner = part.get(kind)
             texts += (
-                _list_texts(inner, "text") if isinstance(inner, list) else [text_at(part, kind)]
+                _list_texts(inner, "text") if isinstance(inner, list) else [read_text(part, kind)]
             )
     return texts
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage:
-    details = mapping_at(usage, "prompt_tokens_details")
+    details = read_mapping(usage, "prompt_tokens_details")
     cached = count_at(details, "cached_tokens")
     return Usage(
         prompt_tokens=count_at(usage, "prompt_tokens"),
         completion_tokens=count_at(usage, "completion_tokens"),
         thinking_tokens=count_at(
-            mapping_at(usage, "completion_tokens_details"), "reasoning_tokens"
+            read_mapping(usage, "completion_tokens_details"), "reasoning_tokens"
         ),
         cached_tokens=count_at(usage, "prompt_cache_hit_tokens") if cached is None else cached,
         cache_write_tokens=count_at(details, "cache_write_tokens"),

@@ -70,7 +70,7 @@ def list_known_parameters(provider: str) -> frozenset[str]:
     return COMMON | _TAKEN.get(_find_wire_format(provider), COMMON)
 
 
-def unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
+def list_unknown_parameters(provider: str, parameters: Mapping[str, Any]) -> list[str]:
     """List the parameters that mean nothing to us, such as misspelt ones, in their order."""
     known = list_known_parameters(provider)
     return [name for name in parameters if name not in known and not name.startswith("_")]

@@ -16,7 +16,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.models.completion import ChatRequest
 from poor_bench.models.llm import LLM
 from poor_bench.ports import Provider
-from poor_bench.providers.api_keys import key_variable
+from poor_bench.providers.api_keys import find_key_variable
 from poor_bench.providers.catalog import ProviderServices, WireFormat, find_entry
 from poor_bench.providers.endpoint import resolve_endpoint
 
@@ -84,7 +84,7 @@ def write_curl(llm: LLM, request: ChatRequest, environ: Mapping[str, str]) -> st
 
 
 def _write_headers(llm: LLM, wire: ChatWire, environ: Mapping[str, str]) -> Iterable[str]:
-    variable = key_variable(llm, environ)
+    variable = find_key_variable(llm, environ)
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ConfigError(f"{llm.id}: {variable!r} is not the name of an environment variable")
     for name, value in wire.headers(_KEY if variable else None).items():

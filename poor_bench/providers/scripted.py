@@ -38,7 +38,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import CallControl, Reachability
 from poor_bench.providers.catalog import ProviderServices
-from poor_bench.safe_files import load_yaml_text, open_regular, path_within
+from poor_bench.safe_files import load_yaml_text, open_regular, require_within
 
 SCRIPT_KEYS = ("responses", "default", "failures", "latency_ms", "load_ms")
 ANY_PROMPT = ""
@@ -140,7 +140,7 @@ def parse_script(raw: Mapping[str, Any], where: str) -> Script:
         raise ConfigError(f"{where}: {faults}") from error
 
 
-def reply_in_turn(replies: Sequence[ScriptedReply], turn: int) -> ScriptedReply | None:
+def choose_reply(replies: Sequence[ScriptedReply], turn: int) -> ScriptedReply | None:
     """Choose the reply for the call number `turn` (from 0); None behind the last one."""
     for reply in replies:
         if turn < reply.times:
@@ -206,7 +206,7 @@ class ScriptedProvider:
 
     def _take_next_reply(self, prompt: str) -> ScriptedReply:
         with self._lock:
-            early = reply_in_turn(self._script.failures or (), self._turn("failures", ""))
+            early = choose_reply(self._script.failures or (), self._turn("failures", ""))
         if early is not None:
             return early
         rule = self._script.rule_for(prompt)
@@ -219,7 +219,7 @@ class ScriptedProvider:
         pattern, replies = rule
         with self._lock:
             turn = self._turn("responses", "" if pattern == ANY_PROMPT else prompt)
-        return reply_in_turn(replies, turn) or replies[-1]
+        return choose_reply(replies, turn) or replies[-1]
 
     def _turn(self, list_name: str, prompt: str) -> int:
         key = list_name, prompt
@@ -263,7 +263,7 @@ def _read(workspace: Path, written: str, where: str) -> Mapping[str, Any]:
     import yaml
 
     try:
-        with open_regular(path_within(workspace, written)) as stream:
+        with open_regular(require_within(workspace, written)) as stream:
             content = load_yaml_text(stream.read().decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{where}: {error.strerror}") from error

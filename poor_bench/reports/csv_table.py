@@ -18,39 +18,39 @@ if TYPE_CHECKING:
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 _UNSEEN = r"\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff"
 _FORMULA = re.compile(rf"\A'*(?:[\t\r\n]|[{_UNSEEN}]*[{_SIGNS}])")
-"""The start of a text that a spreadsheet may compute, with the apostrophes of `plain_cell`."""
+"""The start of a text that a spreadsheet may compute, with apostrophes of `write_plain_cell`."""
 
 
-def csv_text(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:
+def write_csv(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:
     """Write rows as CSV with a heading; lines end as RFC 4180 wants it.
 
     Args:
         columns: Field and heading of each column.
         rows: Values by field; a missing one or None leaves its cell empty.
     """
-    return "".join(csv_pieces(columns, rows))
+    return "".join(write_csv_pieces(columns, rows))
 
 
 _ROWS_OF_PIECE = 1_000
 
 
-def csv_pieces(
+def write_csv_pieces(
     columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]
 ) -> Iterator[str]:
     """Write the same in pieces, so that not all of it is in memory."""
     following = iter(rows)
-    cells: Iterable[list[object]] = [[plain_cell(heading) for _, heading in columns]]
+    cells: Iterable[list[object]] = [[write_plain_cell(heading) for _, heading in columns]]
     while cells:
         stream = io.StringIO()
         csv.writer(stream).writerows(cells)
         yield stream.getvalue()
         cells = [
-            [plain_cell(row.get(field)) for field, _ in columns]
+            [write_plain_cell(row.get(field)) for field, _ in columns]
             for row in islice(following, _ROWS_OF_PIECE)
         ]
 
 
-def plain_cell(value: object) -> object:
+def write_plain_cell(value: object) -> object:
     """Make a CSV cell that no spreadsheet takes for a formula; numbers stay numbers.
 
     Source:
@@ -59,7 +59,7 @@ def plain_cell(value: object) -> object:
         of the sign count, too: some programs trim them.
 
     Example:
-        >>> plain_cell("=1+1"), plain_cell(-2)
+        >>> write_plain_cell("=1+1"), write_plain_cell(-2)
         ("'=1+1", -2)
     """
     if value is None:
@@ -70,17 +70,17 @@ def plain_cell(value: object) -> object:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def cell_text(cell: str) -> str:
-    r"""Undo `plain_cell`: the text as it was before it was written.
+def write_cell(cell: str) -> str:
+    r"""Undo `write_plain_cell`: the text as it was before it was written.
 
     Example:
-        >>> cell_text("'=1+1"), cell_text("'tis")
+        >>> write_cell("'=1+1"), write_cell("'tis")
         ('=1+1', "'tis")
     """
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def csv_reader(text: str) -> csv.DictReader[str]:
+def open_csv(text: str) -> csv.DictReader[str]:
     """Read a table with a heading; a cell may be as long as `text`.
 
     Args:
@@ -112,7 +112,7 @@ def results_to_csv(
         _build_row(result, tests[result.test_id]) | {"stale": "stale" if is_stale else ""}
         for result, is_stale in results
     )
-    return csv_pieces([(name, name) for name in _FIELDS], rows)
+    return write_csv_pieces([(name, name) for name in _FIELDS], rows)
 
 
 def _build_row(result: Result, test: Test) -> dict[str, Any]:

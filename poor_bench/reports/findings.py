@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from poor_bench.comparison.messages import (
-    difference_text,
+    describe_mismatches,
     list_unpaired_lines,
-    mismatches_text,
     verdict,
+    write_difference,
 )
 from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.messages import removed_tests_text, stale_text, write_count
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
-from poor_bench.reports.uncertainty import uncertainty_sentences
+from poor_bench.reports.uncertainty import describe_uncertainty
 from poor_bench.statistics.comparison import name_tie_groups
 
 Quote = Callable[[str], str]
@@ -23,7 +23,7 @@ _ALL_NAMED_UP_TO = 4
 """Detectors that say no more than that the answer is wrong."""
 
 
-def findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iterator[str]:
+def list_findings(data: ReportData, quote: Quote, *, with_cause: bool = True) -> Iterator[str]:
     """Yield sentences: who leads, what changed since the base, why score is lost, what is missing.
 
     Args:
@@ -113,7 +113,7 @@ def _describe_predicted(data: ReportData, quote: Quote) -> Iterator[str]:
 
 def _tell_uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.shows_uncertainty:
-        yield from uncertainty_sentences(
+        yield from describe_uncertainty(
             data.uncertainties, data.budget, lambda llm_id: quote(data.name(llm_id))
         )
 
@@ -126,8 +126,8 @@ def _tell_changes(data: ReportData, quote: Quote) -> Iterator[str]:
         groups = [*([item.overall] if item.overall else []), *item.by_change]
         for group in (group for group in groups if group.is_real()):
             n_told += 1
-            since = f" since the {mismatches_text(group.changes)}" if group.changes else ""
-            figures = f"{verdict(group)} than before{since}, {difference_text(group)}"
+            since = f" since the {describe_mismatches(group.changes)}" if group.changes else ""
+            figures = f"{verdict(group)} than before{since}, {write_difference(group)}"
             yield f"{quote(data.name(item.llm_after))}: {figures}."
     if data.base.llms and not n_told:
         yield "No significant difference from the baseline."

@@ -10,7 +10,7 @@ from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus, has_f
 from poor_bench.gates.plan import DropPlan
 from poor_bench.messages import write_count
 from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit
-from poor_bench.reports.markdown_text import code_span, table
+from poor_bench.reports.markdown_text import quote_code, write_table
 from poor_bench.statistics.non_inferiority import MOST_TRIALS, VarianceSource
 
 _SIGNS = {GateStatus.PASSED: "✅", GateStatus.WARNING: "⚠️", GateStatus.FAILED: "❌"}
@@ -31,12 +31,12 @@ def gate_title(gate: Gate) -> str:
     return _TITLES[gate.kind].format(limit=gate.limit)
 
 
-def worst_first(outcomes: Sequence[GateOutcome]) -> list[GateOutcome]:
+def sort_worst_first(outcomes: Sequence[GateOutcome]) -> list[GateOutcome]:
     """Sort outcomes: failed, warnings, passed."""
     return sorted(outcomes, key=lambda outcome: _ORDER.index(outcome.status))
 
 
-def headline(outcomes: Sequence[GateOutcome]) -> str:
+def write_headline(outcomes: Sequence[GateOutcome]) -> str:
     """Summarise outcomes, such as `Gates failed: 1 failed, 2 warnings, 3 passed`."""
     counts = Counter(outcome.status for outcome in outcomes)
     n_warnings = counts[GateStatus.WARNING]
@@ -58,15 +58,15 @@ def gates_to_markdown(outcomes: Sequence[GateOutcome], names: Mapping[str, str])
         [
             _SIGNS[outcome.status],
             gate_title(outcome.gate),
-            code_span(names.get(outcome.llm_id, outcome.llm_id)),
-            code_span(outcome.class_id) if outcome.class_id else "all",
-            code_span(outcome.reason, limit=400),
+            quote_code(names.get(outcome.llm_id, outcome.llm_id)),
+            quote_code(outcome.class_id) if outcome.class_id else "all",
+            quote_code(outcome.reason, limit=400),
         ]
-        for outcome in worst_first(outcomes)
+        for outcome in sort_worst_first(outcomes)
     ]
     sign = _SIGNS[GateStatus.FAILED if has_failed(outcomes) else GateStatus.PASSED]
-    listed = table(("", "Gate", "Model", "Class", "Seen"), rows)
-    return f"### {sign} {headline(outcomes)}\n\n{listed}\n"
+    listed = write_table(("", "Gate", "Model", "Class", "Seen"), rows)
+    return f"### {sign} {write_headline(outcomes)}\n\n{listed}\n"
 
 
 def gate_annotations(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
@@ -76,7 +76,7 @@ def gate_annotations(outcomes: Sequence[GateOutcome]) -> Iterator[str]:
         GitHub, "Workflow commands for GitHub Actions": `%`, carriage return and line feed are
         written as percent codes.
     """
-    for outcome in worst_first(outcomes):
+    for outcome in sort_worst_first(outcomes):
         if outcome.status is not GateStatus.PASSED:
             level = "error" if outcome.status is GateStatus.FAILED else "warning"
             where = " ".join(filter(None, (outcome.llm_id, outcome.class_id)))

@@ -13,7 +13,7 @@ from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import verdict
 from poor_bench.comparison.result_set import ResultSet, find_unpaired_llms
-from poor_bench.metrics import summary_values
+from poor_bench.metrics import list_summary_values
 from poor_bench.models.result import result_to_record
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.differences import bootstrap_interval
@@ -53,7 +53,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]
         "uncertainty": [row.as_dict() for row in data.uncertainties],
         "efforts": [_usage_to_json(summary) for summary in data.summaries_by_appearance()],
         "metrics": [
-            {"llm_id": summary.group.llm_id, **summary_values(summary)}
+            {"llm_id": summary.group.llm_id, **list_summary_values(summary)}
             for summary in data.summaries()
         ],
         "floor": [row._asdict() for row in data.floor],

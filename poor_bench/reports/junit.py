@@ -58,12 +58,12 @@ class JUnitSuite:
 
 def write_junit(title: str, suites: Iterable[JUnitSuite]) -> str:
     """Write suites as JUnit XML; long texts are cut."""
-    return "".join(junit_pieces(title, suites))
+    return "".join(write_junit_pieces(title, suites))
 
 
-def junit_pieces(title: str, suites: Iterable[JUnitSuite]) -> Iterator[str]:
+def write_junit_pieces(title: str, suites: Iterable[JUnitSuite]) -> Iterator[str]:
     """Write the same suite by suite, so that not all of it is in memory."""
-    root = Element("testsuites", name=xml_text(title))
+    root = Element("testsuites", name=write_xml_text(title))
     begin = tostring(root, encoding="unicode").removesuffix(" />")
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n{begin}>\n'
     for suite in suites:
@@ -73,14 +73,14 @@ def junit_pieces(title: str, suites: Iterable[JUnitSuite]) -> Iterator[str]:
     yield "</testsuites>\n"
 
 
-def xml_text(text: str) -> str:
+def write_xml_text(text: str) -> str:
     r"""Replace the characters that XML 1.0 cannot hold.
 
     Source:
         Extensible Markup Language (XML) 1.0, fifth edition, section 2.2.
 
     Example:
-        >>> xml_text("a\x1b[2Jb") == "a\ufffd[2Jb"
+        >>> write_xml_text("a\x1b[2Jb") == "a\ufffd[2Jb"
         True
     """
     return _NOT_XML.sub("\ufffd", text)
@@ -102,7 +102,7 @@ def _build_suite(suite: JUnitSuite) -> Element:
     if suite.properties:
         properties = _add(element, "properties")
         for name, value in suite.properties.items():
-            _add(properties, "property", name=name).set("value", xml_text(value))
+            _add(properties, "property", name=name).set("value", write_xml_text(value))
     for case in cases:
         _add_case(element, case)
     return element
@@ -114,9 +114,9 @@ def _add_case(suite: Element, case: JUnitCase) -> None:
     problem = case.problem
     if problem is not None:
         shown = _add(element, problem.tag, type=problem.kind, message=problem.message)
-        shown.text = xml_text(problem.text[:_TEXT_LIMIT])
+        shown.text = write_xml_text(problem.text[:_TEXT_LIMIT])
     if case.output:
-        _add(element, "system-out").text = xml_text(case.output[:_TEXT_LIMIT])
+        _add(element, "system-out").text = write_xml_text(case.output[:_TEXT_LIMIT])
 
 
 def _add(parent: Element, tag: str, **attributes: str) -> Element:
@@ -127,7 +127,9 @@ def _add(parent: Element, tag: str, **attributes: str) -> Element:
 
 def _build(tag: str, **attributes: str) -> Element:
     """Build an element with those attributes that are not empty."""
-    return Element(tag, {name: xml_text(value) for name, value in attributes.items() if value})
+    return Element(
+        tag, {name: write_xml_text(value) for name, value in attributes.items() if value}
+    )
 
 
 def _write_seconds(milliseconds: float) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from poor_bench import metrics
 from poor_bench.models.result import Result
-from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, junit_pieces
+from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit_pieces
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import Summary
 
@@ -25,7 +25,7 @@ def report_to_junit(data: ReportData, _by: object = None) -> Iterator[str]:
     trials: dict[str, list[Result]] = {}
     for result in data.trials:
         trials.setdefault(result.llm_id, []).append(result)
-    return junit_pieces(
+    return write_junit_pieces(
         data.title,
         (_build_suite(row, data, trials[row.group.llm_id]) for row in data.summaries()),
     )

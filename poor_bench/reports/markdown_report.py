@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from poor_bench import metrics
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
-from poor_bench.comparison.messages import change_text, mismatches_text, verdict
+from poor_bench.comparison.messages import describe_mismatches, verdict, write_change
 from poor_bench.messages import write_count
-from poor_bench.reports.findings import findings, name_ties
-from poor_bench.reports.markdown_text import code_span, details, table
+from poor_bench.reports.findings import list_findings, name_ties
+from poor_bench.reports.markdown_text import quote_code, write_details, write_table
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -28,7 +28,7 @@ def report_to_markdown(data: ReportData, by: GroupBy = GroupBy.LLM) -> str:
     n_llms = len({result.llm_id for result in data.results})
     parts = [
         f"## poor_bench: {write_count(n_llms, 'model')}, {write_count(n_tests, 'test')}",
-        "\n".join(f"- {sentence}" for sentence in findings(data, code_span)),
+        "\n".join(f"- {sentence}" for sentence in list_findings(data, quote_code)),
         _write_scores(data, by),
         *_list_changes(data),
         *write_folded_parts(data, by),
@@ -52,7 +52,7 @@ def _write_scores(data: ReportData, by: GroupBy) -> str:
         for row in floor
     ]
     n_left = sum(name in _GROUP_HEADINGS for name in used)
-    return table(used, [[row[name] for name in used] for row in rows], right=n_left)
+    return write_table(used, [[row[name] for name in used] for row in rows], right=n_left)
 
 
 def _score_row(
@@ -61,8 +61,8 @@ def _score_row(
     """Cells by heading; a column that is empty in every row is left out."""
     group, score = summary.group, metrics.SCORE.show(summary)
     return {
-        "Model": code_span(data.name(group.llm_id)),
-        "Class": code_span(group.class_id or ""),
+        "Model": quote_code(data.name(group.llm_id)),
+        "Class": quote_code(group.class_id or ""),
         "Level": str(group.level or ""),
         "Tied": letters.get(group.llm_id, ""),
         "Score": f"**{score}**" if score else "",
@@ -90,7 +90,7 @@ def _list_changes(data: ReportData) -> Iterator[str]:
     for item in data.base.llms if data.base else ():
         lines = [*_list_outcome_lines(item), *_list_reservation_lines(item)]
         if lines:
-            heading = f"**{code_span(data.name(item.llm_after))} against the baseline**"
+            heading = f"**{quote_code(data.name(item.llm_after))} against the baseline**"
             yield "\n".join([heading, "", *(f"- {line}" for line in lines)])
 
 
@@ -100,13 +100,13 @@ def _list_outcome_lines(item: LLMComparison) -> Iterator[str]:
         if tests:
             yield f"{title} ({len(tests)}): {_list_tests(tests)}"
     for group in (*([item.overall] if item.overall else []), *item.by_change):
-        scope = f", {mismatches_text(group.changes)}" if group.changes else ""
-        yield f"{write_count(len(group.tests), 'test')}{scope}: {change_text(group)}"
+        scope = f", {describe_mismatches(group.changes)}" if group.changes else ""
+        yield f"{write_count(len(group.tests), 'test')}{scope}: {write_change(group)}"
 
 
 def _list_tests(tests: Sequence[ComparedTest]) -> str:
     shown = ", ".join(
-        f"{code_span(test.test_id)} {test.before or 0:.2f} → {test.after or 0:.2f}"
+        f"{quote_code(test.test_id)} {test.before or 0:.2f} → {test.after or 0:.2f}"
         for test in tests[:_LISTED]
     )
     n_more = len(tests) - _LISTED
@@ -115,10 +115,10 @@ def _list_tests(tests: Sequence[ComparedTest]) -> str:
 
 def _list_reservation_lines(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
-        shown = ", ".join(code_span(test_id) for test_id in test_ids[:4])
+        shown = ", ".join(quote_code(test_id) for test_id in test_ids[:4])
         more = ", ..." if len(test_ids) > 4 else ""
         n_tests = write_count(len(test_ids), "test")
-        yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({shown}{more})"
+        yield f"Not compared, {describe_mismatches(reasons)}: {n_tests} ({shown}{more})"
     for change, count in item.despite_changes().items():
         yield f"Compared although {change.text}: {write_count(count, 'test')}"
 
@@ -134,15 +134,15 @@ def write_folded_parts(data: ReportData, by: GroupBy) -> Iterator[str]:
         by: What a row of the table of scores stands for.
     """
     if by is GroupBy.LLM and len(data.class_ids) > 1:
-        yield details("Scores by class", _write_class_table(data))
+        yield write_details("Scores by class", _write_class_table(data))
     if data.reliabilities:
-        yield details("Repeated trials", _write_reliability_table(data))
+        yield write_details("Repeated trials", _write_reliability_table(data))
     if data.issue_groups:
-        yield details("Why score is lost, and what to try", _write_issue_table(data))
+        yield write_details("Why score is lost, and what to try", _write_issue_table(data))
     if data.format_taxes:
-        yield details("What format alone costs", _format_tax_table(data))
+        yield write_details("What format alone costs", _format_tax_table(data))
     if data.failures:
-        yield details("Failed to run", _write_failure_list(data))
+        yield write_details("Failed to run", _write_failure_list(data))
 
 
 def _write_class_table(data: ReportData) -> str:
@@ -152,19 +152,21 @@ def _write_class_table(data: ReportData) -> str:
     }
     rows = [
         [
-            code_span(data.name(row.group.llm_id)),
+            quote_code(data.name(row.group.llm_id)),
             *(cells.get((row.group.llm_id, class_id), "") for class_id in data.class_ids),
         ]
         for row in data.summaries()
     ]
-    return table(["Model", *(code_span(class_id) for class_id in data.class_ids)], rows, right=1)
+    return write_table(
+        ["Model", *(quote_code(class_id) for class_id in data.class_ids)], rows, right=1
+    )
 
 
 def _write_reliability_table(data: ReportData) -> str:
     k = data.reliabilities[0].k
     rows = [
         [
-            code_span(data.name(row.llm_id)),
+            quote_code(data.name(row.llm_id)),
             str(row.flip_rate.n),
             metrics.score_text(row.pass_at_k.value),
             metrics.score_text(row.pass_hat_k.value),
@@ -172,7 +174,7 @@ def _write_reliability_table(data: ReportData) -> str:
         ]
         for row in data.reliabilities
     ]
-    return table(["Model", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
+    return write_table(["Model", "Tests", f"pass@{k}", f"pass^{k}", "Flip rate"], rows, right=1)
 
 
 def _write_issue_table(data: ReportData) -> str:
@@ -180,14 +182,14 @@ def _write_issue_table(data: ReportData) -> str:
         [group.title, str(group.n_trials), f"{group.lost_share:.0%}", group.advice]
         for group in data.issue_groups[:_ISSUES]
     ]
-    return table(["Cause", "Trials", "Of lost score", "Try"], rows)
+    return write_table(["Cause", "Trials", "Of lost score", "Try"], rows)
 
 
 def _format_tax_table(data: ReportData) -> str:
     rows = [
         [
-            code_span(data.name(tax.llm_id)),
-            code_span(tax.class_id),
+            quote_code(data.name(tax.llm_id)),
+            quote_code(tax.class_id),
             tax.fix,
             metrics.score_text(tax.score),
             metrics.score_text(tax.strict_score),
@@ -195,7 +197,7 @@ def _format_tax_table(data: ReportData) -> str:
         ]
         for tax in data.format_taxes[:_LISTED]
     ]
-    return table(["Model", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
+    return write_table(["Model", "Class", "Try", "Score", "Strict", "Lost"], rows, right=3)
 
 
 def _write_failure_list(data: ReportData) -> str:
@@ -205,7 +207,7 @@ def _write_failure_list(data: ReportData) -> str:
         reason = f"{result.failure.kind.value}: {result.failure.message}"
         counts[result.llm_id, reason] = counts.get((result.llm_id, reason), 0) + 1
     lines = [
-        f"- {code_span(data.name(llm_id))}, {write_count(count, 'time')}: {code_span(reason)}"
+        f"- {quote_code(data.name(llm_id))}, {write_count(count, 'time')}: {quote_code(reason)}"
         for (llm_id, reason), count in list(counts.items())[:_LISTED]
     ]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ _BACKTICKS = re.compile(r"`+")
 _INVISIBLE = {"Cc", "Co", "Cn"}
 
 
-def code_span(text: str, limit: int = 200) -> str:
+def quote_code(text: str, limit: int = 200) -> str:
     """Write text of others as a code span on one line.
 
     Args:
@@ -31,7 +31,7 @@ def code_span(text: str, limit: int = 200) -> str:
         with; GitHub Flavored Markdown 0.29, section 4.10: pipes end a table's cell even there.
 
     Example:
-        >>> code_span("@everyone <img src=x>"), code_span("a `b` c")
+        >>> quote_code("@everyone <img src=x>"), quote_code("a `b` c")
         ('`@everyone <img src=x>`', '`` a `b` c ``')
     """
     line = " ".join("".join(map(_make_visible, harmless(text[: 4 * limit]))).split()).replace(
@@ -47,7 +47,7 @@ def code_span(text: str, limit: int = 200) -> str:
     return f"{fence}{padding}{line}{padding}{fence}"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> str:
+def write_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> str:
     """Write a table.
 
     Args:
@@ -60,7 +60,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def details(summary: str, body: str) -> str:
+def write_details(summary: str, body: str) -> str:
     """Write a part that is folded up at first.
 
     Args:

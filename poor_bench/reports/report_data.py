@@ -16,7 +16,7 @@ from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.metrics.trust import write_missing
 from poor_bench.models.llm import LLM
-from poor_bench.models.result import WEAK_SANDBOXES, Result, one_per_trial
+from poor_bench.models.result import WEAK_SANDBOXES, Result, keep_one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, compare_llms
@@ -25,7 +25,7 @@ from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
 from poor_bench.statistics.purchase import PurchaseBudget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
-from poor_bench.statistics.repeats import Reliability, find_usual_trials, reliability
+from poor_bench.statistics.repeats import Reliability, estimate_reliability, find_usual_trials
 from poor_bench.statistics.scores import build_score_table, compute_stratified_scores
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
@@ -304,7 +304,7 @@ class ReportData:
         k = find_usual_trials(self._trials)
         if not k:
             return []
-        return reliability(self._trials, k=k, pass_score=self.pass_score, tests=self.tests)
+        return estimate_reliability(self._trials, k=k, pass_score=self.pass_score, tests=self.tests)
 
     def estimate_stratified(self, *, classes_weigh_alike: bool) -> dict[str, Estimate]:
         """Compute scores by LLM id with test classes as strata, see `compute_stratified_scores`."""
@@ -328,7 +328,7 @@ class ReportData:
     @cached_property
     def trials(self) -> list[Result]:
         """One result per trial: its score, or its failure where it has none."""
-        return one_per_trial(self.results)
+        return keep_one_per_trial(self.results)
 
     @cached_property
     def failures(self) -> list[Result]:

@@ -123,7 +123,7 @@ def _build(
     )
 
 
-def uncertainty_sentences(
+def describe_uncertainty(
     rows: Sequence[Uncertainty], budget: PurchaseBudget | None, name: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield a sentence for each interval: its sources, and what to buy next.

@@ -13,8 +13,8 @@ import orjson
 from poor_bench.models.result import Result, record_to_result
 from poor_bench.results.paths import StorePaths
 from poor_bench.runs.history import EARLIER
-from poor_bench.runs.journal import JournalWriter, owner_lock_path, read_journal
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.runs.journal import JournalWriter, find_owner_lock, read_journal
+from poor_bench.safe_files import open_regular, tell_os_errors
 
 _MOST_RUNS, _MOST_RESULTS = 500, 20
 
@@ -44,7 +44,7 @@ def find_earlier(
 
 def _read(path: Path, test_id: str, resolve: Callable[[str], str]) -> Iterator[Result]:
     needle = b'"test_id":' + orjson.dumps(test_id)
-    with os_errors_told(path), open_regular(path) as stream:
+    with tell_os_errors(path), open_regular(path) as stream:
         for line in stream:
             if needle in line:
                 yield from _parse(line, test_id, resolve)
@@ -105,4 +105,4 @@ class EarlierScores:
         """
         if self._writer is not None:
             self._writer.close()
-            owner_lock_path(self._path).unlink(missing_ok=True)
+            find_owner_lock(self._path).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from poor_bench.results.text_columns import read_text_columns
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.ranking import Ranking, rank_llms
-from poor_bench.statistics.repeats import Reliability, find_usual_trials, reliability
+from poor_bench.statistics.repeats import Reliability, estimate_reliability, find_usual_trials
 from poor_bench.statistics.scores import build_score_table
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
@@ -98,7 +98,7 @@ def compute_reliability(
         return None
     trials = table.pick(rows)
     k = find_usual_trials(trials)
-    return reliability(trials, k=k, tests=tests)[0] if k else None
+    return estimate_reliability(trials, k=k, tests=tests)[0] if k else None
 
 
 def read_outcomes(

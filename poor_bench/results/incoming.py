@@ -25,7 +25,7 @@ from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import RUN_VERSION, ResultStore
 from poor_bench.runs.history import EARLIER
 from poor_bench.runs.journal import add_checksum, dump_record, read_header, read_journal
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 
 DRAFT = ".merging"
 """Ending of files that are not complete yet."""
@@ -90,7 +90,7 @@ class Incoming:
                 then, or has all of them; the same command finishes the rest.
         """
         taken, drafts = [], dict[str, Path]()
-        with os_errors_told(self._paths.snapshot):
+        with tell_os_errors(self._paths.snapshot):
             self._paths.journal_dir.mkdir(parents=True, exist_ok=True)
             _remove_drafts(self._paths)
             try:
@@ -147,13 +147,13 @@ class Incoming:
 
 
 def _read(path: Path, tell_damaged: Callable[[int], None]) -> Iterator[dict[str, Any]]:
-    with os_errors_told(path), open_regular(path) as stream:
+    with tell_os_errors(path), open_regular(path) as stream:
         for line in read_journal(stream, tell_damaged):
             yield line.record
 
 
 def _is_cut(path: Path) -> bool:
-    with os_errors_told(path), open_regular(path) as stream:
+    with tell_os_errors(path), open_regular(path) as stream:
         n_bytes = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, n_bytes - 1))
         return stream.read(1) not in {b"", b"\n"}

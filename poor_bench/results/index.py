@@ -50,7 +50,7 @@ from poor_bench.results.sources import (
 )
 from poor_bench.results.table import ResultTable
 from poor_bench.runs.journal import read_journal
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import tell_os_errors
 
 _LOG = logging.getLogger(__name__)
 _VERSIONS = itertools.count(1)
@@ -82,7 +82,7 @@ class ResultIndex:
         Raises:
             StoreError: If the results cannot be read.
         """
-        with self._lock, os_errors_told(self._paths.snapshot):
+        with self._lock, tell_os_errors(self._paths.snapshot):
             seen = self._paths.fingerprint()
             if self._table is None or seen != self._seen:
                 if self._error is not None and seen == self._seen:

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
 from poor_bench.runs.history import RunHistory, RunKind
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import tell_os_errors
 
 SNAPSHOT_NAMES = ("results.json", "benchmark_results.json")
 """File names of the snapshot, the preferred one first; the second is an older tool's."""
@@ -132,7 +132,7 @@ def snapshot_locked(paths: StorePaths) -> Iterator[None]:
     Raises:
         StoreError: If another process does not give it back, or the system refuses anything.
     """
-    with os_errors_told(paths.snapshot):
+    with tell_os_errors(paths.snapshot):
         paths.journal_dir.mkdir(parents=True, exist_ok=True)
         lock = FileLock(paths.merge_lock)
         try:

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from poor_bench.command_line import next_command
-from poor_bench.config.json_document import json_fault
+from poor_bench.config.json_document import find_json_fault
 from poor_bench.errors import StoreError
 from poor_bench.runs.journal import CHECKSUM, add_checksum, dump_record, is_intact
 from poor_bench.safe_files import load_json_text
@@ -193,7 +193,7 @@ def _load_line(text: bytes, path: Path, number: int) -> dict[str, Any]:
         record: dict[str, Any] = orjson.loads(text)
         record.pop(CHECKSUM, None)
     except orjson.JSONDecodeError as error:
-        message, _ = json_fault(error, text.decode("utf-8", "replace"), number)
+        message, _ = find_json_fault(error, text.decode("utf-8", "replace"), number)
         raise _report_damage(path, message) from error
     return record
 
@@ -224,7 +224,7 @@ def _load_with_nan(content: bytes, path: Path) -> Any:
     try:
         return load_json_text(content.decode("utf-8-sig", "replace"))
     except json.JSONDecodeError as error:
-        message, _ = json_fault(error, content.decode("utf-8-sig", "replace"))
+        message, _ = find_json_fault(error, content.decode("utf-8-sig", "replace"))
         raise _report_damage(path, message) from error
     except ValueError as error:
         raise _report_damage(path, str(error)) from error

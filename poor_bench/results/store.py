@@ -22,11 +22,11 @@ from poor_bench.results.snapshot import write_snapshot
 from poor_bench.runs.history import EARLIER
 from poor_bench.runs.journal import (
     JournalWriter,
+    find_owner_lock,
     list_left_over,
-    owner_lock_path,
     read_header,
 )
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 from poor_bench.statistics.trials import TrialColumns, collect_columns
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ResultStore:
             StoreError: If the snapshot is damaged or cannot be read.
         """
         snapshot = self.paths.snapshot
-        with os_errors_told(snapshot), self._view() as view, without_collector():
+        with tell_os_errors(snapshot), self._view() as view, without_collector():
             for row in view.rows():
                 try:
                     yield record_to_result(self._resolve(row.llm_id), row.record)
@@ -333,7 +333,7 @@ def _move(runs: Iterable[Path], folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for path in runs:
         path.replace(folder / path.name)
-        owner_lock_path(path).unlink(missing_ok=True)
+        find_owner_lock(path).unlink(missing_ok=True)
 
 
 @contextmanager

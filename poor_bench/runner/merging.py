@@ -17,7 +17,7 @@ from poor_bench.results.incoming import RunFile
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.snapshot import read_snapshot
 from poor_bench.runner.stale import StaleCheck
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 from poor_bench.statistics.summary import StaleReason
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class ForeignResults:
     def _read_files(self, paths: Iterable[Path]) -> Iterator[tuple[str, _Told]]:
         """Yield model, moment and digest of each line of run files that tells one."""
         for path in paths:
-            with os_errors_told(path), open_regular(path) as stream:
+            with tell_os_errors(path), open_regular(path) as stream:
                 for line in stream:
                     record = _parse(line) if _DIGEST in line else {}
                     yield from self._tell(str(record.get("llm_id")), record)
@@ -132,7 +132,7 @@ class ForeignResults:
     def _read_snapshot(self, paths: StorePaths) -> Iterator[tuple[str, _Told]]:
         if not paths.snapshot.exists():
             return
-        with os_errors_told(paths.snapshot), open_regular(paths.snapshot) as stream:
+        with tell_os_errors(paths.snapshot), open_regular(paths.snapshot) as stream:
             for row in read_snapshot(stream, paths.snapshot):
                 yield from self._tell(row.llm_id, row.record)
 

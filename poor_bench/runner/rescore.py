@@ -19,7 +19,7 @@ from poor_bench.results.store import ResultStore
 from poor_bench.runner.jobs import JudgeItem, group_by_judge, score_again
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.selection import Selection
-from poor_bench.runs.history import RESCORE, UNDO, new_run_id
+from poor_bench.runs.history import RESCORE, UNDO, make_run_id
 from poor_bench.runs.journal import JournalWriter
 
 _Key = tuple[str, str, int]
@@ -187,8 +187,8 @@ def make_run_ids(store: ResultStore, started: str, *, rescores: bool = True) -> 
             one leaves no second free for it.
     """
     newest = store.newest_run_id()
-    earlier_id = new_run_id(started, newest)
-    return earlier_id, new_run_id(started, earlier_id if rescores else newest)
+    earlier_id = make_run_id(started, newest)
+    return earlier_id, make_run_id(started, earlier_id if rescores else newest)
 
 
 def find_undoable(

@@ -20,7 +20,7 @@ from poor_bench.pool.events import JobDone, LLMUnavailable
 from poor_bench.pool.pool import SPARE_SLOTS, JobResult, Pool
 from poor_bench.pool.queues import Work
 from poor_bench.ports import Listener, ResultSink
-from poor_bench.prompts import llm_fingerprint
+from poor_bench.prompts import hash_llm
 from poor_bench.results.earlier import EarlierScores
 from poor_bench.results.store import ResultStore
 from poor_bench.runner.events import (
@@ -38,7 +38,7 @@ from poor_bench.runner.plan import Plan, WorkItem
 from poor_bench.runner.rescore import Rescored, make_run_ids, rescore, to_rescore
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.trial_states import TrialState
-from poor_bench.runs.journal import owner_lock_path
+from poor_bench.runs.journal import find_owner_lock
 
 _Key = tuple[str, str, int]
 
@@ -128,7 +128,7 @@ class Run:
         if self._plan.shard is None:
             self._store.merge()
         else:
-            owner_lock_path(journal.path).unlink(missing_ok=True)
+            find_owner_lock(journal.path).unlink(missing_ok=True)
         finished = progress.sum_up(self._plan.n_items, cancelled=control.cancelled())
         progress.tell(finished)
         return finished
@@ -318,7 +318,7 @@ def _header(plan: Plan, started: str, manager: LLMManager) -> dict[str, Any]:
         "started": started,
         "poor_bench": __version__,
         "llms": {work.llm.id: len(work) for work in plan.works},
-        "llm_fingerprints": {work.llm.id: llm_fingerprint(work.llm) for work in plan.works},
+        "llm_fingerprints": {work.llm.id: hash_llm(work.llm) for work in plan.works},
         "servers": manager.find_servers(work.llm for work in plan.works),
         "parameters": {work.llm.id: dict(work.llm.parameters) for work in plan.works},
         "n_items": plan.n_items,

@@ -20,11 +20,11 @@ from poor_bench.prompts import (
     begin_request,
     build_parameters,
     build_request,
+    choose_template,
     encode_messages,
-    evaluator_fingerprint,
+    hash_evaluator,
     join_request,
     request_fingerprint,
-    template_for,
 )
 from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level, note_levels
@@ -104,7 +104,7 @@ class WorkspaceFingerprints:
         self, begun: dict[str, tuple[blake2b, int]], llm: LLM, test_class: TestClass
     ) -> tuple[blake2b, int]:
         """Hash model and parameters, and number its wording: what its words depend on."""
-        wording = template_for(test_class, llm), llm.base_system_prompt
+        wording = choose_template(test_class, llm), llm.base_system_prompt
         number = self._wordings.setdefault(wording, len(self._wordings))
         started = begin_request(llm, build_parameters(llm, test_class))
         known = begun[llm.id] = started, number
@@ -118,7 +118,7 @@ class WorkspaceFingerprints:
             evaluator = self._evaluators.get(spec.name)
             judge = self._judges.fingerprint(evaluator.questions(spec.parameters))
             code = evaluator.code_digest_for(spec.parameters) + judge
-            known = self._of_evaluator[test.test_id] = evaluator_fingerprint(spec, code)
+            known = self._of_evaluator[test.test_id] = hash_evaluator(spec, code)
         return known
 
 

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 from poor_bench.command_line import next_command
 from poor_bench.config.load import Workspace
-from poor_bench.config.names import ids_named, is_match, llms_matching, names_hint, unknown_llm
+from poor_bench.config.names import (
+    find_ids,
+    find_llms,
+    is_match,
+    make_unknown_llm_error,
+    write_names_hint,
+)
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
@@ -188,14 +194,14 @@ def _chosen_llms(
     if not patterns:
         return [llm for llm in llms if llm.enabled]
     chosen = {llm.id for pattern in patterns for llm in _matching(pattern, llms, removed)}
-    named = ids_named(patterns, llms)
+    named = find_ids(patterns, llms)
     return [llm for llm in llms if llm.id in chosen and (llm.enabled or llm.id in named)]
 
 
 def _matching(pattern: str, llms: Sequence[LLM], removed: Collection[str]) -> list[LLM]:
-    matching = llms_matching(pattern, llms)
+    matching = find_llms(pattern, llms)
     if not matching and not any(is_match(llm_id, pattern) for llm_id in removed):
-        unknown = unknown_llm(pattern, llms, removed)
+        unknown = make_unknown_llm_error(pattern, llms, removed)
         raise ConfigError(f"--llm {pattern!r} matches nothing", hint=unknown.hint)
     return matching
 
@@ -223,5 +229,5 @@ def _require_match(option: str, patterns: Iterable[str], names: Collection[str])
     for pattern in patterns:
         if pattern in known or any(is_match(name, pattern) for name in known):
             continue
-        hint = names_hint(pattern, names) or "this workspace has none"
+        hint = write_names_hint(pattern, names) or "this workspace has none"
         raise ConfigError(f"{option} {pattern!r} matches nothing", hint=hint)

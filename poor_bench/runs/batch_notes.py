@@ -28,7 +28,7 @@ from poor_bench.config.document import UnreadableError, read_text, write_atomica
 from poor_bench.errors import StoreError
 from poor_bench.models.completion import ChatRequest, Message
 from poor_bench.runs.journal import JournalWriter, dump_record, read_header, read_journal
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 
 VERSION = 1
 _CLOSED = "closed"
@@ -113,7 +113,7 @@ class BatchNotes:
         Raises:
             StoreError: If it cannot be written; nothing may be submitted then.
         """
-        with os_errors_told(self.folder):
+        with tell_os_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             with self.requests_file(note).open("wb") as stream:
                 for request in requests:
@@ -154,7 +154,7 @@ class BatchNotes:
         """
         self.add(note, "closed", outcome=outcome, counts=dict(note.counts))
         path, closed = self._path(note), self.folder / _CLOSED
-        with os_errors_told(path):
+        with tell_os_errors(path):
             closed.mkdir(exist_ok=True)
             path.replace(closed / path.name)
             self.requests_file(note).unlink(missing_ok=True)
@@ -193,7 +193,7 @@ class BatchNotes:
     def _read(self, path: Path) -> BatchNote | None:
         """Read a note; None for one whose first line was never completed: nothing was sent."""
         damaged: list[int] = []
-        with os_errors_told(path), open_regular(path) as stream:
+        with tell_os_errors(path), open_regular(path) as stream:
             if _is_torn(stream.readline()):
                 return None
             stream.seek(0)
@@ -206,7 +206,7 @@ class BatchNotes:
             raise _make_unreadable_error(path, "it is not a note of a batch") from error
 
 
-def new_key() -> str:
+def make_key() -> str:
     """Make a key that no other batch has."""
     return secrets.token_hex(8)
 

@@ -18,12 +18,12 @@ from poor_bench.messages import write_count
 from poor_bench.runs.journal import (
     JournalFollower,
     JournalWriter,
+    find_owner_lock,
     is_owned,
-    owner_lock_path,
     read_header,
     read_journal,
 )
-from poor_bench.safe_files import open_regular, os_errors_told
+from poor_bench.safe_files import open_regular, tell_os_errors
 
 _LOG = logging.getLogger(__name__)
 LAST = "last"
@@ -91,7 +91,7 @@ class StoredRun:
     @property
     def is_running(self) -> bool:
         """True while a process writes to it."""
-        return owner_lock_path(self.path).exists() and is_owned(self.path)
+        return find_owner_lock(self.path).exists() and is_owned(self.path)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the readable lines behind the header; others are logged.
@@ -103,7 +103,7 @@ class StoredRun:
         def warn(line: int) -> None:
             _LOG.warning("%s:%d cannot be read; the line is skipped", self.path, line)
 
-        with os_errors_told(self.path), open_regular(self.path) as stream:
+        with tell_os_errors(self.path), open_regular(self.path) as stream:
             for line in read_journal(stream, warn):
                 yield line.record
 
@@ -135,7 +135,7 @@ class RunFollower:
             StoreError: If the journal is gone or cannot be read.
         """
         is_running = self.run.is_running  # before reading, so that no last line is missed
-        with os_errors_told(self.run.path):
+        with tell_os_errors(self.run.path):
             added = self._journal.new_records()
         self._n_done += sum(not self._kind.row_keys.isdisjoint(record) for record in added)
         n_planned = self._kind.count_planned(self.run.header)
@@ -235,7 +235,7 @@ class RunHistory:
             yield journal
         finally:
             journal.close()
-            owner_lock_path(path).unlink(missing_ok=True)
+            find_owner_lock(path).unlink(missing_ok=True)
 
     def fingerprint(self) -> tuple[tuple[str, int], ...]:
         """Name and size of every file; changes with every new line."""
@@ -258,15 +258,15 @@ class RunHistory:
                 f"{run.run_id} holds results that results.json does not have",
                 hint=f"Write them there first: {next_command('results export')}",
             )
-        with os_errors_told(run.path):
+        with tell_os_errors(run.path):
             if self.kind.file:
                 shutil.rmtree(run.path.parent)
                 return
             run.path.unlink()
-            owner_lock_path(run.path).unlink(missing_ok=True)
+            find_owner_lock(run.path).unlink(missing_ok=True)
 
 
-def new_run_id(now_iso: str, newest: str = "") -> str:
+def make_run_id(now_iso: str, newest: str = "") -> str:
     """Make an id that sorts by time and is unique, such as `20261121T225007-3f2a91`.
 
     Args:
@@ -282,7 +282,7 @@ def new_run_id(now_iso: str, newest: str = "") -> str:
 
 
 def _time_of_id(run_id: str) -> str:
-    """Read the time, in UTC, that `new_run_id` wrote into an id; empty if it has none."""
+    """Read the time, in UTC, that `make_run_id` wrote into an id; empty if it has none."""
     try:
         return f"{datetime.fromisoformat(run_id.partition('-')[0]):%Y-%m-%dT%H:%M:%S}+00:00"
     except ValueError:
@@ -301,7 +301,7 @@ def read_stored_runs(files: Iterable[Path], *, in_folders: bool = False) -> list
     """
     runs = []
     for path in files:
-        with os_errors_told(path):
+        with tell_os_errors(path):
             header = read_header(path)
         run_id = path.parent.name if in_folders else path.stem
         runs.append(StoredRun(run_id=run_id, path=path, header=header))

@@ -56,7 +56,7 @@ class JournalWriter:
         self._fsync_interval_s = fsync_interval_s
         self._synced_at = time.monotonic()
         self._lock = threading.Lock()
-        self._owner = FileLock(owner_lock_path(path), thread_local=False)
+        self._owner = FileLock(find_owner_lock(path), thread_local=False)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._owner.acquire(timeout=0)
@@ -204,7 +204,7 @@ def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
 
 def is_owned(path: Path) -> bool:
     """True if a running process still writes to this journal."""
-    lock = FileLock(owner_lock_path(path), thread_local=False)
+    lock = FileLock(find_owner_lock(path), thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -218,7 +218,7 @@ def list_left_over(journals: Sequence[Path]) -> list[Path]:
     return [path for path in journals if not is_owned(path)]
 
 
-def owner_lock_path(path: Path) -> Path:
+def find_owner_lock(path: Path) -> Path:
     """Name the file whose lock the writer of a journal holds."""
     return path.with_suffix(".lock")
 

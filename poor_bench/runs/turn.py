@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from poor_bench.errors import RunRefusedError
 from poor_bench.prompts import hash_text
 from poor_bench.runs.history import RunHistory, StoredRun
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import tell_os_errors
 
 
 class RunTurn:
@@ -36,7 +36,7 @@ class RunTurn:
         Raises:
             StoreError: If the system refuses anything.
         """
-        with os_errors_told(self._history.folder):
+        with tell_os_errors(self._history.folder):
             self._history.folder.mkdir(parents=True, exist_ok=True)
             try:
                 self._lock.acquire(timeout=0)

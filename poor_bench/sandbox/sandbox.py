@@ -150,7 +150,7 @@ def run_check(program: Program, check: Check) -> CheckOutcome:
     return _require_sandbox().run_check(program, check)
 
 
-def sandbox_status() -> SandboxStatus:
+def find_sandbox_status() -> SandboxStatus:
     """Find out what is in force on this machine, once; see `Sandbox.status`."""
     sandbox = open_shared_sandbox()
     if sandbox not in _known:
@@ -176,16 +176,18 @@ def accept_level(level: Level | None, *, by_workspace: bool = False) -> None:
         _accepted[who] = level
 
 
-def sandbox_terms() -> SandboxTerms:
+def describe_sandbox_terms() -> SandboxTerms:
     """Find out how well programs are locked in here, and how well they have to be.
 
     Raises:
         SandboxError: If processes cannot be started.
     """
-    return SandboxTerms(status=sandbox_status(), lowest=lowest_level(), is_chosen=bool(_accepted))
+    return SandboxTerms(
+        status=find_sandbox_status(), lowest=find_lowest_level(), is_chosen=bool(_accepted)
+    )
 
 
-def lowest_level() -> Level:
+def find_lowest_level() -> Level:
     """Lowest level at which code of models may run, wherever it runs."""
     return _accepted.get("person", _accepted.get("workspace", USUAL_LEVEL))
 
@@ -217,7 +219,7 @@ def _require_sandbox() -> Sandbox:
     Raises:
         SandboxError: If it locks programs in less well than was accepted.
     """
-    terms = sandbox_terms()
+    terms = describe_sandbox_terms()
     if terms.is_refused and not _runs_own_code.get():
         raise SandboxError(f"{terms.refusal}: {terms.fix}")
     used = _levels_used.get()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.statistics.intervals import Estimate, t_quantile_95
-from poor_bench.statistics.significance import sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -290,7 +290,7 @@ def _find_causes(
     while len(data.differences) and len(causes) < n_factors:
         others = [factor for factor in range(n_factors) if factor not in causes]
         turned = data.signs[:, others] * data.without_by_test(causes)[:, None]
-        p_values = np.minimum(1.0, sign_flip_p_values(turned) * len(others))
+        p_values = np.minimum(1.0, compute_sign_flip_p_values(turned) * len(others))
         chances[others] = p_values
         best = int(p_values.argmin())
         if p_values[best] >= level:
@@ -319,7 +319,7 @@ def compute_exchange_p_value(
     """Compute the chance of the difference in means if all trials of a test are alike.
 
     It speaks of these tests only. If nothing changed, any trials of a test might be the `ones`;
-    tests whose trials agree add no noise, so it finds more than `sign_flip_p_values`.
+    tests whose trials agree add no noise, so it finds more than `compute_sign_flip_p_values`.
 
     Args:
         ones: For each test the scores of its trials on one side, at least one.

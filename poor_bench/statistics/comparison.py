@@ -14,10 +14,10 @@ from poor_bench.statistics.ranking import rank_table
 from poor_bench.statistics.scores import ScoreTable, build_score_table
 from poor_bench.statistics.significance import (
     NeededEvidence,
+    compute_sign_flip_p_values,
     holm,
     holm_factors,
     plan_evidence,
-    sign_flip_p_values,
     smallest_difference,
 )
 from poor_bench.statistics.trials import Trials
@@ -69,7 +69,7 @@ def compute_rank_ranges(
     ]
 
 
-def tie_groups(
+def find_tie_groups(
     llm_ids: Sequence[str], better: Collection[tuple[str, str]]
 ) -> list[tuple[str, ...]]:
     """Find the largest groups of LLMs of which no two differ significantly.
@@ -89,7 +89,7 @@ def tie_groups(
         Journal of Computational and Graphical Statistics 13 (insert and absorb).
 
     Example:
-        >>> tie_groups(["a", "b", "c"], [("a", "c")])
+        >>> find_tie_groups(["a", "b", "c"], [("a", "c")])
         [('a', 'b'), ('b', 'c')]
     """
     groups = [frozenset(llm_ids)] if llm_ids else []
@@ -174,7 +174,7 @@ class PairedDifference:
     """Valid for all compared pairs together (Holm)."""
     smallest_difference: float
     """The smallest true difference that so many tests show in 80 % of cases, corrected for all
-    compared pairs as `needed_tests`."""
+    compared pairs as `count_needed_tests`."""
     needed_tests: int | None
     """Common tests that show a difference as large as the one seen in 80 % of cases, corrected for
     all compared pairs; None where none is seen."""
@@ -231,7 +231,8 @@ def compare_llms(
         Pairs, ranks and groups; empty where nothing was scored.
 
     Source:
-        `sign_flip_p_values`, `holm`, `estimate_difference`, `compute_rank_ranges`, `tie_groups`.
+        `compute_sign_flip_p_values`, `holm`, `estimate_difference`, `compute_rank_ranges`,
+        `find_tie_groups`.
 
     Example:
         >>> from poor_bench.models.result import Result
@@ -255,7 +256,7 @@ def compare_llms(
         pairs=tuple(pairs),
         apart=tuple(apart),
         ranks=tuple(compute_rank_ranges(order, better)),
-        groups=tuple(tie_groups(order, better)),
+        groups=tuple(find_tie_groups(order, better)),
     )
 
 
@@ -298,7 +299,7 @@ def _test_pairs(
         for column, (a, b) in zip(columns, pairs[start : start + width], strict=True):
             np.subtract(table.scores[:, a], table.scores[:, b], column)
         np.nan_to_num(columns, copy=False)
-        p_values += sign_flip_p_values(columns.T, groups=of_tests).tolist()
+        p_values += compute_sign_flip_p_values(columns.T, groups=of_tests).tolist()
     return p_values
 
 

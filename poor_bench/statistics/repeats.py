@@ -115,7 +115,7 @@ class Reliability:
     """Chance that two trials of one test end differently, mean over tests."""
 
 
-def reliability(
+def estimate_reliability(
     trials: Trials,
     *,
     k: int = 2,
@@ -142,7 +142,7 @@ def reliability(
     Example:
         >>> from poor_bench.models.result import Result
         >>> trials = [Result(llm_id="a", test_id="t", trial=n, score=n % 2) for n in range(1, 5)]
-        >>> [row] = reliability(trials)
+        >>> [row] = estimate_reliability(trials)
         >>> round(row.pass_at_k.value, 3), round(row.pass_hat_k.value, 3)
         (0.833, 0.167)
     """

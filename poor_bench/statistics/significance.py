@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def sign_flip_p_values(
+def compute_sign_flip_p_values(
     differences: ArrayLike, *, groups: Sequence[str | None] | None = None, mid: bool = True
 ) -> NDArray[np.float64]:
     """Compute the chance of each column's mean difference if signs are random.
@@ -48,8 +48,10 @@ def sign_flip_p_values(
 
     Example:
         >>> columns = [[1.0]] * 4 + [[0.0]]
-        >>> sign_flip_p_values(columns).tolist(), sign_flip_p_values(columns, mid=False).tolist()
-        ([0.0625], [0.125])
+        >>> compute_sign_flip_p_values(columns).tolist()
+        [0.0625]
+        >>> compute_sign_flip_p_values(columns, mid=False).tolist()
+        [0.125]
     """
     import numpy as np
 
@@ -149,7 +151,7 @@ _MOST = 10**9
 """More tests or trials than this do not answer the question; the difference is one of rounding."""
 
 
-def needed_tests(difference: float, deviation: float, *, alpha: float = 0.05) -> int | None:
+def count_needed_tests(difference: float, deviation: float, *, alpha: float = 0.05) -> int | None:
     """Compute how many common tests a difference needs to show in 80 % of cases.
 
     Args:
@@ -168,7 +170,7 @@ def needed_tests(difference: float, deviation: float, *, alpha: float = 0.05) ->
         Miller 2024, "Adding Error Bars to Evals", arXiv:2411.00640, section 5.
 
     Example:
-        >>> needed_tests(difference=0.05, deviation=0.3)
+        >>> count_needed_tests(difference=0.05, deviation=0.3)
         283
     """
     wanted = _compute_wanted_ratio(deviation, alpha)
@@ -183,7 +185,7 @@ def smallest_difference(n_tests: int, deviation: float, *, alpha: float = 0.05) 
     Args:
         n_tests: Common tests, at least 1.
         deviation: Standard deviation of the tests' differences, at least 0.
-        alpha: As in `needed_tests`.
+        alpha: As in `count_needed_tests`.
 
     Returns:
         A difference of mean scores, at least 0.0; above 1.0 where nothing could be shown.
@@ -192,7 +194,7 @@ def smallest_difference(n_tests: int, deviation: float, *, alpha: float = 0.05) 
         ValueError: If an argument is out of its range.
 
     Source:
-        As `needed_tests`.
+        As `count_needed_tests`.
 
     Example:
         >>> round(smallest_difference(n_tests=61, deviation=0.3), 3)
@@ -203,7 +205,7 @@ def smallest_difference(n_tests: int, deviation: float, *, alpha: float = 0.05) 
     return _compute_wanted_ratio(deviation, alpha) * deviation / math.sqrt(n_tests)
 
 
-def needed_trials(
+def count_needed_trials(
     difference: float,
     n_tests: int,
     *,
@@ -214,11 +216,11 @@ def needed_trials(
     """Compute how many trials per test a difference needs to show.
 
     Args:
-        difference: As in `needed_tests`.
+        difference: As in `count_needed_tests`.
         n_tests: Common tests, at least 1.
         between_variance: Variance of the true differences between tests, at least 0.
         trial_variance: Variance of a difference between trials of one test, at least 0.
-        alpha: As in `needed_tests`.
+        alpha: As in `count_needed_tests`.
 
     Returns:
         Trials per test, at least 1; None where the tests are too few however often they are tried.
@@ -227,10 +229,10 @@ def needed_trials(
         ValueError: If an argument is out of its range.
 
     Source:
-        As `needed_tests`.
+        As `count_needed_tests`.
 
     Example:
-        >>> needed_trials(0.05, 300, between_variance=0.06, trial_variance=0.12)
+        >>> count_needed_trials(0.05, 300, between_variance=0.06, trial_variance=0.12)
         4
     """
     if n_tests < 1 or trial_variance < 0:
@@ -298,7 +300,7 @@ def plan_evidence(
             pairs are compared, the more it takes.
 
     Source:
-        `needed_tests`, `needed_trials`. Power at the planned number:
+        `count_needed_tests`, `count_needed_trials`. Power at the planned number:
         `benchmarks/statistics/significance.py`.
 
     Example:
@@ -315,7 +317,7 @@ def plan_evidence(
     alpha, repeats, trials = 0.05 / factor, (counts - 1).sum(axis=0), None
     if repeats.all() and len(values) > 1:
         of_sides = sums.sum(axis=0) / repeats
-        trials = needed_trials(
+        trials = count_needed_trials(
             mean,
             len(values),
             between_variance=max(0.0, variance - float((of_sides / counts).sum(axis=1).mean())),
@@ -325,7 +327,7 @@ def plan_evidence(
     return NeededEvidence(
         n_tests=len(values),
         n_trials=float(counts.mean()),
-        tests=needed_tests(mean, math.sqrt(variance), alpha=alpha),
+        tests=count_needed_tests(mean, math.sqrt(variance), alpha=alpha),
         trials=trials,
     )
 

@@ -20,7 +20,7 @@ from poor_bench.errors import CallLimitError, CostLimitError, RunCancelledError,
 from poor_bench.models.completion import sum_known
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.runs.history import RunHistory, RunKind, StoredRun, new_run_id, read_stored_runs
+from poor_bench.runs.history import RunHistory, RunKind, StoredRun, make_run_id, read_stored_runs
 from poor_bench.runs.journal import JournalWriter
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def open_budget(
     return budget
 
 
-def result_cost_usd(result: Result) -> float | None:
+def sum_result_cost(result: Result) -> float | None:
     """Cost of answer and judge in US dollars; None if neither has a price."""
     return sum_known((result.cost_usd, result.judge_cost_usd))
 
@@ -192,7 +192,7 @@ def start_file(data_dir: Path, now_iso: str, facts: Mapping[str, Any]) -> Tuning
     Raises:
         StoreError: If it cannot be written.
     """
-    run_id = new_run_id(now_iso)
+    run_id = make_run_id(now_iso)
     header = {"run_id": run_id, "started": now_iso, **facts}
     return TuningFile(RunHistory(data_dir, SEARCHES).path(run_id), header)
 

@@ -78,7 +78,7 @@ def read_axis(name: str, values: Sequence[Any]) -> SweepAxis:
     return SweepAxis(name=name, values=tuple(values))
 
 
-def grid(axes: Sequence[SweepAxis]) -> Iterable[dict[str, Any]]:
+def list_choices(axes: Sequence[SweepAxis]) -> Iterable[dict[str, Any]]:
     """Yield every combination of values, the last axis running fastest.
 
     Raises:

@@ -23,8 +23,8 @@ from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import mean_score
 from poor_bench.statistics.ranking import rank_llms
-from poor_bench.statistics.significance import holm, sign_flip_p_values
-from poor_bench.tuning.searches import KeptSearch, StopReason, result_cost_usd
+from poor_bench.statistics.significance import compute_sign_flip_p_values, holm
+from poor_bench.tuning.searches import KeptSearch, StopReason, sum_result_cost
 
 Scores = Mapping[str, Mapping[str, float]]
 """Variant id to test id to score."""
@@ -144,7 +144,7 @@ def rank_variants(
         tests: By id, for their groups.
 
     Source:
-        `sign_flip_p_values` and `holm` over all variants that are compared with the base.
+        `compute_sign_flip_p_values` and `holm` over all variants that are compared with the base.
     """
     scores = {
         variant_id: {item.test_id: item.score for item in own if item.score is not None}
@@ -171,7 +171,7 @@ def rank_variants(
                 [item.execution_time_ms for item in own if item.failure is None]
             ),
             median_tokens=_compute_median([item.completion_tokens for item in own]),
-            cost_usd=sum_known(map(result_cost_usd, own)),
+            cost_usd=sum_known(map(sum_result_cost, own)),
             is_complete=variant_id in complete,
             is_on_frontier=variant_id in frontier,
         )
@@ -226,7 +226,7 @@ def _compute_p_values(
         ]
         for test_id in base
     ]
-    p_values = sign_flip_p_values(columns, groups=find_groups(base, tests)).tolist()
+    p_values = compute_sign_flip_p_values(columns, groups=find_groups(base, tests)).tolist()
     return dict(zip(others, holm(p_values), strict=True))
 
 

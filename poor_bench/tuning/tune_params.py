@@ -27,15 +27,15 @@ from poor_bench.tuning.searches import (
     find_reason,
     open_budget,
     read_search,
-    result_cost_usd,
     start_file,
+    sum_result_cost,
 )
 from poor_bench.tuning.sweep import (
     Sweep,
     SweepAxis,
     Variant,
-    grid,
     is_like,
+    list_choices,
     make_variant,
     split_into_rungs,
 )
@@ -52,14 +52,14 @@ if TYPE_CHECKING:
     import optuna
 
 
-def grid_variants(base: LLM, axes: Sequence[SweepAxis]) -> list[Variant]:
+def build_grid_variants(base: LLM, axes: Sequence[SweepAxis]) -> list[Variant]:
     """Build a variant per combination, except those equal to the baseline.
 
     Raises:
         ConfigError: If there are none, or an axis is a range.
     """
     try:
-        made = [make_variant(base, choice) for choice in grid(axes)]
+        made = [make_variant(base, choice) for choice in list_choices(axes)]
     except ValueError as error:
         raise ConfigError(str(error)) from error
     variants = [variant for variant in made if not is_like(variant.llm, base)]
@@ -274,14 +274,14 @@ def _count_spent(search: KeptSearch, config: WorkspaceFolder) -> dict[str, Any]:
     results = [result for result in config.store.results() if result.run_id in run_ids]
     return {
         "n_calls": sum(map(count_calls, results)),
-        "spent_usd": sum_known(map(result_cost_usd, results)) or 0.0,
+        "spent_usd": sum_known(map(sum_result_cost, results)) or 0.0,
     }
 
 
 def _build_variants(task: ParamsTask) -> list[Variant]:
     """Build the variants of a grid; none with Optuna."""
     if task.n_trials is None:
-        return grid_variants(task.llm, task.axes)
+        return build_grid_variants(task.llm, task.axes)
     import_extra("optuna", "`--search optuna` needs", "optuna>=4.5,<6")
     return []
 

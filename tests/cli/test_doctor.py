@@ -65,7 +65,7 @@ def test_a_system_without_a_task_limit_is_told(
 ) -> None:
     missing = {Mechanism.TASK_LIMIT: "not on macOS"}
     terms = SandboxTerms(SandboxStatus(Level.LIMITS, missing), Level.LIMITS, is_chosen=True)
-    monkeypatch.setattr("poor_bench.sandbox.sandbox_terms", lambda: terms)
+    monkeypatch.setattr("poor_bench.sandbox.describe_sandbox_terms", lambda: terms)
     main(["--data", str(workspace_files.write()), "doctor"])
     told = " ".join(capsys.readouterr().out.split())
     assert "without task limit: not on macOS" in told

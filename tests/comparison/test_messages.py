@@ -2,9 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from poor_bench.comparison.compare import make_group, with_p_values
+from poor_bench.comparison.compare import add_p_values, make_group
 from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, classify_change
-from poor_bench.comparison.messages import mismatches_text, names_text, power_text, suggest_options
+from poor_bench.comparison.messages import (
+    describe_mismatches,
+    describe_power,
+    join_names,
+    suggest_options,
+)
 
 
 def compared(test_id: str, before: float, after: float) -> ComparedTest:
@@ -23,7 +28,7 @@ def test_way_out_names_every_change() -> None:
 
 def test_missing_results_have_no_way_out() -> None:
     assert suggest_options((Mismatch.ONLY_AFTER,)) == ""
-    assert mismatches_text((Mismatch.ONLY_AFTER,)) == "no result before"
+    assert describe_mismatches((Mismatch.ONLY_AFTER,)) == "no result before"
 
 
 def test_every_obstacle_has_a_text() -> None:
@@ -31,21 +36,23 @@ def test_every_obstacle_has_a_text() -> None:
 
 
 def test_short_lists_are_named_in_full() -> None:
-    assert names_text(["a", "b"], limit=2) == "a, b"
+    assert join_names(["a", "b"], limit=2) == "a, b"
 
 
 def test_where_nothing_is_established_the_tests_that_would_tell_are_counted() -> None:
     tests = [compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)]
     group = make_group(tests)
     assert group.needed.tests == 21
-    assert power_text(group).startswith("A difference of 0.300 would probably show on about 21 ")
+    assert describe_power(group).startswith(
+        "A difference of 0.300 would probably show on about 21 "
+    )
 
 
 def test_no_difference_and_an_established_one_need_no_more_tests() -> None:
     same = make_group([compared("t", before=1.0, after=1.0)])
     better = make_group([compared(f"t{n}", before=0.0, after=1.0) for n in range(10)])
-    [established] = with_p_values([better])
-    assert (same.needed.tests, power_text(same), power_text(established)) == (None, "", "")
+    [established] = add_p_values([better])
+    assert (same.needed.tests, describe_power(same), describe_power(established)) == (None, "", "")
 
 
 def test_trials_are_recommended_where_the_tests_do_not_differ() -> None:
@@ -59,14 +66,14 @@ def test_trials_are_recommended_where_the_tests_do_not_differ() -> None:
     ]
     group = make_group(noisy)
     assert group.needed.prefers_trials
-    assert "trials of each of these tests (or " in power_text(group)
+    assert "trials of each of these tests (or " in describe_power(group)
     steady = make_group([replace(test, squares=(0.1, 0.1)) for test in noisy])
     assert not steady.needed.prefers_trials
 
 
 def test_a_plan_among_several_groups_needs_more_tests() -> None:
     alone = make_group([compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)])
-    [among, *_] = with_p_values([alone] * 6)
+    [among, *_] = add_p_values([alone] * 6)
     assert among.factor == 6
     assert among.needed.tests > alone.needed.tests
     assert among.smallest_difference > alone.smallest_difference
@@ -74,5 +81,5 @@ def test_a_plan_among_several_groups_needs_more_tests() -> None:
 
 def test_tests_of_a_group_count_as_one_piece_of_evidence() -> None:
     tests = [replace(compared(f"t{n}", 0.0, 1.0), group=f"g{n // 2}") for n in range(10)]
-    [group] = with_p_values([make_group(tests)])
+    [group] = add_p_values([make_group(tests)])
     assert group.p_value == 1 / 32

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.times import TimeVerdict, find_machine_problem, machine_text
+from poor_bench.comparison.times import TimeVerdict, describe_machine, find_machine_problem
 from tests.comparison.builders import scored, side
 
 LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}
@@ -86,5 +86,5 @@ def test_few_tests_give_no_ratio() -> None:
 
 
 def test_machine_without_a_known_processor_has_a_name() -> None:
-    assert machine_text({"machine": "arm64"}) == "arm64"
-    assert machine_text({}) == "unknown processor"
+    assert describe_machine({"machine": "arm64"}) == "arm64"
+    assert describe_machine({}) == "unknown processor"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.config.edit_entries import LLMAction, LLMEdit
-from poor_bench.config.edit_json import with_entries
+from poor_bench.config.edit_json import write_entries
 from poor_bench.errors import ConfigError
 from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -86,7 +86,7 @@ def test_the_twin_of_a_deleted_model_keeps_its_id_and_with_it_its_results(folder
 def test_any_order_reads_as_it_was_given_and_keeps_each_text(order: list[int]) -> None:
     entries = json.loads(WRITTEN)["llms"]
     wanted = [entries[number] for number in order]
-    text = with_entries(WRITTEN, "llms", wanted)
+    text = write_entries(WRITTEN, "llms", wanted)
     assert text is not None
     assert json.loads(text)["llms"] == wanted
     assert "odd spacing stays" in text

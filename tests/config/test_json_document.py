@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.config.document import Place, UnreadableError
-from poor_bench.config.json_document import lines_by_place, parse_json
+from poor_bench.config.json_document import find_lines, parse_json
 
 trees = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
@@ -27,14 +27,14 @@ def places_in(tree: Any, place: Place = ()) -> list[Place]:
 @given(trees, st.sampled_from([None, 0, 2, "\t"]))
 def test_every_part_of_any_json_has_a_line(tree: Any, indent: Any) -> None:
     text = json.dumps(tree, indent=indent)
-    lines = lines_by_place(text)
+    lines = find_lines(text)
     assert set(lines) == set(places_in(tree))
     assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
 
 
 def test_lines_are_those_of_the_text() -> None:
     text = '{"a": [1,\n 2, {"b": "x,]}"\n ,"c": 3}]}'
-    lines = lines_by_place(text)
+    lines = find_lines(text)
     assert lines == {("a",): 1, ("a", 0): 1, ("a", 1): 2, ("a", 2): 2} | {
         ("a", 2, "b"): 2,
         ("a", 2, "c"): 3,

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from poor_bench.cli.init import create_workspace
-from poor_bench.config.json_schemas import json_schemas, json_schemas_as_text
+from poor_bench.config.json_schemas import build_json_schemas, write_json_schemas
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result, result_to_record
 
@@ -17,21 +17,21 @@ PROJECT = Path(__file__).parents[2]
 
 
 def errors_in(name: str, content: Any) -> list[str]:
-    validator = jsonschema.Draft7Validator(json_schemas()[f"{name}.schema.json"])
+    validator = jsonschema.Draft7Validator(build_json_schemas()[f"{name}.schema.json"])
     return [error.message for error in validator.iter_errors(content)]
 
 
-@pytest.mark.parametrize("name", sorted(json_schemas()))
+@pytest.mark.parametrize("name", sorted(build_json_schemas()))
 def test_the_stored_schemas_are_up_to_date(name: str) -> None:
     stored = (PROJECT / "schemas" / name).read_text(encoding="utf-8")
-    assert stored == json_schemas_as_text()[name], (
+    assert stored == write_json_schemas()[name], (
         "run `python -m poor_bench.config.json_schemas schemas`"
     )
 
 
-@pytest.mark.parametrize("name", sorted(json_schemas()))
+@pytest.mark.parametrize("name", sorted(build_json_schemas()))
 def test_the_schemas_are_schemas(name: str) -> None:
-    jsonschema.Draft7Validator.check_schema(json_schemas()[name])
+    jsonschema.Draft7Validator.check_schema(build_json_schemas()[name])
 
 
 @pytest.mark.parametrize("name", ["test_classes.yaml", "tests.json", "llms.json"])
@@ -63,5 +63,5 @@ def test_what_is_stored_satisfies_the_schema_of_results() -> None:
 
 
 def test_fields_are_described() -> None:
-    results = json.dumps(json_schemas()["results.schema.json"])
+    results = json.dumps(build_json_schemas()["results.schema.json"])
     assert "ISO 8601, UTC." in results

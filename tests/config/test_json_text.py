@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.config.edit_json import with_entries
+from poor_bench.config.edit_json import write_entries
 
 WRITTEN = """{
     "_comment": "ours ] } ,",
@@ -28,11 +28,11 @@ NEW = {"provider": "ollama", "name": "ö"}
 
 
 def test_nothing_changes_where_entries_say_the_same() -> None:
-    assert with_entries(WRITTEN, "llms", [A, B]) == WRITTEN
+    assert write_entries(WRITTEN, "llms", [A, B]) == WRITTEN
 
 
 def test_a_new_entry_is_added_and_all_else_stays_to_the_letter() -> None:
-    added = with_entries(WRITTEN, "llms", [A, B, NEW])
+    added = write_entries(WRITTEN, "llms", [A, B, NEW])
     assert added is not None
     start, end = WRITTEN.split("\n    ],\n")
     entry = '        {\n            "provider": "ollama",\n            "name": "ö"\n        }'
@@ -40,7 +40,7 @@ def test_a_new_entry_is_added_and_all_else_stays_to_the_letter() -> None:
 
 
 def test_a_changed_entry_is_written_in_the_form_it_had() -> None:
-    changed = with_entries(WRITTEN, "llms", [A | {"size": 1}, B])
+    changed = write_entries(WRITTEN, "llms", [A | {"size": 1}, B])
     assert changed == WRITTEN.replace(
         '{"provider": "ollama",   "name": "a", "size": 1.0}',
         '{"provider": "ollama", "name": "a", "size": 1}',
@@ -48,13 +48,13 @@ def test_a_changed_entry_is_written_in_the_form_it_had() -> None:
 
 
 def test_line_ends_of_windows_stay_the_only_ones() -> None:
-    added = with_entries(WRITTEN.replace("\n", "\r\n"), "llms", [A, B, NEW])
+    added = write_entries(WRITTEN.replace("\n", "\r\n"), "llms", [A, B, NEW])
     assert added is not None
     assert added.count("\r\n") == added.count("\n") == WRITTEN.count("\n") + 4
 
 
 def test_entries_on_one_line_get_neighbours_on_one_line() -> None:
-    added = with_entries('[\n  {"a": 1}\n]', "llms", [{"a": 1}, {"b": [2]}])
+    added = write_entries('[\n  {"a": 1}\n]', "llms", [{"a": 1}, {"b": [2]}])
     assert added == '[\n  {"a": 1},\n  {"b": [2]}\n]'
 
 
@@ -69,7 +69,7 @@ def test_entries_on_one_line_get_neighbours_on_one_line() -> None:
     ids=["none yet", "all on one line", "one taken away, one changed", "two on a line"],
 )
 def test_what_cannot_be_put_in_is_written_anew(text: str, entries: list[Any]) -> None:
-    assert with_entries(text, "llms", entries) is None
+    assert write_entries(text, "llms", entries) is None
 
 
 values = st.recursive(
@@ -93,7 +93,7 @@ def test_the_text_always_says_what_it_shall(
     data = {"x": old, "llms": old, "_y": 1} if is_object else old
     text = json.dumps(data, indent=indent, ensure_ascii=False)
     changed = [*old[:-1], {"new": 1}, *added]
-    written = with_entries(text, "llms", changed)
+    written = write_entries(text, "llms", changed)
     assert written is not None
     read = json.loads(written)
     assert read == ({"x": old, "llms": changed, "_y": 1} if is_object else changed)
@@ -109,4 +109,4 @@ def test_the_text_always_says_what_it_shall(
 )
 def test_entries_are_cut_out(left: list[Any], text: str) -> None:
     whole = '{"llms": [\n {"a" :1},\n {"b": 2},\n {"c":3}\n]}'
-    assert with_entries(whole, "llms", left) == text
+    assert write_entries(whole, "llms", left) == text

@@ -22,7 +22,7 @@ from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
 from poor_bench.probe.finding import Setting, ignored
 from poor_bench.probe.load_curve import LoadCurve, LoadLevel
-from poor_bench.probe.report import ProbeReport, settings_fingerprint
+from poor_bench.probe.report import ProbeReport, hash_settings
 from poor_bench.probe.storage import save_probe
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, write_results
@@ -265,7 +265,7 @@ def test_what_a_probe_found_stands_beside_the_model(workspace_files: WorkspaceFi
     [llm] = services_of(folder).files.config().load_llms()
     report = ProbeReport(
         created="2026-01-02T00:00:00+00:00",
-        settings=settings_fingerprint(llm),
+        settings=hash_settings(llm),
         findings=(ignored(Setting.SEED, "It is dropped."),),
     )
     save_probe(folder, llm.id, report)
@@ -287,7 +287,7 @@ def test_the_load_curve_of_a_model_is_drawn_with_its_knee(workspace_files: Works
     )
     report = ProbeReport(
         created="2026-01-02T00:00:00+00:00",
-        settings=settings_fingerprint(llm),
+        settings=hash_settings(llm),
         load=LoadCurve(levels=levels, recommended=2),
     )
     save_probe(folder, llm.id, report)

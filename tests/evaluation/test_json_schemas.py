@@ -7,21 +7,21 @@ import jsonschema
 import pytest
 import yaml
 
-from poor_bench.evaluation.json_schemas import json_schemas, json_schemas_as_text
+from poor_bench.evaluation.json_schemas import build_json_schemas, write_json_schemas
 
 PROJECT = Path(__file__).parents[2]
 EXAMPLE = PROJECT / "poor_bench" / "evaluation" / "suites" / "example.yaml"
 
 
 def errors_in(name: str, content: Any) -> list[str]:
-    validator = jsonschema.Draft7Validator(json_schemas()[f"{name}.schema.json"])
+    validator = jsonschema.Draft7Validator(build_json_schemas()[f"{name}.schema.json"])
     return [error.message for error in validator.iter_errors(content)]
 
 
-@pytest.mark.parametrize("name", sorted(json_schemas()))
+@pytest.mark.parametrize("name", sorted(build_json_schemas()))
 def test_the_stored_schemas_are_up_to_date(name: str) -> None:
     stored = (PROJECT / "schemas" / name).read_text(encoding="utf-8")
-    assert stored == json_schemas_as_text()[name], (
+    assert stored == write_json_schemas()[name], (
         "run `python -m poor_bench.evaluation.json_schemas schemas`"
     )
 

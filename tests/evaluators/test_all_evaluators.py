@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 from poor_bench.scoring.verdict import AnswerFormat
 from tests.extraction.growth import time_of
 from tests.extraction.strategies import hostile_text
 
-REGISTRY = load_evaluators([project_evaluators_folder()])
+REGISTRY = load_evaluators([find_project_evaluators()])
 PARAMETERS = {
     "math_evaluator": {"expected_answer": "18"},
     "sentiment_evaluator": {"expected_sentiments": ["positive", "negative"]},

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import EvaluatorError
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 
-REGISTRY = load_evaluators([project_evaluators_folder()])
+REGISTRY = load_evaluators([find_project_evaluators()])
 NUMBER = {"name": "number_match", "parameters": {"expected": 18}}
 WORD = {"name": "contains", "parameters": {"all": ["apples", "pears"]}}
 

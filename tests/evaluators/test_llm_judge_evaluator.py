@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import EvaluatorError
 from poor_bench.models.failure import FailureKind
-from poor_bench.plugins import LoadedEvaluator, load_evaluators, project_evaluators_folder
+from poor_bench.plugins import LoadedEvaluator, find_project_evaluators, load_evaluators
 from poor_bench.scoring.judging import JudgeAnswer, JudgeQuestion
 
 
@@ -25,7 +25,7 @@ class FakeJudge:
 
 @pytest.fixture
 def evaluator() -> LoadedEvaluator:
-    return load_evaluators([project_evaluators_folder()]).get("llm_judge_evaluator")
+    return load_evaluators([find_project_evaluators()]).get("llm_judge_evaluator")
 
 
 def test_the_score_is_the_judges_as_a_share_of_ten(evaluator: LoadedEvaluator) -> None:

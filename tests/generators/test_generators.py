@@ -12,7 +12,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.generators.families import GENERATORS, find_generator
 from poor_bench.generators.generator import LEVELS, Generator, generate
 from poor_bench.generators.lists import apply_steps, draw_steps
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 
 ALL = sorted(GENERATORS)
 
@@ -23,7 +23,7 @@ def drawn(name: str, n_tests: int = 25, seed: int = 0) -> list[dict[str, Any]]:
 
 def score(name: str, test: dict[str, Any], response: str) -> float:
     module = find_generator(name).class_entry["evaluation_module"]
-    evaluator = load_evaluators([project_evaluators_folder()]).get(module["name"])
+    evaluator = load_evaluators([find_project_evaluators()]).get(module["name"])
     parameters = {**module["parameters"], **test["evaluation_module"]["parameters"]}
     assert evaluator.check_parameters(parameters) == []
     return evaluator.evaluate(response, parameters).score

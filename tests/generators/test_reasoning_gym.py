@@ -10,7 +10,7 @@ import pytest
 from poor_bench.errors import ConfigError, MissingExtraError
 from poor_bench.generators.families import find_generator
 from poor_bench.generators.generator import generate
-from poor_bench.generators.reasoning_gym import family_names, make_reasoning_gym_generator
+from poor_bench.generators.reasoning_gym import list_family_names, make_reasoning_gym_generator
 
 
 class FakeCurriculum:
@@ -92,7 +92,7 @@ def test_without_the_library_the_way_out_is_said(monkeypatch: pytest.MonkeyPatch
 
 
 def test_there_are_a_hundred_families() -> None:
-    names = family_names()
+    names = list_family_names()
     assert len(names) == len(set(names)) == 100
 
 

@@ -8,7 +8,7 @@ import pytest
 from poor_bench.errors import ConfigError
 from poor_bench.importers.code_datasets import HUMANEVAL, MBPP
 from poor_bench.importers.datasets import GSM8K, MULTIPLE_CHOICE, find_importer, recognise
-from poor_bench.importers.rows import Importer, RowError, columns_importer, to_tests
+from poor_bench.importers.rows import Importer, RowError, make_columns_importer, to_tests
 
 WORDS = {"question": "2 + 2 of 1,200?", "answer": "It is <<2+2=4>>4.\n#### 1,204"}
 COMPLETION = {
@@ -181,7 +181,7 @@ def test_choices_that_do_not_hold_together_are_refused(row: Mapping[str, Any]) -
 
 
 def test_any_table_can_be_mapped() -> None:
-    importer = columns_importer(
+    importer = make_columns_importer(
         {
             "text": "review",
             "test_id": "key",
@@ -221,7 +221,7 @@ def test_any_table_can_be_mapped() -> None:
 )
 def test_mappings_that_make_no_test_are_refused(columns: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        columns_importer(columns, evaluator="e", parameters={}, template="{text}")
+        make_columns_importer(columns, evaluator="e", parameters={}, template="{text}")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_mappings_that_make_no_test_are_refused(columns: dict[str, str], message
     ],
 )
 def test_rows_that_make_no_test_are_refused(columns: dict[str, str], row: dict[str, str]) -> None:
-    importer = columns_importer(columns, evaluator="e", parameters={}, template="{text}")
+    importer = make_columns_importer(columns, evaluator="e", parameters={}, template="{text}")
     assert refusal(importer, row)
 
 

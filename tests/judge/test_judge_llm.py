@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.config.judge_settings import JudgeSettings
 from poor_bench.errors import ConfigError
-from poor_bench.judge.registry import DEFAULT_MODEL, JudgeOptions, chosen_llm, judge_llm
+from poor_bench.judge.registry import DEFAULT_MODEL, JudgeOptions, choose_llm, judge_llm
 from poor_bench.models.llm import LLM
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-0123456789"}
@@ -111,7 +111,7 @@ def test_a_missing_key_is_named_before_anything_is_sent(key: dict[str, str]) -> 
 
 
 def test_a_missing_key_does_not_matter_where_nobody_is_asked() -> None:
-    assert chosen_llm(JudgeOptions(), JudgeSettings(), [], {}).name == DEFAULT_MODEL
+    assert choose_llm(JudgeOptions(), JudgeSettings(), [], {}).name == DEFAULT_MODEL
 
 
 def test_a_local_judge_needs_no_key() -> None:

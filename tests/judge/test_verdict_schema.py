@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from poor_bench.judge.prompt import verdict_schema
+from poor_bench.judge.prompt import build_verdict_schema
 from tests.judge.judging import LISTS, TWO
 
 NONCE = "0123456789abcdef"
@@ -23,7 +23,7 @@ def right(**more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("is_bounded", [True, False])
 def test_a_right_verdict_fits(is_bounded: bool) -> None:
-    jsonschema.validate(right(), verdict_schema(TWO, 1, NONCE, is_bounded=is_bounded))
+    jsonschema.validate(right(), build_verdict_schema(TWO, 1, NONCE, is_bounded=is_bounded))
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_a_right_verdict_fits(is_bounded: bool) -> None:
 )
 def test_a_wrong_verdict_does_not_fit(wrong: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(wrong, verdict_schema(TWO, 1, NONCE, is_bounded=True))
+        jsonschema.validate(wrong, build_verdict_schema(TWO, 1, NONCE, is_bounded=True))
 
 
 def test_strict_modes_get_no_limits_that_they_refuse() -> None:
-    told = str(verdict_schema(TWO, 2, NONCE, is_bounded=False))
+    told = str(build_verdict_schema(TWO, 2, NONCE, is_bounded=False))
     assert not any(word in told for word in ("maxItems", "minItems", "maxLength", "minimum"))

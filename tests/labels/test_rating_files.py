@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
-from poor_bench.labels.label import Label, current_labels
+from poor_bench.labels.label import Label, keep_current_labels
 from poor_bench.labels.ratings import group_ratings, ratings_to_csv, ratings_to_jsonl, read_ratings
 from poor_bench.labels.storage import LABELS_FILE, fingerprint_labels, merge_labels, read_labels
 from poor_bench.models.result import Result
@@ -135,7 +135,7 @@ def test_a_killed_import_leaves_whole_lines_usable(tmp_path: Path) -> None:
     path = tmp_path / LABELS_FILE
     path.write_bytes(path.read_bytes()[:-20])
     assert merge_labels(tmp_path, labels) == 1
-    assert set(current_labels(read_labels(tmp_path))) == set(labels)
+    assert set(keep_current_labels(read_labels(tmp_path))) == set(labels)
 
 
 _RATINGS = st.lists(
@@ -166,4 +166,4 @@ def _state_after(files: list[str]) -> set[Label]:
     with TemporaryDirectory() as folder:
         for text in files:
             merge_labels(Path(folder), read(text) if text else ())
-        return set(current_labels(read_labels(Path(folder))))
+        return set(keep_current_labels(read_labels(Path(folder))))

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.issues.detector import PeopleScore
-from poor_bench.labels.label import Label, current_labels, label_from_record, label_to_record
+from poor_bench.labels.label import Label, keep_current_labels, label_from_record, label_to_record
 from poor_bench.labels.ratings import (
     MOST_NOTE,
+    compute_people_scores,
     find_next_moment,
     find_rating,
     group_ratings,
     parse_tags,
-    people_scores,
 )
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
@@ -90,13 +90,13 @@ def test_times_are_compared_across_zones_and_an_unreadable_one_is_oldest() -> No
     east = rating(1.0, when="2026-11-22T04:00:00+01:00")
     west = rating(0.0, when="2026-11-22T02:30:00-02:00")
     odd = label_from_record(label_to_record(east) | {"when": "then", "score": 5.0})
-    assert [each.score for each in current_labels([west, east, odd])] == [0.0]
+    assert [each.score for each in keep_current_labels([west, east, odd])] == [0.0]
 
 
 def test_a_clock_that_went_back_does_not_hide_a_new_rating() -> None:
     before = rating(1.0)
     when = find_next_moment([before], datetime(2020, 1, 1, tzinfo=UTC))
-    [now] = current_labels([rating(0.0, when=when), before])
+    [now] = keep_current_labels([rating(0.0, when=when), before])
     assert now.score == 0.0
     assert (
         find_next_moment([], datetime(2026, 1, 1, tzinfo=UTC)) == "2026-01-01T00:00:00.000000+00:00"
@@ -108,7 +108,7 @@ def test_tags_are_split_and_kept_once() -> None:
 
 
 def test_people_disagree_from_half_a_point_on_and_never_with_a_failure() -> None:
-    [people] = people_scores(group_ratings([rating(1.0), rating(0.5, who="Ben")])).values()
+    [people] = compute_people_scores(group_ratings([rating(1.0), rating(0.5, who="Ben")])).values()
     assert people == PeopleScore("t", 0.75, 2)
     assert people.disagrees_with(0.25)
     assert not people.disagrees_with(0.3)
@@ -132,7 +132,7 @@ _LABELS = st.lists(
 
 
 def _state(labels: Any) -> set[Label]:
-    return set(current_labels(labels))
+    return set(keep_current_labels(labels))
 
 
 @given(_LABELS, st.randoms(use_true_random=False))

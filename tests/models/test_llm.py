@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.models.llm import LLM, base_model_name, resolve_llm_id, split_think_suffix
+from poor_bench.models.llm import LLM, cut_model_name, resolve_llm_id, split_think_suffix
 
 
 def make_llm(llm_id: str, name: str, **parameters: Any) -> LLM:
@@ -82,7 +82,7 @@ def test_a_model_named_like_a_suffix_keeps_its_name() -> None:
     ],
 )
 def test_variants_have_one_base(name: str, base: str) -> None:
-    assert base_model_name(name) == base
+    assert cut_model_name(name) == base
 
 
 @pytest.mark.parametrize(("one", "other"), [
@@ -90,11 +90,11 @@ def test_variants_have_one_base(name: str, base: str) -> None:
     ("gpt-4.1", "gpt-4.1-nano"), ("deepseek-r1:8b-0528-qwen3-fp16", "deepseek-r1:8b"),
 ])  # fmt: skip
 def test_other_models_keep_apart(one: str, other: str) -> None:
-    assert base_model_name(one) != base_model_name(other)
+    assert cut_model_name(one) != cut_model_name(other)
 
 
 @given(st.text(min_size=1, max_size=60))
 def test_any_name_has_a_base_that_is_its_own_base(name: str) -> None:
-    base = base_model_name(name)
+    base = cut_model_name(name)
     assert base
-    assert base_model_name(base_model_name(base)) == base_model_name(base)
+    assert cut_model_name(cut_model_name(base)) == cut_model_name(base)

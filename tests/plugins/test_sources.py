@@ -15,10 +15,10 @@ def test_code_digest_changes_with_the_phrases_of_refusals(
 ) -> None:
     for name in ("extraction", "scoring"):
         copytree(PACKAGE / name, tmp_path / name)
-    before = sources.digest_of_code(None)
+    before = sources.hash_code(None)
     monkeypatch.setattr(sources, "_PACKAGE", tmp_path)
     monkeypatch.setattr(sources, "_hash_shared_code", sources._hash_shared_code.__wrapped__)
-    assert sources.digest_of_code(None) == before
+    assert sources.hash_code(None) == before
     with (tmp_path / "extraction" / "refusal_phrases.toml").open("a") as phrases:
         phrases.write("# changed\n")
-    assert sources.digest_of_code(None) != before
+    assert sources.hash_code(None) != before

@@ -11,16 +11,16 @@ from poor_bench.probe.finding import Setting, honoured, ignored
 from poor_bench.probe.load_curve import LoadCurve, LoadLevel
 from poor_bench.probe.report import (
     ProbeReport,
-    current_probes,
+    hash_settings,
+    keep_current_probes,
     list_notes,
-    settings_fingerprint,
 )
 from poor_bench.probe.storage import PROBES_FILE, load_probes, save_probe
 
 LLM_A = LLM(id="p:a", provider="p", name="a", parameters={"seed": 1})
 REPORT = ProbeReport(
     created="2026-01-02T00:00:00+00:00",
-    settings=settings_fingerprint(LLM_A),
+    settings=hash_settings(LLM_A),
     digests=("v1",),
     n_calls=3,
     findings=(ignored(Setting.SEED, "It is dropped."), honoured(Setting.STOP, "It ends.")),
@@ -71,10 +71,10 @@ def test_a_later_probe_of_a_part_keeps_the_rest(tmp_path: Path) -> None:
 
 def test_a_probe_is_stale_once_settings_or_model_changed() -> None:
     reports, llms = {"p:a": REPORT}, {"p:a": LLM_A}
-    assert current_probes(reports, llms, []) == reports
-    assert current_probes(reports, llms, [result("v0", 1), result("v1", 3)]) == reports
-    assert not current_probes(reports, llms, [result("v1", 3), result("v2", 4)])
+    assert keep_current_probes(reports, llms, []) == reports
+    assert keep_current_probes(reports, llms, [result("v0", 1), result("v1", 3)]) == reports
+    assert not keep_current_probes(reports, llms, [result("v1", 3), result("v2", 4)])
     other = replace(LLM_A, parameters={"seed": 2})
-    assert not current_probes(reports, {"p:a": other}, [])
-    assert not current_probes(reports, {"p:a": replace(LLM_A, endpoint="http://b")}, [])
-    assert not current_probes(reports, {}, [])
+    assert not keep_current_probes(reports, {"p:a": other}, [])
+    assert not keep_current_probes(reports, {"p:a": replace(LLM_A, endpoint="http://b")}, [])
+    assert not keep_current_probes(reports, {}, [])

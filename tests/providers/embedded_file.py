@@ -13,7 +13,12 @@ import pytest
 from poor_bench.errors import ProviderError
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl
-from poor_bench.providers.embedded_cache import MODEL_SOURCES, SMALLEST, ModelSource, default_cache
+from poor_bench.providers.embedded_cache import (
+    MODEL_SOURCES,
+    SMALLEST,
+    ModelSource,
+    open_default_cache,
+)
 
 CONTENT = b"GGUF, or so it says"
 MEMBER = "tiny_model/tiny.gguf"
@@ -48,7 +53,7 @@ def real_model() -> Path:
     """
     control = CallControl(timeouts=Timeouts())
     try:
-        return default_cache().obtain(MODEL_SOURCES[SMALLEST], control)
+        return open_default_cache().obtain(MODEL_SOURCES[SMALLEST], control)
     except ProviderError as error:
         if os.environ.get("POOR_BENCH_REQUIRE_EMBEDDED"):
             raise

@@ -4,7 +4,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.api_keys import hide_keys, key_variable, read_key
+from poor_bench.providers.api_keys import find_key_variable, hide_keys, read_key
 from tests.providers.asking import make_llm
 
 
@@ -26,7 +26,7 @@ from tests.providers.asking import make_llm
 def test_a_providers_own_key_goes_to_its_own_server_only(
     provider: str, endpoint: str | None, api_key_env: str | None, expected: str | None
 ) -> None:
-    assert key_variable(make_llm(provider, endpoint, api_key_env=api_key_env), {}) == expected
+    assert find_key_variable(make_llm(provider, endpoint, api_key_env=api_key_env), {}) == expected
 
 
 def test_the_key_is_read_when_it_is_needed() -> None:

@@ -12,7 +12,7 @@ from poor_bench.errors import ProviderError
 from poor_bench.models.completion import ChatRequest
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import BatchApi, BatchState, OffersBatches
-from poor_bench.providers.chat_wire import text_at
+from poor_bench.providers.chat_wire import read_text
 from tests.providers.asking import CONTROL, make_provider, make_request
 from tests.providers.servers.batch_format import BatchServer
 from tests.providers.servers.fake_server import FakeServer, serving
@@ -51,7 +51,7 @@ def submit(api: BatchApi, key: str = "k1", *requests: ChatRequest) -> str:
 def fetch(api: BatchApi, batch_id: str) -> dict[str, dict[str, Any]]:
     progress = api.look(batch_id, CONTROL)
     lines = [json.loads(line) for path in progress.files for line in api.fetch(path, CONTROL)]
-    return {text_at(line, "custom_id"): line for line in lines}
+    return {read_text(line, "custom_id"): line for line in lines}
 
 
 @SLOW

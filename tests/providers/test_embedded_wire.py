@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.embedded import build_request_body, context_tokens, raise_refusal
+from poor_bench.providers.embedded import build_request_body, choose_context_tokens, raise_refusal
 from tests.providers.asking import make_llm, make_request
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "number"}}}
@@ -43,13 +43,13 @@ def test_reply_always_comes_in_pieces() -> None:
 
 @pytest.mark.parametrize(("parameters", "tokens"), [({}, 4096), ({"num_ctx": 512}, 512)])
 def test_context_is_the_parameter_or_4096(parameters: dict[str, Any], tokens: int) -> None:
-    assert context_tokens(make_llm("embedded", parameters=parameters)) == tokens
+    assert choose_context_tokens(make_llm("embedded", parameters=parameters)) == tokens
 
 
 @pytest.mark.parametrize("num_ctx", ["many", 0, True, 1.5, None])
 def test_context_that_is_no_number_is_refused(num_ctx: object) -> None:
     with pytest.raises(ProviderError, match="num_ctx must be a number"):
-        context_tokens(make_llm("embedded", parameters={"num_ctx": num_ctx}))
+        choose_context_tokens(make_llm("embedded", parameters={"num_ctx": num_ctx}))
 
 
 def test_piece_with_an_error_says_what_kind_it_is() -> None:

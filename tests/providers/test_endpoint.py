@@ -4,7 +4,7 @@ import pytest
 
 from poor_bench.errors import ConfigError
 from poor_bench.providers.endpoint import (
-    endpoint_key,
+    build_endpoint_key,
     is_local,
     is_local_host,
     is_loopback,
@@ -143,23 +143,23 @@ def test_llms_of_one_server_share_their_key() -> None:
     first = make_llm("ollama", "http://localhost:11434/v1", name="a")
     second = make_llm("ollama", None, name="b")
     third = make_llm("openai", "http://127.0.0.1:11434/v1", name="c")
-    keys = {endpoint_key(llm, {}) for llm in (first, second, third)}
+    keys = {build_endpoint_key(llm, {}) for llm in (first, second, third)}
     assert keys == {"http://127.0.0.1:11434"}
 
 
 def test_scripted_llms_share_nothing_and_embedded_ones_do() -> None:
-    assert endpoint_key(make_llm("scripted", name="a")) != endpoint_key(
+    assert build_endpoint_key(make_llm("scripted", name="a")) != build_endpoint_key(
         make_llm("scripted", name="b")
     )
-    assert endpoint_key(make_llm("embedded", name="a")) == endpoint_key(
+    assert build_endpoint_key(make_llm("embedded", name="a")) == build_endpoint_key(
         make_llm("embedded", name="b")
     )
 
 
 def test_ports_of_a_scheme_are_one_server() -> None:
-    assert endpoint_key(make_llm("openai", "https://x.example:443/v1"), {}) == endpoint_key(
-        make_llm("openai", "https://x.example/v2"), {}
-    )
+    assert build_endpoint_key(
+        make_llm("openai", "https://x.example:443/v1"), {}
+    ) == build_endpoint_key(make_llm("openai", "https://x.example/v2"), {})
 
 
 def test_worker_local_is_the_default_address_of_the_provider() -> None:

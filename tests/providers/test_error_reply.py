@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poor_bench.models.completion import Allowance
 from poor_bench.providers.error_reply import (
-    one_line,
+    join_lines,
     parse_error_reply,
     read_allowance,
     retry_after_s,
@@ -89,7 +89,7 @@ def test_any_json_is_understood_somehow(value: Any) -> None:
 
 
 def test_control_characters_do_not_reach_the_screen() -> None:
-    assert one_line("a\x1b[31mb\r\nc\u202ed") == "a [31mb c d"
+    assert join_lines("a\x1b[31mb\r\nc\u202ed") == "a [31mb c d"
 
 
 @pytest.mark.parametrize(

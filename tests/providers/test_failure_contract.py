@@ -14,7 +14,7 @@ from poor_bench.errors import RunCancelledError
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import Timeouts
 from poor_bench.ports import CallControl, Clock, Provider
-from poor_bench.providers.http_chat import in_one_piece
+from poor_bench.providers.http_chat import disable_streaming
 from tests.providers.asking import ask, failure_of, make_provider
 from tests.providers.fake_clock import FakeClock
 from tests.providers.servers import anthropic_format, ollama_format, openai_format
@@ -184,7 +184,7 @@ def test_a_call_ends_when_no_first_token_comes(name: str) -> None:
 
 
 def test_a_reply_in_one_piece_has_no_first_token_to_wait_for() -> None:
-    limits = in_one_piece(CallControl(timeouts=Timeouts(first_token_s=3, total_s=9))).timeouts
+    limits = disable_streaming(CallControl(timeouts=Timeouts(first_token_s=3, total_s=9))).timeouts
     assert (limits.first_token_s, limits.total_s) == (9, 9)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from poor_bench.models.completion import FinishReason
 from poor_bench.models.failure import FailureKind
 from poor_bench.ports import Provider
-from poor_bench.providers.ollama_wire import prompt_was_truncated
+from poor_bench.providers.ollama_wire import is_prompt_truncated
 from tests.providers.asking import CONTROL, ask, failure_of, make_provider
 from tests.providers.servers import ollama_format as wire
 from tests.providers.servers import openai_format
@@ -232,20 +232,20 @@ def test_a_single_object_over_several_lines_is_understood() -> None:
     [(2050, 4096), (2051, 4096), (16387, 32768), (32770, 65536), (4096, 4096)],
 )
 def test_counts_that_users_reported_are_recognised(prompt_tokens: int, num_ctx: int) -> None:
-    assert prompt_was_truncated(prompt_tokens, 1_000_000, num_ctx)
-    assert prompt_was_truncated(prompt_tokens, 1_000_000, None)
+    assert is_prompt_truncated(prompt_tokens, 1_000_000, num_ctx)
+    assert is_prompt_truncated(prompt_tokens, 1_000_000, None)
 
 
 def test_the_same_count_in_another_context_is_none() -> None:
-    assert not prompt_was_truncated(2050, 1_000_000, 8192)
+    assert not is_prompt_truncated(2050, 1_000_000, 8192)
 
 
 def test_a_prompt_that_cannot_have_been_longer_than_the_context_was_not_cut() -> None:
-    assert not prompt_was_truncated(2050, 4096, 4096)
+    assert not is_prompt_truncated(2050, 4096, 4096)
 
 
 def test_without_a_count_nothing_is_claimed() -> None:
-    assert not prompt_was_truncated(None, 1_000_000, 4096)
+    assert not is_prompt_truncated(None, 1_000_000, 4096)
 
 
 @given(st.integers(512, 262_144), st.integers(0, 64), st.booleans(), st.integers(1, 100_000))
@@ -255,11 +255,11 @@ def test_what_the_server_does_to_a_long_prompt_is_always_found(
     keep = num_keep + adds_bos
     left = num_ctx - max((num_ctx - keep) // 2, 1)
     prompt_bytes = num_ctx + tokens_over
-    assert prompt_was_truncated(left, prompt_bytes, num_ctx, num_keep)
+    assert is_prompt_truncated(left, prompt_bytes, num_ctx, num_keep)
 
 
 @given(st.integers(512, 262_144), st.data())
 def test_a_prompt_that_fits_is_hardly_ever_accused(num_ctx: int, data: st.DataObject) -> None:
     tokens = data.draw(st.integers(1, num_ctx - 1))
-    accused = prompt_was_truncated(tokens, tokens * 4, num_ctx)
+    accused = is_prompt_truncated(tokens, tokens * 4, num_ctx)
     assert not accused or abs(tokens - num_ctx // 2) <= 3

@@ -11,24 +11,24 @@ from poor_bench.providers.anthropic_wire import AnthropicWire
 from poor_bench.providers.catalog import WireFormat, list_provider_names
 from poor_bench.providers.ollama_wire import OllamaWire
 from poor_bench.providers.openai_wire import OpenAIWire, find_dialect
-from poor_bench.providers.parameters import COMMON, list_ignored_parameters, unknown_parameters
+from poor_bench.providers.parameters import COMMON, list_ignored_parameters, list_unknown_parameters
 
 
 def test_misspelt_parameters_are_reported_and_comments_are_not() -> None:
     given = {"temprature": 0, "temperature": 0, "_why": "deterministic", "maxtokens": 1}
-    assert unknown_parameters("ollama", given) == ["temprature", "maxtokens"]
+    assert list_unknown_parameters("ollama", given) == ["temprature", "maxtokens"]
 
 
 @pytest.mark.parametrize("provider", [*list_provider_names(), "my-gateway"])
 def test_what_is_common_is_known_everywhere(provider: str) -> None:
-    assert unknown_parameters(provider, dict.fromkeys(COMMON)) == []
+    assert list_unknown_parameters(provider, dict.fromkeys(COMMON)) == []
 
 
 def test_a_wire_format_without_an_entry_takes_what_is_common(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(parameters._TAKEN, WireFormat.ANTHROPIC)
-    assert unknown_parameters("anthropic", dict.fromkeys(COMMON)) == []
+    assert list_unknown_parameters("anthropic", dict.fromkeys(COMMON)) == []
     assert list_ignored_parameters("anthropic", dict.fromkeys(COMMON)) == []
 
 
@@ -37,8 +37,8 @@ def test_every_parameter_that_the_file_format_names_is_known() -> None:
 
 
 def test_options_of_ollama_are_known_there_only() -> None:
-    assert unknown_parameters("ollama", {"num_gpu": 0}) == []
-    assert unknown_parameters("openai", {"num_gpu": 0}) == ["num_gpu"]
+    assert list_unknown_parameters("ollama", {"num_gpu": 0}) == []
+    assert list_unknown_parameters("openai", {"num_gpu": 0}) == ["num_gpu"]
 
 
 def test_what_has_no_effect_is_said() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from poor_bench.errors import ProviderError
 from poor_bench.models.failure import FailureKind
-from poor_bench.providers.http_chat import reachability
+from poor_bench.providers.http_chat import describe_reachability
 
 
 def failing(kind: FailureKind) -> Callable[[], Iterable[str]]:
@@ -31,8 +31,8 @@ def failing(kind: FailureKind) -> Callable[[], Iterable[str]]:
 def test_the_state_follows_from_what_the_endpoint_says(
     fetch: Callable[[], Iterable[str]], state: str
 ) -> None:
-    assert reachability("tiny", fetch).state == state
+    assert describe_reachability("tiny", fetch).state == state
 
 
 def test_a_failure_is_told_with_its_way_out() -> None:
-    assert reachability("tiny", failing(FailureKind.AUTH)).message == "no (do this)"
+    assert describe_reachability("tiny", failing(FailureKind.AUTH)).message == "no (do this)"

@@ -9,7 +9,7 @@ from poor_bench.reports.gate_text import (
     gates_to_json,
     gates_to_junit,
     gates_to_markdown,
-    headline,
+    write_headline,
 )
 
 GATE = Gate(kind=GateKind.MIN_SCORE, limit=0.8)
@@ -21,8 +21,8 @@ WARNING = GateOutcome(gate=GATE, status=GateStatus.WARNING, llm_id="b", reason="
 
 
 def test_headline_counts_what_became_of_the_gates() -> None:
-    assert headline([PASSED, WARNING]) == "Gates passed: 0 failed, 1 warning, 1 passed"
-    assert headline([PASSED, FAILED]) == "Gates failed: 1 failed, 0 warnings, 1 passed"
+    assert write_headline([PASSED, WARNING]) == "Gates passed: 0 failed, 1 warning, 1 passed"
+    assert write_headline([PASSED, FAILED]) == "Gates failed: 1 failed, 0 warnings, 1 passed"
 
 
 def test_markdown_shows_the_worst_first_and_no_markup_of_others() -> None:

@@ -13,7 +13,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.reports.html import page as answers_module
 from poor_bench.reports.html.page import CUT, LEFT_OUT, answers, report_to_html
-from poor_bench.reports.html.tables import leaderboard
+from poor_bench.reports.html.tables import build_leaderboard
 from poor_bench.reports.report_data import ReportData
 from tests.comparison.builders import make_tests, scored
 from tests.reports.builders import (
@@ -179,6 +179,6 @@ def test_failure_is_no_score() -> None:
 
 def test_a_variant_that_left_the_race_has_no_rank() -> None:
     report = make_report(make_results(), dropped={"bad": "dropped early"})
-    good, bad = leaderboard(report)
+    good, bad = build_leaderboard(report)
     assert (good.ranks, bad.ranks) == ("1", "")
     assert bad.coverage_text == "dropped early"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.reports.markdown_text import code_span, details, table
+from poor_bench.reports.markdown_text import quote_code, write_details, write_table
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ from poor_bench.reports.markdown_text import code_span, details, table
     ],
 )
 def test_text_of_others_stays_one_code_span(text: str, expected: str) -> None:
-    assert code_span(text) == expected
+    assert quote_code(text) == expected
 
 
 def test_long_text_is_cut() -> None:
-    assert code_span("x" * 10_000, limit=10) == f"`{'x' * 9}…`"
+    assert quote_code("x" * 10_000, limit=10) == f"`{'x' * 9}…`"
 
 
 @given(st.text(max_size=300))
 def test_span_closes_only_at_its_end(text: str) -> None:
-    span = code_span(text)
+    span = quote_code(text)
     if span:
         fence = span[: len(span) - len(span.lstrip("`"))]
         inner = span[len(fence) : -len(fence)]
@@ -40,5 +40,7 @@ def test_span_closes_only_at_its_end(text: str) -> None:
 
 
 def test_table_and_details_are_markdown() -> None:
-    assert table(("A", "B"), [("`x`", "1")], right=1) == "| A | B |\n| --- | ---: |\n| `x` | 1 |"
-    assert details("More", "text").startswith("<details>\n<summary>More</summary>\n\ntext")
+    assert (
+        write_table(("A", "B"), [("`x`", "1")], right=1) == "| A | B |\n| --- | ---: |\n| `x` | 1 |"
+    )
+    assert write_details("More", "text").startswith("<details>\n<summary>More</summary>\n\ntext")

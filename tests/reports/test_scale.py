@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.reports.html.charts import heat_step, spread_out
+from poor_bench.reports.html.charts import choose_heat_step, spread_out
 
 places = st.lists(st.floats(0, 500), max_size=30).map(sorted)
 
@@ -25,4 +25,4 @@ def test_labels_with_room_stay_in_place(found: list[float]) -> None:
 
 @given(st.floats(0, 1))
 def test_every_score_has_a_colour(score: float) -> None:
-    assert 0 <= heat_step(score) <= 20
+    assert 0 <= choose_heat_step(score) <= 20

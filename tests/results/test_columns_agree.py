@@ -16,7 +16,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.results import index
 from poor_bench.statistics.ranking import rank_llms
-from poor_bench.statistics.repeats import find_usual_trials, reliability
+from poor_bench.statistics.repeats import estimate_reliability, find_usual_trials
 from poor_bench.statistics.scores import build_score_table, compute_stratified_scores
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Group, GroupBy
@@ -103,8 +103,8 @@ def test_index_and_files_give_the_same_figures(
     assert rank_llms(results).adjusted == pytest.approx(rank_llms(table).adjusted)
     assert rank_llms(results).coverage == rank_llms(table).coverage
     assert find_usual_trials(results) == find_usual_trials(table)
-    known = {row.llm_id: row for row in reliability(results, pass_score=pass_score)}
-    assert {row.llm_id: row for row in reliability(table, pass_score=pass_score)} == known
+    known = {row.llm_id: row for row in estimate_reliability(results, pass_score=pass_score)}
+    assert {row.llm_id: row for row in estimate_reliability(table, pass_score=pass_score)} == known
     stratified = compute_stratified_scores(results, TESTS)
     assert compute_stratified_scores(table, TESTS).keys() == stratified.keys()
     shutil.rmtree(folder)

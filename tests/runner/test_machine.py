@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from poor_bench.prompts import llm_fingerprint
+from poor_bench.prompts import hash_llm
 from poor_bench.runner.machine import collect_machine_facts, find_cpu_model
 from poor_bench.runs.history import read_stored_runs
 from tests.conftest import WorkspaceFiles
@@ -30,4 +30,4 @@ def test_kept_run_tells_machine_and_llm_fingerprints(workspace_files: WorkspaceF
     [run] = read_stored_runs(config.store.paths.runs())
     [llm] = config.load_llms()
     assert run.header["machine"] == collect_machine_facts()
-    assert run.header["llm_fingerprints"] == {llm.id: llm_fingerprint(llm)}
+    assert run.header["llm_fingerprints"] == {llm.id: hash_llm(llm)}

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pytest
 
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 from poor_bench.plugins.registry import LoadedEvaluator
 from poor_bench.sandbox import (
     Level,
@@ -23,8 +23,8 @@ from poor_bench.sandbox import (
     Mechanism,
     Program,
     Sandbox,
+    find_sandbox_status,
     open_shared_sandbox,
-    sandbox_status,
 )
 from poor_bench.sandbox.program_runs import open_candidate_session
 from poor_bench.scoring.verdict import MAX_DETAILS, Verdict
@@ -190,7 +190,7 @@ def checking(line: str) -> str:
 
 @pytest.fixture(scope="module")
 def evaluator() -> LoadedEvaluator:
-    return load_evaluators([project_evaluators_folder()]).get("python_evaluator")
+    return load_evaluators([find_project_evaluators()]).get("python_evaluator")
 
 
 def verdict_on(attack: Attack, evaluator: LoadedEvaluator) -> Verdict:
@@ -201,7 +201,7 @@ def verdict_on(attack: Attack, evaluator: LoadedEvaluator) -> Verdict:
 
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_attack_scores_zero_with_a_short_reason(attack: Attack, evaluator: LoadedEvaluator) -> None:
-    if sandbox_status().level < attack.holds_from:
+    if find_sandbox_status().level < attack.holds_from:
         pytest.skip(f"needs level {attack.holds_from.label}")
     verdict = verdict_on(attack, evaluator)
     assert verdict.score == 0.0
@@ -227,7 +227,7 @@ def f(limit):
 
 
 def test_threads_of_one_program_are_limited_and_others_keep_theirs() -> None:
-    assert Mechanism.TASK_LIMIT not in sandbox_status().missing
+    assert Mechanism.TASK_LIMIT not in find_sandbox_status().missing
     limits = Limits(case_s=20.0, total_s=60.0)
     program = Program(source=THREADS, function="f", limits=limits)
     other = Sandbox()

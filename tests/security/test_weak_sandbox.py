@@ -18,7 +18,7 @@ from poor_bench.dashboard.result_panel.panel import build_panel
 from poor_bench.dashboard.services.run_service import RunService
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.errors import ConfigError, SandboxError
-from poor_bench.plugins import load_evaluators, project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators, load_evaluators
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import (
@@ -212,7 +212,7 @@ def test_code_of_the_author_runs_at_any_level() -> None:
 def test_evaluators_that_run_code_are_known(
     name: str, parameters: dict[str, object], runs_code: bool
 ) -> None:
-    evaluator = load_evaluators([project_evaluators_folder()]).get(name)
+    evaluator = load_evaluators([find_project_evaluators()]).get(name)
     assert evaluator.runs_code(parameters) is runs_code
 
 
@@ -245,7 +245,7 @@ def test_run_page_is_silent_where_code_is_isolated(
     bench: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     isolated = SandboxStatus(Level.ISOLATED, {Mechanism.BARE_ROOT: "not here"})
-    monkeypatch.setattr(sandbox_module, "sandbox_status", lambda: isolated)
+    monkeypatch.setattr(sandbox_module, "find_sandbox_status", lambda: isolated)
     assert run_page.sandbox(services_of(bench)) is None
 
 

@@ -12,7 +12,7 @@ from poor_bench.statistics.attribution import (
     compute_exchange_p_value,
     find_budget,
 )
-from poor_bench.statistics.significance import sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 
 States = tuple[bool, ...]
 
@@ -119,14 +119,14 @@ def test_budget_is_a_quarter_of_the_full_factorial() -> None:
 
 def test_single_trials_agree_with_sign_flips() -> None:
     before, after = [[1.0]] * 6 + [[0.0]], [[0.0]] * 6 + [[0.0]]
-    [expected] = sign_flip_p_values([[-1.0]] * 6 + [[0.0]])
+    [expected] = compute_sign_flip_p_values([[-1.0]] * 6 + [[0.0]])
     assert compute_exchange_p_value(after, before) == pytest.approx(expected, abs=0.005)
 
 
 def test_a_fall_among_tests_that_agree_is_seen_better_than_by_sign_flips() -> None:
     before = [[1.0]] * 20
     after = [[0.0, 0.0, 0.0]] * 4 + [[1.0, 1.0, 1.0]] * 16
-    [flips] = sign_flip_p_values([[-1.0]] * 4 + [[0.0]] * 16)
+    [flips] = compute_sign_flip_p_values([[-1.0]] * 4 + [[0.0]] * 16)
     assert compute_exchange_p_value(after, before) < 0.01 < flips
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.statistics.comparison import compute_rank_ranges, tie_groups
+from poor_bench.statistics.comparison import compute_rank_ranges, find_tie_groups
 
 LLMS = ["a", "b", "c", "d", "e"]
 differences = st.sets(st.sampled_from(list(combinations(LLMS, 2))))
@@ -12,7 +12,7 @@ differences = st.sets(st.sampled_from(list(combinations(LLMS, 2))))
 
 def test_nothing_known_leaves_every_rank_open_and_one_group() -> None:
     assert [(row.best, row.worst) for row in compute_rank_ranges(LLMS, [])] == [(1, 5)] * 5
-    assert tie_groups(LLMS, []) == [tuple(LLMS)]
+    assert find_tie_groups(LLMS, []) == [tuple(LLMS)]
 
 
 def test_everything_known_gives_plain_ranks_and_no_ties() -> None:
@@ -20,11 +20,11 @@ def test_everything_known_gives_plain_ranks_and_no_ties() -> None:
     assert [(row.best, row.worst) for row in compute_rank_ranges(LLMS, better)] == [
         (rank, rank) for rank in range(1, 6)
     ]
-    assert tie_groups(LLMS, better) == [(llm_id,) for llm_id in LLMS]
+    assert find_tie_groups(LLMS, better) == [(llm_id,) for llm_id in LLMS]
 
 
 def test_an_llm_between_two_others_stands_in_both_groups() -> None:
-    assert tie_groups(["a", "b", "c", "d"], [("a", "c"), ("a", "d"), ("b", "d")]) == [
+    assert find_tie_groups(["a", "b", "c", "d"], [("a", "c"), ("a", "d"), ("b", "d")]) == [
         ("a", "b"),
         ("b", "c"),
         ("c", "d"),
@@ -33,12 +33,12 @@ def test_an_llm_between_two_others_stands_in_both_groups() -> None:
 
 def test_no_llms_give_no_groups() -> None:
     assert compute_rank_ranges([], []) == []
-    assert tie_groups([], []) == []
+    assert find_tie_groups([], []) == []
 
 
 @given(differences)
 def test_two_llms_share_a_group_exactly_if_they_cannot_be_told_apart(better: set) -> None:
-    groups = tie_groups(LLMS, better)
+    groups = find_tie_groups(LLMS, better)
     for pair in combinations(LLMS, 2):
         assert any(set(pair) <= set(group) for group in groups) == (pair not in better)
     assert not any(set(a) < set(b) for a in groups for b in groups)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poor_bench.statistics.significance import sign_flip_p_values
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 
 # Darwin's maize: crossed minus self-fertilised height of 15 pairs, in eighths of an inch; Fisher
 # 1935, "The Design of Experiments", section 21, counts 1726 of the 32768 sign patterns.
@@ -12,7 +12,7 @@ DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 
 
 def p_of(differences: list[float], **options) -> float:
-    return float(sign_flip_p_values(np.array([differences]).T, **options)[0])
+    return float(compute_sign_flip_p_values(np.array([differences]).T, **options)[0])
 
 
 def count_patterns(values: list[float]) -> float:
@@ -72,8 +72,8 @@ def test_sign_and_order_do_not_matter() -> None:
 def test_columns_are_tested_apart() -> None:
     columns = np.column_stack([DARWIN, np.zeros(15), -np.array(DARWIN)])
     expected = [p_of(DARWIN), 1.0, p_of(DARWIN)]
-    assert sign_flip_p_values(columns).tolist() == pytest.approx(expected)
-    assert sign_flip_p_values(np.zeros((4, 0))).tolist() == []
+    assert compute_sign_flip_p_values(columns).tolist() == pytest.approx(expected)
+    assert compute_sign_flip_p_values(np.zeros((4, 0))).tolist() == []
 
 
 def test_a_clear_difference_is_not_held_up_by_rounding() -> None:
@@ -84,7 +84,7 @@ def test_equal_llms_are_called_different_in_five_of_100_cases() -> None:
     rng = np.random.default_rng(8)
     scores = rng.random((40, 2000))
     other = rng.random((40, 2000))
-    p_values = sign_flip_p_values(np.round(scores - other, 1))
+    p_values = compute_sign_flip_p_values(np.round(scores - other, 1))
     assert 0.035 < (p_values < 0.05).mean() < 0.06
 
 

@@ -15,7 +15,7 @@ from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.labels import collect_judged_items, make_label
 from poor_bench.judge.rated_answers import add_judged_answers
 from poor_bench.judge.storage import JudgementStore
-from poor_bench.labels.label import Label, current_labels
+from poor_bench.labels.label import Label, keep_current_labels
 from poor_bench.labels.ratings import group_ratings
 from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
 from poor_bench.results.table import ResultTable
@@ -107,7 +107,7 @@ class JudgedRuns:
         Raises:
             StoreError: If the file cannot be read.
         """
-        labels = current_labels(read_labels(self._data_dir()))
+        labels = keep_current_labels(read_labels(self._data_dir()))
         return tuple(label for label in labels if label.about == about)
 
     def add_label(

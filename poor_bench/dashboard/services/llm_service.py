@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from poor_bench.config.names import find_llm, llm_named, unknown_llm
+from poor_bench.config.names import find_llm, llm_named, make_unknown_llm_error
 from poor_bench.dashboard.services.computations import Computations, Computed
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
@@ -75,7 +75,7 @@ class LLMService:
         stored = self._results.table().llm_ids
         if name in stored:
             return name
-        raise unknown_llm(name, llms, stored)
+        raise make_unknown_llm_error(name, llms, stored)
 
     def settings_notes(self) -> dict[str, Sequence[str]]:
         """List what probes found of settings, such as `seed ignored`, by LLM id.

@@ -22,8 +22,8 @@ from poor_bench.models.result import Result
 from poor_bench.prompts import (
     build_messages,
     build_parameters,
+    choose_template,
     find_override,
-    template_for,
 )
 from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.registry import write_curl
@@ -239,7 +239,7 @@ def _find_prompt_facts(workspace: Workspace, result: Result) -> PromptFacts:
     today = now.get("system", ""), now["user"]
     is_changed = bool(result.prompt) and today != (result.system_prompt, result.prompt)
     return PromptFacts(
-        template=template_for(test_class, llm),
+        template=choose_template(test_class, llm),
         override=find_override(test_class, llm),
         changed_to=today if is_changed else None,
     )

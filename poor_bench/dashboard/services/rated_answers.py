@@ -16,9 +16,9 @@ from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext
 from poor_bench.labels.ratings import (
     AnswerRatings,
+    compute_people_scores,
     find_next_moment,
     group_ratings,
-    people_scores,
     rate_answer,
 )
 from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
@@ -159,7 +159,7 @@ class RatedAnswers:
             detectors: Those of `issues.across_trials.PEOPLE`.
         """
         ratings = self._load(self.version())
-        context = IssueContext(people=people_scores(ratings))
+        context = IssueContext(people=compute_people_scores(ratings))
         if not context.people:
             return []
         rows = [

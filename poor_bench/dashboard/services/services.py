@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.config.load import TESTS_FILE, llms_file, load_llms
+from poor_bench.config.load import TESTS_FILE, find_llms_file, load_llms
 from poor_bench.dashboard.services.compare_service import CompareService
 from poor_bench.dashboard.services.computations import Requests
 from poor_bench.dashboard.services.console_runs import SUITE_ENDS, ConsoleRun
@@ -106,7 +106,7 @@ class Services:
 
     def list_llms(self) -> list[LLM]:
         """List the models of llms.json; none where it is missing or broken."""
-        if not llms_file(self.data_dir()).is_file():
+        if not find_llms_file(self.data_dir()).is_file():
             return []
         try:
             return list(load_llms(self.data_dir()).items)

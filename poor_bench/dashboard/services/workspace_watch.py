@@ -11,9 +11,9 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, Workspace, llms_file
+from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, Workspace, find_llms_file
 from poor_bench.errors import ConfigError
-from poor_bench.plugins import project_evaluators_folder
+from poor_bench.plugins import find_project_evaluators
 from poor_bench.results.store import ResultStore
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class WorkspaceWatch:
     def fingerprint(self) -> Fingerprint:
         """Build a value that changes with every edit of a file of the workspace."""
         folder = self._config.data_dir
-        plugins = (folder / "evaluators", folder / "issues", project_evaluators_folder())
-        files = (folder / TEST_CLASSES_FILE, folder / TESTS_FILE, llms_file(folder))
+        plugins = (folder / "evaluators", folder / "issues", find_project_evaluators())
+        files = (folder / TEST_CLASSES_FILE, folder / TESTS_FILE, find_llms_file(folder))
         return tuple(_describe(chain(files, *map(_list_scripts, plugins))))
 
     def _open_anew(self) -> None:

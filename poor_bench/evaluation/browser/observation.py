@@ -60,7 +60,7 @@ def observe(session: BrowserSession) -> PageView:
     try:
         with session.errors():
             page = session.page
-            tree = compact_tree(page.aria_snapshot(mode="ai"))
+            tree = write_compact_tree(page.aria_snapshot(mode="ai"))
             tree = clean(hide_passwords(tree, _find_passwords(page)))
             return PageView(
                 url=clean(page.url[:_LONGEST_URL]),
@@ -92,7 +92,7 @@ _STATE = re.compile(r' \[(?!ref=)[a-z]+(=[^\[\]]*)?\]')  # fmt: skip
 _HIDDEN = "[hidden]"
 
 
-def compact_tree(tree: str) -> str:
+def write_compact_tree(tree: str) -> str:
     """Remove elements that only contain others; these move up."""
     lines: list[str] = []
     left_out: list[int] = []

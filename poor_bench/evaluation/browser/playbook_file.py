@@ -34,7 +34,7 @@ from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.checks import map_texts
 from poor_bench.models.problem import Problem
-from poor_bench.safe_files import path_within
+from poor_bench.safe_files import require_within
 
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")]
 ParamName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
@@ -265,7 +265,7 @@ def _resolve(written: str, data_dir: Path, suite_folder: Path) -> Iterator[Path]
     is_in_workspace = suite_folder.name == "suites"
     for folder in (suite_folder.parent if is_in_workspace else suite_folder, data_dir):
         with suppress(PermissionError):
-            yield path_within(folder, written, start=suite_folder)
+            yield require_within(folder, written, start=suite_folder)
 
 
 def explain_missing_playbook(written: str, data_dir: Path) -> str:

@@ -64,7 +64,7 @@ class Process:
     """Its arguments, with blanks between them."""
 
 
-def living_processes() -> list[Process]:
+def list_living_processes() -> list[Process]:
     """List all processes of the machine, without zombies."""
     found = []
     for process in psutil.process_iter(["ppid", "status", "cmdline"]):
@@ -102,13 +102,15 @@ class BrowserProcesses:
 
     def remember_chromium(self) -> None:
         """Note the process groups of Chromium, since its children do not carry its flag."""
-        self._groups |= {each.group for each in living_processes() if self.flag in each.command}
+        self._groups |= {
+            each.group for each in list_living_processes() if self.flag in each.command
+        }
         self._groups.discard(os.getpgid(0))
 
     def end_pages(self) -> None:
         """End what shows pages; Chromium itself lives on and tells that they crashed."""
         self.remember_chromium()
-        for process in living_processes():
+        for process in list_living_processes():
             if process.group in self._groups and "--type=renderer" in process.command:
                 _send(os.kill, process.number, signal.SIGKILL)
 
@@ -135,7 +137,7 @@ class BrowserProcesses:
 def _find_drivers() -> set[int]:
     return {
         each.number
-        for each in living_processes()
+        for each in list_living_processes()
         if each.parent == os.getpid() and each.command.rstrip().endswith(_DRIVER)
     }
 
@@ -174,7 +176,7 @@ def give_to_children(folder: Path) -> Iterator[None]:
             os.environ[_VARIABLE] = before
 
 
-def remove_leftovers(table: Callable[[], Iterable[Process]] = living_processes) -> None:
+def remove_leftovers(table: Callable[[], Iterable[Process]] = list_living_processes) -> None:
     """Remove folders and end browsers of processes that were killed; of nobody else.
 
     Args:

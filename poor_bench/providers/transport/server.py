@@ -109,7 +109,7 @@ class Reply:
         try:
             ended = self._drain(sock)
             sock.settimeout(timeout)
-        except transport_exceptions():
+        except list_transport_exceptions():
             return False
         return ended
 
@@ -154,7 +154,7 @@ class _ChunkTaker:
         return over
 
 
-def transport_exceptions() -> tuple[type[Exception], ...]:
+def list_transport_exceptions() -> tuple[type[Exception], ...]:
     """List the exceptions that the HTTP libraries raise if a request fails in transit."""
     from urllib3.exceptions import HTTPError
 
@@ -257,7 +257,7 @@ class Server:
                 reply = Reply(self._send(pool, request, control, watch), watch, self._streams)
                 yield reply
                 reply.finish()
-        except transport_exceptions() as error:
+        except list_transport_exceptions() as error:
             watch.raise_if_over()
             raise TransportError(error, replied=reply is not None) from error
         finally:
@@ -281,7 +281,7 @@ class Server:
             while True:
                 try:
                     return self._send_once(pool, request, control.timeouts)
-                except transport_exceptions() as error:
+                except list_transport_exceptions() as error:
                     if not (watch.line_is_used and is_hang_up(error)):
                         raise
                     watch.raise_if_over()

@@ -18,26 +18,26 @@ HEAT_STEPS = 20
 """The palette has this many steps, and one more."""
 
 
-def percent(share: float) -> str:
+def write_percent(share: float) -> str:
     """Write a share as a percentage for SVG, such as `83.25%`."""
     return f"{100 * share:.2f}%"
 
 
-def heat_step(score: float) -> int:
+def choose_heat_step(score: float) -> int:
     """Find the step of the palette for a score of 0.0 to 1.0.
 
     Example:
-        >>> heat_step(0.0), heat_step(0.5), heat_step(1.0)
+        >>> choose_heat_step(0.0), choose_heat_step(0.5), choose_heat_step(1.0)
         (0, 10, 20)
     """
     return round(min(1.0, max(0.0, score)) * HEAT_STEPS)
 
 
-def log_ticks(low: float, high: float) -> list[float]:
+def list_log_ticks(low: float, high: float) -> list[float]:
     """Choose round numbers from `low` to `high`, both above 0: 1, 2, 5 or, if few, every digit.
 
     Example:
-        >>> log_ticks(0.8, 30.0), log_ticks(3.5, 6.5)
+        >>> list_log_ticks(0.8, 30.0), list_log_ticks(3.5, 6.5)
         ([1.0, 2.0, 5.0, 10.0, 20.0], [4.0, 5.0, 6.0])
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -99,7 +99,7 @@ class HeatRow(NamedTuple):
     cells: list[HeatCell]
 
 
-def heat_map(data: ReportData) -> list[HeatRow]:
+def build_heat_map(data: ReportData) -> list[HeatRow]:
     """Build a row for every LLM, best score first, with a cell for every class."""
     summaries = {
         (row.group.llm_id, row.group.class_id): row for row in data.summaries(GroupBy.LLM_CLASS)
@@ -118,7 +118,7 @@ def heat_map(data: ReportData) -> list[HeatRow]:
             title = f"{interval_text(score.low, score.high)}, {score.basis}"
             text = f"{score.value:.2f}"
             n = write_count(score.n_all, "test")
-            cells.append(HeatCell(class_id, heat_step(score.value), text, n, title, trust))
+            cells.append(HeatCell(class_id, choose_heat_step(score.value), text, n, title, trust))
         rows.append(HeatRow(llm_id, data.name(llm_id), cells))
     return rows
 
@@ -176,14 +176,14 @@ class _Llm(NamedTuple):
     basis: str
 
 
-def scatter(data: ReportData) -> Scatter | None:
+def build_scatter(data: ReportData) -> Scatter | None:
     """Build the chart; None if fewer than two LLMs have both a score and a time."""
     llms = _list_llms(data)
     if len(llms) < 2:
         return None
     frame = _Frame(llms)
     points = sorted(_place_points(llms, frame), key=lambda point: point.x)
-    ticks = log_ticks(frame.low_ms, frame.high_ms)
+    ticks = list_log_ticks(frame.low_ms, frame.high_ms)
     return Scatter(
         width=WIDTH,
         height=frame.height,
@@ -289,7 +289,7 @@ def _build_bar(summary: Summary, longest: float, data: ReportData) -> TimeBar:
     for metric in metrics.PHASES:
         milliseconds = metric.value(summary) or 0.0
         if milliseconds > 0:
-            place, width = percent(start / longest), percent(milliseconds / longest)
+            place, width = write_percent(start / longest), write_percent(milliseconds / longest)
             title = f"{metric.label}: {metric.show(summary)}"
             segments.append(BarSegment(metric.name.removesuffix("_ms"), place, width, title))
             start += milliseconds

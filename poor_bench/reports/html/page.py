@@ -13,13 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench import __version__, metrics
-from poor_bench.comparison.times import find_machine_problem, machine_text
+from poor_bench.comparison.times import describe_machine, find_machine_problem
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.reports.findings import findings
-from poor_bench.reports.html.charts import HEAT_STEPS, heat_map, heat_step, scatter, time_bars
-from poor_bench.reports.html.tables import changes, leaderboard
+from poor_bench.reports.findings import list_findings
+from poor_bench.reports.html.charts import (
+    HEAT_STEPS,
+    build_heat_map,
+    build_scatter,
+    choose_heat_step,
+    time_bars,
+)
+from poor_bench.reports.html.tables import build_leaderboard, list_changes
 from poor_bench.reports.report_data import ReportData
 
 if TYPE_CHECKING:
@@ -54,7 +60,7 @@ def render_page(
         return "".join(texts).strip()
 
     css, code = read(*filter(None, ("report.css", style))), read(*filter(None, (script,)))
-    policy = "; ".join(filter(None, (content_security_policy(css, code), sources)))
+    policy = "; ".join(filter(None, (write_content_security_policy(css, code), sources)))
     return environment.get_template(template).render(
         **content, style=css, script=code, policy=policy, version=__version__
     )
@@ -87,7 +93,7 @@ def report_to_html(data: ReportData, _by: object = None) -> str:
     return render_page("report.html", _build_content(data), script="report.js")
 
 
-def content_security_policy(style: str, script: str) -> str:
+def write_content_security_policy(style: str, script: str) -> str:
     """Write the policy that allows one stylesheet and one script, and nothing else.
 
     Args:
@@ -118,19 +124,19 @@ def _build_content(data: ReportData) -> dict[str, Any]:
         "data": data,
         "n_llms": len({result.llm_id for result in data.results}),
         "n_tests": len({result.test_id for result in data.results}),
-        "findings": list(findings(data, str)),
+        "findings": list(list_findings(data, str)),
         "metrics": metrics,
         "figures": [item for item in metrics.LEADERBOARD[1:] if item.is_shown(summaries)],
         "usage": [item for item in _USAGE if item.is_shown(summaries)],
-        "leaders": leaderboard(data),
-        "heat_rows": heat_map(data),
+        "leaders": build_leaderboard(data),
+        "heat_rows": build_heat_map(data),
         "heat_steps": HEAT_STEPS,
-        "scatter": scatter(data),
+        "scatter": build_scatter(data),
         "time_bars": time_bars(data),
-        "changes": changes(data),
+        "changes": list_changes(data),
         "answers": answers(data),
         "failures": _count_failures(data),
-        "machines": sorted({machine_text(machine) for machine in data.machines}),
+        "machines": sorted({describe_machine(machine) for machine in data.machines}),
         "time_note": find_machine_problem(data.machines) if len(data.machines) > 1 else "",
     }
 
@@ -269,7 +275,7 @@ def _test(test: Test, results: Sequence[Result], data: ReportData, budget: _Budg
 
 def _build_cell(result: Result, data: ReportData) -> Cell:
     told = "failed to run" if result.score is None else f"{result.score:.2f}"
-    step = None if result.score is None else heat_step(result.score)
+    step = None if result.score is None else choose_heat_step(result.score)
     return Cell(step, f"{data.name(result.llm_id)}: {told}")
 
 
@@ -279,7 +285,7 @@ def _answer(result: Result, data: ReportData, budget: _Budget) -> Answer:
         llm_id=result.llm_id,
         name=data.name(result.llm_id),
         trial=result.trial,
-        step=None if result.score is None else heat_step(result.score),
+        step=None if result.score is None else choose_heat_step(result.score),
         score_text="-" if result.score is None else f"{result.score:.2f}",
         failure=f"{failure.kind.value}: {failure.message}"[:_DETAILS] if failure else "",
         response=budget.take(result.response, _RESPONSE),

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
-from poor_bench.comparison.messages import mismatches_text, names_text, p_text, verdict
+from poor_bench.comparison.messages import describe_mismatches, join_names, verdict, write_p_value
 from poor_bench.messages import write_count
 from poor_bench.metrics import score_text, signed_text, time_text
 from poor_bench.reports.findings import name_ties
-from poor_bench.reports.html.charts import percent
+from poor_bench.reports.html.charts import write_percent
 from poor_bench.reports.report_data import ReportData
 from poor_bench.statistics.summary import Summary
 
@@ -34,7 +34,7 @@ class LeaderRow(NamedTuple):
     """`better`, `worse` or empty."""
 
 
-def leaderboard(data: ReportData) -> list[LeaderRow]:
+def build_leaderboard(data: ReportData) -> list[LeaderRow]:
     """Build a row for every model, best score first."""
     letters = name_ties(data)
     ranks = {rank.llm_id: _rank_text(rank.best, rank.worst) for rank in data.ranking.ranks}
@@ -49,9 +49,9 @@ def leaderboard(data: ReportData) -> list[LeaderRow]:
                 ranks.get(llm_id, ""),
                 letters.get(llm_id, ""),
                 data.write_missing(summary),
-                percent(score.value) if score else "",
-                percent(score.low) if score else "",
-                percent(score.high) if score else "",
+                write_percent(score.value) if score else "",
+                write_percent(score.low) if score else "",
+                write_percent(score.high) if score else "",
                 change_text,
                 change_kind,
             )
@@ -120,7 +120,7 @@ class ChangedRow(NamedTuple):
     notes: list[str]
 
 
-def changes(data: ReportData) -> list[ChangedRow]:
+def list_changes(data: ReportData) -> list[ChangedRow]:
     """Describe the change of each LLM, significant losses first; empty without a baseline."""
     found = [_build_change(item, data) for item in (data.base.llms if data.base else ())]
     return sorted(found, key=lambda change: _ORDER.index(change.kind))
@@ -158,12 +158,13 @@ def _find_edge(groups: Sequence[ComparedGroup]) -> float:
 def _build_row(group: ComparedGroup, edge: float) -> ChangeRow:
     estimate = group.difference
     x, x_low, x_high = (
-        percent(0.5 + limit / edge / 2) for limit in (estimate.value, estimate.low, estimate.high)
+        write_percent(0.5 + limit / edge / 2)
+        for limit in (estimate.value, estimate.low, estimate.high)
     )
     scope = "all" if group.class_id is None else group.class_id or "(unknown class)"
     outcomes = (ScoreChange.FIXED, ScoreChange.BROKEN, ScoreChange.BETTER, ScoreChange.WORSE)
     return ChangeRow(
-        scope=f"({mismatches_text(group.changes)})" if group.changes else scope,
+        scope=f"({describe_mismatches(group.changes)})" if group.changes else scope,
         is_whole=group.class_id is None and not group.changes,
         n_tests=len(group.tests),
         before=score_text(group.mean_before),
@@ -172,7 +173,7 @@ def _build_row(group: ComparedGroup, edge: float) -> ChangeRow:
         x=x,
         x_low=x_low,
         x_high=x_high,
-        p=p_text(group.p_adjusted),
+        p=write_p_value(group.p_adjusted),
         counts=[str(group.count(outcome) or "") for outcome in outcomes],
         kind=_choose_kind(group),
     )
@@ -185,7 +186,7 @@ def _choose_kind(group: ComparedGroup) -> str:
 def _list_notes(item: LLMComparison) -> Iterator[str]:
     for reasons, test_ids in item.not_comparable().items():
         n_tests = write_count(len(test_ids), "test")
-        yield f"Not compared, {mismatches_text(reasons)}: {n_tests} ({names_text(test_ids)})"
+        yield f"Not compared, {describe_mismatches(reasons)}: {n_tests} ({join_names(test_ids)})"
     for change, count in item.despite_changes().items():
         yield f"Compared although {change.text}: {write_count(count, 'test')}"
     if item.n_unverified:

@@ -11,7 +11,7 @@ from poor_bench.models.completion import ChatRequest, Completion
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.ports import BatchApi, BatchProgress, BatchState
-from poor_bench.providers.chat_wire import text_at
+from poor_bench.providers.chat_wire import read_text
 from poor_bench.providers.transport.reply import MalformedJsonError, load_json
 from poor_bench.runs.batch_notes import BatchNote, SentRequest, read_request
 from poor_bench.safe_files import open_regular
@@ -43,7 +43,7 @@ def index_answers(lines: Iterable[bytes], note: BatchNote) -> AnswerIndex:
 
 def _take_line(index: AnswerIndex, line: bytes, number: int, note: BatchNote) -> None:
     try:
-        custom_id = text_at(load_json(line), "custom_id")
+        custom_id = read_text(load_json(line), "custom_id")
     except MalformedJsonError:
         index.bad_line = index.bad_line or number
         return

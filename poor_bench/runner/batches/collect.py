@@ -23,7 +23,7 @@ from poor_bench.runner.plan import LLMWork, Plan, WorkItem
 from poor_bench.runner.scorer import Scorer
 from poor_bench.runner.trial_states import TrialName, TrialStates
 from poor_bench.runs.batch_notes import BatchNotes, SentRequest
-from poor_bench.safe_files import os_errors_told
+from poor_bench.safe_files import tell_os_errors
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class BatchCollector:
                 stream.flush()
                 os.fsync(stream.fileno())
 
-        with os_errors_told(path):
+        with tell_os_errors(path):
             self._manager.call_batches(view.llm, download, cancelled)
             part.replace(path)
             with path.open("rb") as stream:

@@ -15,7 +15,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.ports import BatchApi
 from poor_bench.prompts import request_fingerprint
 from poor_bench.runner.plan import LLMWork, Plan, WorkItem
-from poor_bench.runs.batch_notes import BatchedTrial, BatchNote, BatchNotes, SentRequest, new_key
+from poor_bench.runs.batch_notes import BatchedTrial, BatchNote, BatchNotes, SentRequest, make_key
 
 _UNKNOWN_STATUSES = frozenset({408, 409, 425})
 _NOT_SENT = frozenset({FailureKind.AUTH, FailureKind.BAD_REQUEST, FailureKind.SETTINGS})
@@ -168,7 +168,7 @@ class Submitter:
             llm, lambda api, control: api.find_newest(control), cancelled
         )
         note = BatchNote(
-            key=new_key(),
+            key=make_key(),
             llm_id=llm.id,
             created=self._manager.clock.now_iso(),
             items=tuple(BatchedTrial(i.item.test.test_id, i.item.trial) for i in chunk.items),

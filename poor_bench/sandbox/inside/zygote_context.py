@@ -91,7 +91,7 @@ def enter_zygote_context(avoided: Collection[Mechanism], descendants: Descendant
         # only the filter keeps programs from changing the folder itself
         is_filtered = Mechanism.SYSTEM_CALL_FILTER not in context.missing
         context.empty_scratch = (
-            namespaces.empty_scratch if is_filtered else namespaces.renew_scratch
+            namespaces.clear_scratch if is_filtered else namespaces.renew_scratch
         )
     _limit_tasks(context, descendants, further_user)
     return context

@@ -15,7 +15,7 @@ from contextlib import suppress
 from struct import Struct
 
 from poor_bench.sandbox.linux import system_calls
-from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall, system_call
+from poor_bench.sandbox.linux.system_calls import PreparedCalls, SystemCall, call_system
 
 SCRATCH_PARENT = "/poor_bench"
 SCRATCH = f"{SCRATCH_PARENT}/scratch"
@@ -50,7 +50,7 @@ def become_namespace_owner(further_user: int | None = None) -> None:
     if further_user is not None:
         finish_mapping = _map_from_outside(f"{own}\n{further_user} {further_user} 1")
     try:
-        system_call("unshare", system_calls.CLONE_NEWUSER)
+        call_system("unshare", system_calls.CLONE_NEWUSER)
     finally:
         is_mapped = finish_mapping is not None and finish_mapping()
     _write("/proc/self/setgroups", "deny")
@@ -99,7 +99,7 @@ def enter_new(flags: int) -> None:
     Raises:
         OSError: If the kernel does not allow it.
     """
-    system_call("unshare", flags)
+    call_system("unshare", flags)
 
 
 def prepare_pid_renewal() -> PreparedCalls:
@@ -138,13 +138,13 @@ def enter_bare_root(readable: Sequence[str]) -> None:
             os.symlink(SCRATCH, f"{_NEW_ROOT}{place}")
     _make_read_only(_NEW_ROOT)
     os.chdir(_NEW_ROOT)
-    system_call("pivot_root", b".", b".")
-    system_call("umount2", b".", system_calls.MNT_DETACH)
+    call_system("pivot_root", b".", b".")
+    call_system("umount2", b".", system_calls.MNT_DETACH)
     os.chdir("/")
     PreparedCalls([_MOUNTING_SCRATCH]).make()
 
 
-def empty_scratch() -> None:
+def clear_scratch() -> None:
     """Replace the file system of the scratch folder by a new one, unless it is empty.
 
     Raises:
@@ -182,7 +182,7 @@ def _show(path: str) -> None:
 
 def _make_read_only(path: str) -> None:
     attributes = _MOUNT_ATTRIBUTES.pack(_READ_ONLY_WITHOUT_SETUID, 0, 0, 0)
-    system_call("mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes))
+    call_system("mount_setattr", -1, os.fsencode(path), _AT_RECURSIVE, attributes, len(attributes))
 
 
 def _mount(
@@ -190,6 +190,6 @@ def _mount(
 ) -> None:
     what = os.fsencode(source) if source else None
     try:
-        system_call("mount", what, os.fsencode(target), kind, flags, options)
+        call_system("mount", what, os.fsencode(target), kind, flags, options)
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror} ({target})") from error

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from poor_bench.sandbox.linux import system_calls
-from poor_bench.sandbox.linux.system_calls import SystemCall, system_call
+from poor_bench.sandbox.linux.system_calls import SystemCall, call_system
 
 # version 3; this process; see capset(2)
 _CAPABILITIES_HEADER = Struct("=II").pack(0x2008_0522, 0)
@@ -46,8 +46,8 @@ def forbid_new_privileges() -> None:
     Raises:
         OSError: If the kernel does not allow it.
     """
-    system_call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1)
-    system_call("prctl", system_calls.PR_SET_DUMPABLE, 0)
+    call_system("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1)
+    call_system("prctl", system_calls.PR_SET_DUMPABLE, 0)
 
 
 def list_privilege_calls(user: OtherUser | None) -> list[SystemCall]:
@@ -73,12 +73,12 @@ def _keep_capabilities(kept: int) -> SystemCall:
 
 def die_with_parent() -> None:
     """Have the kernel kill this process when its parent's thread that started it ends."""
-    system_call("prctl", system_calls.PR_SET_PDEATHSIG, _SIGKILL)
+    call_system("prctl", system_calls.PR_SET_PDEATHSIG, _SIGKILL)
 
 
 def adopt_orphans() -> None:
     """Become the parent of descendants whose own parent ends."""
-    system_call("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
+    call_system("prctl", system_calls.PR_SET_CHILD_SUBREAPER, 1)
 
 
 # struct landlock_ruleset_attr: handled_access_fs, handled_access_net, scoped
@@ -116,7 +116,7 @@ def make_ruleset(readable: Sequence[str], usable: Sequence[str]) -> int:
     Raises:
         OSError: If the kernel has no Landlock, or one that does not know truncation.
     """
-    version = system_call("landlock_create_ruleset", None, 0, _ASK_VERSION)
+    version = call_system("landlock_create_ruleset", None, 0, _ASK_VERSION)
     if version < _OLDEST_USABLE_VERSION:
         raise OSError(0, f"Landlock of version {version} cannot stop files from being truncated")
     ruleset = _make_empty_ruleset(version)
@@ -140,7 +140,7 @@ def _make_empty_ruleset(version: int) -> int:
     scopes = _FOREIGN_SOCKETS_AND_SIGNALS if version >= 6 else 0
     attributes = _RULESET.pack(file_rights, tcp, scopes)
     known_size = 24 if version >= 6 else 16 if version >= 4 else 8
-    return system_call("landlock_create_ruleset", attributes, known_size, 0)
+    return call_system("landlock_create_ruleset", attributes, known_size, 0)
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
@@ -149,6 +149,6 @@ def _allow(ruleset: int, path: str, access: int) -> None:
         if not stat.S_ISDIR(os.fstat(target).st_mode):
             access &= _OF_A_FILE
         rule = _PATH_RULE.pack(access, target)
-        system_call("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
+        call_system("landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
     finally:
         os.close(target)

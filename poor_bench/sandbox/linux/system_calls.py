@@ -57,7 +57,7 @@ def read_numbers(table: str, machine: str) -> dict[str, int]:
     return {entry[0]: int(entry[column]) for entry in entries if entry[column] != _ABSENT}
 
 
-def system_call(name: str, *arguments: Argument) -> int:
+def call_system(name: str, *arguments: Argument) -> int:
     """Make a system call.
 
     Args:
@@ -105,7 +105,7 @@ def load_raw_system_call() -> Callable[..., int]:
 
 
 class SystemCall(NamedTuple):
-    """A system call that is still to be made; see `system_call`."""
+    """A system call that is still to be made; see `call_system`."""
 
     name: str
     arguments: tuple[Argument, ...]

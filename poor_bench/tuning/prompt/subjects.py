@@ -22,15 +22,15 @@ from poor_bench.llm_manager import LLMManager
 from poor_bench.models.agent import AgentCase
 from poor_bench.models.completion import Completion, Message, estimate_cost_usd, sum_known
 from poor_bench.models.failure import Failure
-from poor_bench.models.llm import LLM, base_llm_id
+from poor_bench.models.llm import LLM, build_base_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins.registry import LoadedEvaluator
-from poor_bench.prompts import hash_text, list_placeholders, llm_fingerprint, template_for
+from poor_bench.prompts import choose_template, hash_llm, hash_text, list_placeholders
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.scoring.verdict import MAX_DETAILS
 from poor_bench.tuning.prompt.cases import Attempt, Case, CaseFailedError, Solved, TuningSubject
-from poor_bench.tuning.searches import result_cost_usd
+from poor_bench.tuning.searches import sum_result_cost
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 
@@ -97,7 +97,7 @@ class ClassPromptSubject:
             for test_id, test in self._tests.items()
         ]
         given = [_write_given(test) for test in self._tests.values()]
-        text = json.dumps([llm_fingerprint(self._llm), facts, given])
+        text = json.dumps([hash_llm(self._llm), facts, given])
         return hash_text(text, 16)
 
     def estimate_cost_usd(self) -> float | None:
@@ -142,7 +142,7 @@ class ClassPromptSubject:
             given=_write_given(test) if is_template else result.prompt,
             answer=result.response,
             feedback=_write_feedback(result),
-            cost_usd=result_cost_usd(result),
+            cost_usd=sum_result_cost(result),
             time_ms=result.execution_time_ms,
         )
 
@@ -168,7 +168,7 @@ def _read_text(test_class: TestClass, part: ClassPart, llm: LLM) -> str:
                 hint="Add `system_prompt: ...` to the class in test_classes.yaml.",
             )
         return test_class.system_prompt
-    if template_for(test_class, llm) != default:
+    if choose_template(test_class, llm) != default:
         raise ConfigError(
             f"class {test_class.id} has a separate template for {llm.id}",
             hint="Tune another model, or use `--part system_prompt`.",
@@ -248,7 +248,7 @@ class AgentPromptSubject:
     def fingerprint(self) -> str:
         """Changes with everything but the text that is tuned."""
         others = replace(self._agent, system_prompt="")
-        who = (llm_fingerprint(self.llm), llm_fingerprint(self._judge.llm), self._judge.rubric.hash)
+        who = (hash_llm(self.llm), hash_llm(self._judge.llm), self._judge.rubric.hash)
         text = repr((others, who))
         return hash_text(text, 16)
 
@@ -311,7 +311,7 @@ class AgentPromptSubject:
             description=agent.description,
             system_prompt=agent.system_prompt,
             skill=agent.skill.name if agent.skill else "",
-            written_by=base_llm_id(self.llm.provider, self.llm.name),
+            written_by=build_base_llm_id(self.llm.provider, self.llm.name),
         )
         try:
             return self._judge.ask(evidence, cancelled)

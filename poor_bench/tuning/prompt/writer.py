@@ -147,7 +147,7 @@ def make_example(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def reflection_messages(
+def build_reflection_messages(
     what: str, text: str, examples: Sequence[Mapping[str, Any]], placeholders: Sequence[str]
 ) -> tuple[Message, ...]:
     """Build the messages that ask for a better prompt.
@@ -227,7 +227,7 @@ class PromptWriter:
         subject = self._subject
         worst_first = sorted(attempts, key=lambda attempt: attempt.score)
         examples = [make_example(attempt) for attempt in worst_first]
-        messages = reflection_messages(subject.what, text, examples, subject.placeholders)
+        messages = build_reflection_messages(subject.what, text, examples, subject.placeholders)
         for parameters in ({}, {"response_format": PROPOSAL_SCHEMA}):
             proposed = extract_proposal(self._ask_or_recall(messages, parameters))
             if is_usable(proposed, text):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from poor_bench.evaluation.browser.watchdog import Process, living_processes
+from poor_bench.evaluation.browser.watchdog import Process, list_living_processes
 from tests.waiting import wait_for
 
 PATIENCE_S = 30
@@ -15,7 +15,7 @@ PATIENCE_S = 30
 
 def chromium_group(profiles: Path) -> list[Process]:
     """Return Chromium and its children, by the folder that its profile is in."""
-    known = living_processes()
+    known = list_living_processes()
     groups = {each.group for each in known if f"--user-data-dir={profiles}" in each.command}
     return [each for each in known if each.group in groups]
 
@@ -23,7 +23,7 @@ def chromium_group(profiles: Path) -> list[Process]:
 def drivers(parent: int | None = None) -> list[Process]:
     """Return the drivers of Playwright that a process, by default this one, has started."""
     parent = parent or os.getpid()
-    return [p for p in living_processes() if p.parent == parent and "run-driver" in p.command]
+    return [p for p in list_living_processes() if p.parent == parent and "run-driver" in p.command]
 
 
 def wait_until_gone(started: Iterable[Process]) -> None:
@@ -32,6 +32,6 @@ def wait_until_gone(started: Iterable[Process]) -> None:
     groups = {each.group for each in started} - {os.getpgid(0)}
 
     def left() -> list[Process]:
-        return [p for p in living_processes() if p.number in numbers or p.group in groups]
+        return [p for p in list_living_processes() if p.number in numbers or p.group in groups]
 
     wait_for(lambda: not left(), left)

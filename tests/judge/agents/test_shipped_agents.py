@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from poor_bench.config.json_schemas import json_schemas
+from poor_bench.config.json_schemas import build_json_schemas
 from poor_bench.judge.agent_run import JudgeRunner
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise import PairwiseJudge
@@ -39,7 +39,7 @@ def test_one_has_the_default_rubric_and_one_its_own() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_each_has_written_turns_a_simulated_user_and_satisfies_the_schema(path: Path) -> None:
-    validator = jsonschema.Draft7Validator(json_schemas()["agent.schema.json"])
+    validator = jsonschema.Draft7Validator(build_json_schemas()["agent.schema.json"])
     assert list(validator.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))) == []
     agent = load_agent_registry(DATA).agent(path.stem)
     assert any(len(case.turns) > 1 for case in agent.cases)

@@ -5,8 +5,8 @@ import pytest
 from poor_bench.judge.rated_answers import (
     collect_judged_answers,
     collect_rated_items,
-    evaluator_figures,
     measure_evaluators,
+    write_evaluator_figures,
 )
 from poor_bench.labels.ratings import group_ratings
 from poor_bench.models.test import Test
@@ -42,7 +42,7 @@ def test_agreement_is_measured_per_class_and_missing_where_ratings_are_few() -> 
     assert share is not None
     assert (share.value, share.n) == (5 / 6, 6)
     assert share.low < 5 / 6 < share.high
-    assert evaluator_figures(measured[2]) == {
+    assert write_evaluator_figures(measured[2]) == {
         "Class": "code",
         "Answers rated": "1",
         "People": "1",

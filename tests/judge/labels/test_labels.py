@@ -22,7 +22,7 @@ from poor_bench.judge.labels import (
     make_label,
     next_to_csv,
 )
-from poor_bench.labels.label import Label, current_labels
+from poor_bench.labels.label import Label, keep_current_labels
 from poor_bench.labels.storage import LABELS_FILE, add_labels, read_labels
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
@@ -51,7 +51,7 @@ def find(run_id: str) -> JudgeRun:
 
 def test_newest_label_of_a_person_counts_and_none_takes_it_back() -> None:
     given = [label(3), label(4, who="Ben"), label(5), label(None, who="Ben")]
-    assert [(item.who, item.score) for item in current_labels(given)] == [("Ann", 5.0)]
+    assert [(item.who, item.score) for item in keep_current_labels(given)] == [("Ann", 5.0)]
 
 
 def test_label_counts_for_every_run_of_the_same_conversation() -> None:

@@ -14,7 +14,7 @@ from poor_bench.judge.conversation import conversation_from_dict
 from poor_bench.judge.judge import Judge
 from poor_bench.judge.pairwise_results import PairComparison, PairOutcome, Position, combine_judges
 from poor_bench.judge.pairwise_run import PairwiseRun
-from poor_bench.judge.report_text import panel_text
+from poor_bench.judge.report_text import describe_panel
 from poor_bench.judge.storage import PairwiseStore
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.failure import Failure, FailureKind
@@ -127,7 +127,7 @@ def test_several_judges_decide_by_the_greater_number() -> None:
         "u": PairOutcome.FAILED,
     }
     assert decisions.n_unanimous == 1
-    assert "A better: 1, B better: 1, of 4 cases" in next(panel_text(decisions))
+    assert "A better: 1, B better: 1, of 4 cases" in next(describe_panel(decisions))
 
 
 def test_duels_are_kept_and_found_again(tmp_path: Path) -> None:

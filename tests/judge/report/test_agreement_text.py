@@ -5,7 +5,7 @@ import random
 import pytest
 
 from poor_bench.judge.agreement import FEW_ITEMS, ScoredItem, measure_agreement
-from poor_bench.judge.report_text import agreement_figures, trust_text
+from poor_bench.judge.report_text import trust_text, write_agreement_figures
 
 
 def told(n_items: int, off_by: float) -> str:
@@ -45,4 +45,4 @@ def test_people_who_disagree_are_named_beside_the_verdict() -> None:
     agreement = measure_agreement(items, pass_rating=8.0)
     said = trust_text(agreement)
     assert said.startswith("can be relied upon as much as a person; people agree little")
-    assert agreement_figures(agreement)["May replace"] == "3 of 3 people"
+    assert write_agreement_figures(agreement)["May replace"] == "3 of 3 people"

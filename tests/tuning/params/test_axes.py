@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.tuning.sweep import grid, read_axis
+from poor_bench.tuning.sweep import list_choices, read_axis
 
 
 def test_a_grid_has_every_combination_once() -> None:
     axes = [read_axis("a", [1, 2]), read_axis("b", [True, False])]
-    assert list(grid(axes)) == [
+    assert list(list_choices(axes)) == [
         {"a": 1, "b": True},
         {"a": 1, "b": False},
         {"a": 2, "b": True},
@@ -27,7 +27,7 @@ def test_values_that_make_no_sense_are_refused(values: list) -> None:
 
 def test_a_grid_has_no_ranges() -> None:
     with pytest.raises(ValueError, match="a range needs --search optuna"):
-        list(grid([read_axis("top_k", ["1..9"])]))
+        list(list_choices([read_axis("top_k", ["1..9"])]))
 
 
 def test_a_range_is_whole_where_both_ends_are() -> None:

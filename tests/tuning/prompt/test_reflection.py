@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from poor_bench.tuning.prompt.cases import Attempt
-from poor_bench.tuning.prompt.writer import MOST_SHOWN, make_example, reflection_messages
+from poor_bench.tuning.prompt.writer import MOST_SHOWN, build_reflection_messages, make_example
 
 
 def attempt(**fields: str) -> Attempt:
@@ -11,7 +11,9 @@ def attempt(**fields: str) -> Attempt:
 
 def asked(*attempts: Attempt, placeholders: tuple[str, ...] = ()) -> str:
     examples = [make_example(one) for one in attempts]
-    return reflection_messages("prompt template", "Solve {x}", examples, placeholders)[-1].content
+    return build_reflection_messages("prompt template", "Solve {x}", examples, placeholders)[
+        -1
+    ].content
 
 
 def test_prompt_answers_and_feedback_are_shown() -> None:

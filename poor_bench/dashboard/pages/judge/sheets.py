@@ -33,7 +33,7 @@ from poor_bench.judge.judged_run import (
 from poor_bench.judge.prompt import LARGEST_SCORE, Turn
 from poor_bench.judge.report_text import (
     list_run_notes,
-    verdict_text,
+    write_verdict,
 )
 from poor_bench.labels.label import Label
 from poor_bench.messages import write_count
@@ -58,7 +58,7 @@ def agent_chips(agents: Mapping[str, str], chosen: str) -> Component | None:
 def run_tiles(summary: RunSummary) -> Component:
     """Build the tiles of a run."""
     panel, run = summary.panel, summary.run
-    verdict, _, _ = verdict_text(summary).partition(":")
+    verdict, _, _ = write_verdict(summary).partition(":")
     score = "-" if panel.overall_score is None else f"{panel.overall_score:.2f}"
     n_wanted = len(run.header.judges) * run.header.repeat
     noise = "-" if summary.noise is None else f"{min(summary.noise, LARGEST_SCORE):.2f}"

@@ -14,13 +14,13 @@ from poor_bench.judge.agreement import Agreement, CorrectedScore
 from poor_bench.judge.judged_run import CaseSummary, JudgedChange, RunComparison, RunSummary
 from poor_bench.judge.panel import JudgeSpread
 from poor_bench.judge.report_text import (
-    change_text,
     estimate_text,
     list_biases,
     spread_text,
     trust_text,
-    verdict_text,
+    write_change,
     write_replaced,
+    write_verdict,
 )
 from poor_bench.metrics import cost_text
 from poor_bench.statistics.intervals import Estimate
@@ -97,7 +97,7 @@ def define_changes(comparison: RunComparison) -> SheetTable[JudgedChange]:
     """Define the table of the differences of two runs."""
 
     def is_said(change: JudgedChange) -> str:
-        return change_text(comparison, change)
+        return write_change(comparison, change)
 
     return SheetTable(
         name="changes",
@@ -203,8 +203,8 @@ def define_runs(url: JudgeUrl = NO_CHOICE, open_run: str = "") -> SheetTable[Run
             SheetColumn(field="cost", heading="Cost", value=lambda each: each.run.cost_usd,
                         cell=lambda each: number(cost_text(each.run.cost_usd) or "n/a"),
                         file_heading="Cost (US$)", is_hidden=True),
-            SheetColumn(field="verdict", heading="Verdict", value=verdict_text,
-                        cell=lambda each: verdict_text(each).partition(":")[0]),
+            SheetColumn(field="verdict", heading="Verdict", value=write_verdict,
+                        cell=lambda each: write_verdict(each).partition(":")[0]),
             SheetColumn(field="compare", heading="Compare", value=lambda _: None, cell=compare,
                         is_on_screen_only=True),
         ],

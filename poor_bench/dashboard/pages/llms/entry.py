@@ -17,7 +17,7 @@ from poor_bench.config.entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import PROVIDERS, list_provider_names
-from poor_bench.providers.parameters import unknown_parameters
+from poor_bench.providers.parameters import list_unknown_parameters
 
 
 def form_to_entry(
@@ -69,7 +69,7 @@ def _require_known(
     provider: str, parameters: Mapping[str, Any], listed: Collection[str] = ()
 ) -> None:
     """Refuse parameters that mean nothing, but for those that stand in llms.json already."""
-    unknown = [name for name in unknown_parameters(provider, parameters) if name not in listed]
+    unknown = [name for name in list_unknown_parameters(provider, parameters) if name not in listed]
     if unknown:
         texts = (", ".join(describe_unknown_parameter(provider, name)) for name in unknown)
         raise form_error({LLMField.PARAMETERS: "; ".join(texts)})

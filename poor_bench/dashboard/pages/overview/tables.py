@@ -11,7 +11,7 @@ from poor_bench.dashboard.components.badges import rerun_link
 from poor_bench.dashboard.components.sheets import head_limits
 from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import list_model_notes
-from poor_bench.models.llm import LLM, base_model_name
+from poor_bench.models.llm import LLM, cut_model_name
 from poor_bench.statistics.ranking import Coverage, Ranking
 from poor_bench.statistics.summary import FloorRow, Summary
 
@@ -93,7 +93,7 @@ def _group(llm_id: str, llm: LLM | None, grouping: str) -> str:
     if grouping == "size":
         return _size_class(llm.size if llm else None)
     if grouping == "base":
-        return base_model_name(llm.name if llm else name)
+        return cut_model_name(llm.name if llm else name)
     return ""
 
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.command_line import python_command
+from poor_bench.command_line import write_python_command
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError, MissingExtraError
 
@@ -30,7 +30,7 @@ def find_pages() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(
             "the benchmark MiniWoB++ needs the package miniwob",
-            hint=python_command("-m pip install miniwob"),
+            hint=write_python_command("-m pip install miniwob"),
         )
     return Path(spec.submodule_search_locations[0]) / "html"
 

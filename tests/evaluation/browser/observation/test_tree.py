@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.evaluation.browser.observation import (
-    compact_tree,
     describe_element,
     find_refs,
     hide_passwords,
     shorten_tree,
+    write_compact_tree,
 )
 
 TREE = """\
@@ -26,7 +26,7 @@ TREE = """\
 
 
 def test_elements_that_only_hold_others_are_left_out() -> None:
-    assert compact_tree(TREE).splitlines() == [
+    assert write_compact_tree(TREE).splitlines() == [
         "- banner [ref=e2]:",
         '  - link "Home" [ref=e3] [cursor=pointer]:',
         "    - /url: /",
@@ -75,7 +75,7 @@ def test_no_tree_is_longer_than_allowed(tree: str, most: int) -> None:
 
 @given(st.text())
 def test_any_text_can_be_compacted(tree: str) -> None:
-    assert len(compact_tree(tree)) <= len(tree) + 1
+    assert len(write_compact_tree(tree)) <= len(tree) + 1
 
 
 def test_quotes_of_yaml_are_no_part_of_an_element() -> None:

@@ -6,7 +6,7 @@ import importlib.metadata
 import platform
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -59,7 +59,7 @@ def command(app: AppContext, /, cluster: str | None, as_json: bool) -> int:
     examinations = _EXAMINATIONS if cluster is None else (_make_cluster_examination(cluster),)
     findings = [finding for examine in examinations for finding in _run_examination(examine, app)]
     if as_json:
-        print_json([asdict(finding) for finding in findings])
+        print_json(findings)
     else:
         for finding in findings:
             console().print(_format_finding(finding))

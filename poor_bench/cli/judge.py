@@ -20,7 +20,6 @@ from poor_bench.cli.output import (
     print_json,
     print_problems,
     print_table,
-    problems_to_json,
     say,
 )
 from poor_bench.command_line import next_command, write_examples
@@ -95,7 +94,7 @@ def agents(app: AppContext, /, as_json: bool) -> int:
         for agent in registry.agents.values()
     ]
     if as_json:
-        print_json({"agents": rows, "problems": problems_to_json(registry.problems)})
+        print_json({"agents": rows, "problems": registry.problems})
         return 2 if registry.broken else 0
     print_problems(registry.problems, limit=50)
     fields = {"Agent": "agent_id", "Name": "name", "Model": "llm_id", ">Cases": "n_cases"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,8 +154,7 @@ def agreement(
     measured = {judge: measure_agreement(both, pass_rating) for judge, both in items.items()}
     corrected = () if whole else correct_scores(runs, known)
     if as_json:
-        judges = {judge: asdict(figures) for judge, figures in measured.items()}
-        print_json({"judges": judges, "corrected_scores": [asdict(item) for item in corrected]})
+        print_json({"judges": measured, "corrected_scores": corrected})
     elif not any(figures.n for figures in measured.values()):
         step = next_command("judge labels next > sheet.csv")
         click.echo(f"No labels yet. Next: {step}")

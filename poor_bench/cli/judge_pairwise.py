@@ -224,12 +224,11 @@ def list_pairwise(data_dir: Path, *, as_json: bool) -> int:
 
 def decisions_to_json(decisions: PanelPreferences, a_run_id: str, b_run_id: str) -> dict[str, Any]:
     """Build the JSON output: all judges together, then each."""
-    share = decisions.share_of_a
     return {
         "a": a_run_id,
         "b": b_run_id,
-        "cases": {case_id: outcome.value for case_id, outcome in decisions.by_case.items()},
-        "share_of_a": None if share is None else asdict(share),
+        "cases": decisions.by_case,
+        "share_of_a": decisions.share_of_a,
         "n_unanimous": decisions.n_unanimous if decisions.is_panel else None,
         "judges": {
             judge: _tally_to_json(comparisons) for judge, comparisons in decisions.by_judge.items()
@@ -240,21 +239,17 @@ def decisions_to_json(decisions: PanelPreferences, a_run_id: str, b_run_id: str)
 def _tally_to_json(comparisons: PairwiseTally) -> dict[str, Any]:
     from poor_bench.judge.pairwise_results import PairOutcome
 
-    p_values = comparisons.order_significance
-    estimates = {
+    return {
+        "counts": {outcome.value: comparisons.count(outcome) for outcome in PairOutcome},
         "share_of_a": comparisons.share_of_a,
         "position_bias": comparisons.position_bias,
         "first_preference": comparisons.first_preference,
         "order_preference": comparisons.order_preference,
         "inconsistency": comparisons.inconsistency,
         "order_effect": comparisons.order_effect,
-    }
-    return {
-        "counts": {outcome.value: comparisons.count(outcome) for outcome in PairOutcome},
-        **{name: None if item is None else asdict(item) for name, item in estimates.items()},
-        "order_p_values": p_values and asdict(p_values),
+        "order_p_values": comparisons.order_significance,
         "duels": [
-            {**asdict(comparison), "outcome": comparison.outcome.value}
+            {**asdict(comparison), "outcome": comparison.outcome}
             for comparison in comparisons.comparisons
         ],
     }

@@ -142,18 +142,8 @@ def _measure_load(app: AppContext, llm: LLM, most: int, *, quiet: bool) -> Probe
 
 def probe_to_json(llm_id: str, report: ProbeReport, *, is_current: bool) -> dict[str, Any]:
     """Build the JSON output of a probe."""
-    record = asdict(report)
-    findings = [
-        {**finding, "setting": finding["setting"].value, "verdict": finding["verdict"].value}
-        for finding in record.pop("findings")
-    ]
-    return {
-        "llm_id": llm_id,
-        **record,
-        "is_current": is_current,
-        "notes": list(report.notes),
-        "findings": findings,
-    }
+    more = {"is_current": is_current, "notes": report.notes}
+    return {"llm_id": llm_id, **asdict(report), **more}
 
 
 def _print_findings(report: ProbeReport) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -93,7 +92,7 @@ def _write_cell(value: Any) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as indented JSON."""
+    """Print `value`, whose parts may be dataclasses and enums, as indented JSON."""
     import orjson
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
@@ -148,8 +147,3 @@ def count_problems(problems: Sequence[Problem]) -> str:
     n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
     n_warnings = len(problems) - n_errors
     return f"{write_count(n_errors, 'error')}, {write_count(n_warnings, 'warning')}"
-
-
-def problems_to_json(problems: Sequence[Problem]) -> list[dict[str, Any]]:
-    """Build the JSON output of problems."""
-    return [asdict(problem) for problem in problems]

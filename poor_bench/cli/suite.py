@@ -16,7 +16,6 @@ from poor_bench.cli.output import (
     print_json,
     print_problems,
     print_table,
-    problems_to_json,
 )
 from poor_bench.cli.suite_run import (
     record,
@@ -156,7 +155,7 @@ def validate(app: AppContext, /, files: tuple[str, ...], as_json: bool) -> int:
     for path in paths or list_suites(app.data_dir):
         problems += check_suite_and_playbooks(path, app.data_dir)
     if as_json:
-        print_json({"problems": problems_to_json(problems)})
+        print_json({"problems": problems})
     else:
         print_problems(problems)
         click.echo(count_problems(problems))

@@ -19,7 +19,6 @@ from poor_bench.cli.output import (
     print_json,
     print_problems,
     print_table,
-    problems_to_json,
     say,
 )
 from poor_bench.cli.short_form import select
@@ -191,7 +190,7 @@ def lint(app: AppContext, /, fixes: bool, shows_all: bool, as_json: bool) -> int
         findings = app.config.lint()
     problems = [finding.problem for finding in findings]
     if as_json:
-        print_json({"fixed_tests": n_fixed, "problems": problems_to_json(problems)})
+        print_json({"fixed_tests": n_fixed, "problems": problems})
     else:
         print_problems(problems, None if shows_all else 50)
         click.echo(_summarise(findings, n_fixed))
@@ -348,7 +347,7 @@ def _item_to_json(item: Item) -> dict[str, Any]:
         "mean_score": item.mean_score,
         "pass_rate": item.pass_rate,
         "discrimination": None if item.discrimination is None else item.discrimination.value,
-        "findings": [finding.value for finding in item.findings],
+        "findings": item.findings,
         "is_suspicious": item.is_suspicious,
         "suspicion": item.suspicion,
         "p_value": item.p_value,
@@ -357,14 +356,7 @@ def _item_to_json(item: Item) -> dict[str, Any]:
 
 def _response_to_json(response: ItemResponse) -> dict[str, Any]:
     return {
-        "tests": [
-            {
-                "test_id": item.test_id,
-                "difficulty": item.difficulty,
-                "discrimination": item.discrimination,
-            }
-            for item in response.items
-        ],
+        "tests": response.items,
         "abilities": [
             {"model": model, "value": ability.value, "low": ability.low, "high": ability.high}
             for model, ability in response.abilities.items()
@@ -375,10 +367,10 @@ def _response_to_json(response: ItemResponse) -> dict[str, Any]:
 def _order_to_json(order: LevelOrder) -> dict[str, Any]:
     return {
         "class_id": order.class_id,
-        "difficulty": {str(level): value for level, value in order.difficulty.items()},
+        "difficulty": order.difficulty,
         "correlation": None if order.correlation is None else order.correlation.value,
         "p_value": order.p_value,
-        "verdict": order.verdict.value,
+        "verdict": order.verdict,
     }
 
 

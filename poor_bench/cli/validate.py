@@ -14,7 +14,6 @@ from poor_bench.cli.output import (
     json_option,
     print_json,
     print_problems,
-    problems_to_json,
 )
 from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
@@ -42,7 +41,7 @@ def command(app: AppContext, /, shows_all: bool, as_json: bool) -> int:
     problems = _find_problems(app)
     is_valid = not has_errors(problems)
     if as_json:
-        print_json({"valid": is_valid, "problems": problems_to_json(problems)})
+        print_json({"valid": is_valid, "problems": problems})
     else:
         print_problems(problems, None if shows_all else 50)
         click.echo(_summarise(app, problems, is_valid=is_valid))

@@ -17,7 +17,6 @@ from poor_bench.cli.output import (
     print_json,
     print_problems,
     print_table,
-    problems_to_json,
     say,
 )
 from poor_bench.command_line import write_examples
@@ -82,11 +81,8 @@ def _to_json(
 
     return {
         "classes": _compute_means(scores, class_of),
-        "tests": [
-            {"test_id": item.test_id, "cheat": item.cheat.value, "score": item.score}
-            for item in scores
-        ],
-        "problems": problems_to_json(problems),
+        "tests": scores,
+        "problems": problems,
     }
 
 
@@ -144,7 +140,7 @@ def run_mutations(app: AppContext, *, as_json: bool) -> int:
 def _survival_to_json(survival: Survival) -> dict[str, Any]:
     return {
         "class_id": survival.class_id,
-        "mutation": survival.mutation.value,
+        "mutation": survival.mutation,
         "n_mutants": survival.n_mutants,
         "n_survivors": len(survival.survivors),
         "survivors": [

@@ -98,8 +98,8 @@ def test_verdict_on_a_megabyte_is_small(name):
 @pytest.mark.slow(reason="starts Python for each case")
 def test_importing_evaluators_imports_nothing_heavy():
     code = (
-        "import sys; from poor_bench.plugins import load_evaluators, project_evaluators_folder\n"
-        "assert load_evaluators([project_evaluators_folder()]).load_all().failures == {}\n"
+        "import sys; from poor_bench.plugins import load_evaluators, find_project_evaluators\n"
+        "assert load_evaluators([find_project_evaluators()]).load_all().failures == {}\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'sympy', 'dash', 'jsonschema', 'json_repair',"
         " 'rapidfuzz', 'regex', 'requests', 'yaml'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -93,7 +93,7 @@ _PASSED = (
     f"() => readText('#model-count-text').includes('shown.') && [...document.querySelectorAll("
     f"'{_GRID} .score-badge')].every((badge) => badge.innerText.includes('1.00'))"
 )
-_COMPARED, _TESTS = changes("#compare-chips-body"), changes("#tests-listed-body")
+_COMPARED, _TESTS = changes("#compare-tests-body"), changes("#tests-listed-body")
 _ISSUES, _LEADERS = changes("#issues-groups-body"), changes("#overview-leaderboard-grid .ag-row")
 STEPS = {
     "Overview": [

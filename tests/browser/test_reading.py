@@ -70,13 +70,40 @@ def test_exactly_one_page_is_there_at_any_time(results_shown: str, new_visitor: 
     page.add_init_script(_COUNT_PAGES)
     page.goto("/")
     drawn = {"Compare": ".test-row", "Run": ".run-table, .empty-state", "Judge": ".empty-state",
-             "Suites": ".empty-state", "Overview": ".ag-row"}  # fmt: skip
+             "Suites": ".empty-state", "Issues": ".cause", "Overview": ".ag-row"}  # fmt: skip
     for name, content in drawn.items():
         expect(page.locator("[data-first-paint]")).to_have_count(0)
         page.get_by_role("link", name=name, exact=True).click()
         heading(page, name)
         page.locator("#react-entry-point").locator(content).first.wait_for()
     assert set(page.evaluate("window.counts")) == {"1,1"}
+
+
+_NOTE_WIDTHS = """
+window.widths = [];
+const look = () => {
+  const rows = document.querySelector("#react-entry-point .ag-center-cols-container:has(.ag-row)");
+  if (rows && !document.querySelector("[data-first-paint]")) window.widths.push(rows.clientWidth);
+  window.requestAnimationFrame(look);
+};
+look();
+"""
+"""How wide the rows of the page are, frame by frame from its own first picture on."""
+
+
+def test_columns_stay_where_they_are_once_the_page_itself_is_shown(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.add_init_script("window.keepsFirstPaint = true")
+    page.goto("/")
+    page.locator(".ag-row").first.wait_for()  # from now on the server knows the figures
+    page.add_init_script(_NOTE_WIDTHS)
+    page.goto("/")
+    page.locator(".colour-key, .heat-map").first.wait_for()
+    expect(page.locator("[data-first-paint]")).to_have_count(0)
+    page.wait_for_function("() => window.widths.length > 30")
+    assert len(set(page.evaluate("window.widths"))) == 1
 
 
 def test_a_link_shows_its_page_at_once_and_then_the_page_itself(

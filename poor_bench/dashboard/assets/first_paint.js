@@ -9,10 +9,17 @@
   const COVERED = "data-covered"; // the document has it on what its own sketch covers
   let sketch = null;
 
+  const isComputing = (page) => page?.querySelector(".loading-state");
+  // A table gives its columns their share of its width some frames after it has drawn the rows.
+  const isLaidOut = (grid) => {
+    const columns = window.dash_ag_grid.getApi(grid.id).getAllDisplayedColumns();
+    const width = columns.reduce((sum, column) => sum + column.getActualWidth(), 0);
+    return width <= grid.clientWidth || !columns.some((each) => each.getFlex() && each.getActualWidth() > each.getMinWidth());
+  };
   const isDrawn = (path) => {
     const page = document.querySelector(`#react-entry-point [data-page="${path}"]`);
     const isFilled = page?.querySelector(DRAWN) && !page.querySelector(".tiles-frame > .loading-state");
-    return isFilled || document.querySelector("#react-entry-point .problems > *");
+    return isFilled || (isComputing(sketch) && isComputing(page)) || document.querySelector("#react-entry-point .problems > *");
   };
   const end = () => {
     sketch?.remove();
@@ -20,9 +27,18 @@
     document.querySelectorAll(`[${COVERED}]`).forEach((each) => each.removeAttribute(COVERED));
     watcher.disconnect();
   };
+  const endWhenLaidOut = (element) => {
+    const grid = document.querySelector("#react-entry-point .grid:has(.ag-row)");
+    if (sketch === element && (!grid || isLaidOut(grid))) {
+      end();
+    } else if (sketch === element) {
+      window.requestAnimationFrame(() => endWhenLaidOut(element));
+    }
+  };
   const watcher = new MutationObserver(() => {
     if (isDrawn(sketch.dataset.firstPaint)) {
-      end();
+      watcher.disconnect();
+      endWhenLaidOut(sketch);
     }
   });
   const begin = (element) => {

@@ -125,18 +125,25 @@ def test_the_document_of_models_does_not_wait_for_their_servers(
 
 
 @pytest.mark.parametrize(
-    ("address", "work"),
-    [("/issues", "issue_reports._build_report"), ("/tests", "test_reports._find_faults")],
+    ("address", "work", "texts"),
+    [
+        ("/issues", "issue_reports._build_report", {"Issues", "By cause"}),
+        ("/tests", "test_reports._find_faults", {"Tests", "Classes", "Findings"}),
+    ],
 )
-def test_what_is_still_computed_is_left_to_the_page(
-    services: Services, monkeypatch: pytest.MonkeyPatch, address: str, work: str
+def test_a_page_says_at_once_that_it_is_computing(
+    services: Services,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    work: str,
+    texts: set[str],
 ) -> None:
     services.results.summaries(GroupBy.LLM)
     gate = threading.Event()
     monkeypatch.setattr(f"poor_bench.dashboard.services.{work}", lambda *_: gate.wait(30))
-    paint = read_paint(services, address)
+    paint = Seen(read_paint(services, address))
     gate.set()
-    assert paint == ""
+    assert {"computing ...", *texts} <= paint.texts
 
 
 @pytest.mark.parametrize("address", ["/model?llm=nobody", "/compare?llm=nobody"])

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from dash import Dash, Output, State, no_update
+from dash import Dash, Output, State
 from dash.development.base_component import Component
 
+from poor_bench.dashboard.components.blocks import loading_state
 from poor_bench.dashboard.components.controls import llm_options, test_options
 from poor_bench.dashboard.page import (
     bind_address,
@@ -52,7 +53,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Build note, severity switches, causes and format tax."""
     answer = services.issues.report()
     if answer.value is None:
-        return no_update, no_update, no_update, no_update, False
+        return "computing ...", None, loading_state(8), loading_state(3), False
     report, url = answer.value, IssueUrl.read(search)
     groups = _group(services, report, url)
     shown = _of_severity(groups, url)
@@ -112,10 +113,10 @@ def tax_csv(services: Services, search: str | None) -> TableFile | None:
     return list_tax_columns(services.llms.name).file("format_tax", chosen_tax(report.tax, url), url)
 
 
-def sketch(services: Services, url: IssueUrl) -> Component | None:
-    """Build head and causes of the page; None until they are known."""
+def sketch(services: Services, url: IssueUrl) -> Component:
+    """Build head and causes of the page, as far as they are known."""
     note, chips, causes, *_ = show(services, url.search)
-    return None if note is no_update else sketch_page(note, chips, causes)
+    return sketch_page(note, chips, causes)
 
 
 def register(app: Dash, services: Services) -> None:

@@ -111,7 +111,7 @@ def layout(url: IssueUrl) -> Component:
     )
 
 
-def sketch_page(note: str, chips: Component, causes: Component) -> Component:
+def sketch_page(note: str, chips: Component | None, causes: Component) -> Component:
     """Build plain elements of what the page shows first."""
     choices = [html.Div(className="multi-choice first-paint-controls") for _ in range(3)]
     parts = [

@@ -182,7 +182,7 @@ def layout(url: RunUrl) -> Component:
             ),
             card(
                 "Plan",
-                html.Div(loading_state(3), id=RunIds.PREVIEW),
+                html.Div(loading_state(3), id=RunIds.PREVIEW, className="plan-body"),
                 tools=[
                     file_buttons(RunIds.PREVIEW_CSV),
                     _batch_button("Collect answers", RunIds.COLLECT),

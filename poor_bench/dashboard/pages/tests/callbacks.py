@@ -123,11 +123,10 @@ def _list_classes(services: Services) -> list[ClassLine]:
     )
 
 
-def sketch(services: Services, url: TestUrl) -> Component | None:
-    """Build head, classes and findings of the page; None until these are known."""
-    workspace = services.files.workspace()
-    classes, findings, is_known = _show_first(services, url)
-    return sketch_page(_note(workspace), classes, findings) if is_known else None
+def sketch(services: Services, url: TestUrl) -> Component:
+    """Build head, classes and findings of the page, as far as they are known."""
+    classes, findings, _ = _show_first(services, url)
+    return sketch_page(_note(services.files.workspace()), classes, findings)
 
 
 def _note(workspace: Workspace) -> str:

@@ -252,7 +252,7 @@ def print_summary(summary: RunSummary) -> None:
     from poor_bench.judge.report_text import list_run_notes, run_cost_text, write_verdict
 
     header = summary.run.header
-    say(f"{header.agent_name} ({header.llm_id}), run {header.run_id}")
+    say(f"{header.agent} ({header.llm_id}), run {header.run_id}")
     if summary.panel.scores:
         print_table(_build_dimension_rows(summary))
     for case in summary.cases:

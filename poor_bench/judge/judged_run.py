@@ -53,6 +53,11 @@ class RunHeader:
     conversations_of: str = ""
     """The run whose conversations were judged again; empty where they were held anew."""
 
+    @property
+    def agent(self) -> str:
+        """Name of the agent; its id where it has none, as in old files."""
+        return self.agent_name or self.agent_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRun:

@@ -155,7 +155,7 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
         summaries: At least one; the chart lays them over one another.
         created: When the page is made, ISO 8601, UTC.
     """
-    names = list(dict.fromkeys(summary.run.header.agent_name for summary in summaries))
+    names = list(dict.fromkeys(summary.run.header.agent for summary in summaries))
     content = {
         "title": " and ".join(names),
         "created": created,
@@ -175,4 +175,4 @@ def runs_to_html(summaries: Sequence[RunSummary], created: str) -> str:
 
 def _label(summary: RunSummary) -> str:
     header = summary.run.header
-    return f"{header.agent_name} ({header.llm_id}), {header.started[:16].replace('T', ' ')}"
+    return f"{header.agent} ({header.llm_id}), {header.started[:16].replace('T', ' ')}"

@@ -78,6 +78,34 @@ def rate_answer(
     return check_rating(label)
 
 
+def edit_rating(
+    result: Result, given: Iterable[Label], edits: Mapping[str, Any], *, who: str, when: str
+) -> list[Label]:
+    """Build a person's changed rating of an answer; empty if nothing changes.
+
+    Args:
+        result: The answer with its texts.
+        given: All stored ratings of it.
+        edits: What changes of `score`, `note` and `tags`, see `rate_answer`; the rest stays.
+        who: Name of the person.
+        when: ISO 8601, UTC.
+
+    Raises:
+        ValueError: If no answer exists to rate, or a value cannot be used.
+    """
+    own = next((label for label in current_labels(given) if label.who == check_name(who)), None)
+    kept: dict[str, Any] = {"score": None}
+    if own is not None:
+        kept = {"score": find_rating(own), "note": own.note, "tags": own.tags}
+    label = rate_answer(result, **(kept | dict(edits)), who=who, when=when)
+    is_same = label.is_withdrawn if own is None else _said(own) == _said(label)
+    return [] if is_same else [label]
+
+
+def _said(label: Label) -> tuple[object, ...]:
+    return label.score, label.note, label.tags
+
+
 def _to_label_scale(score: float) -> float:
     return round(check_score(score, 1.0) * LARGEST_SCORE, _DIGITS)
 

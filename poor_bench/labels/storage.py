@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import orjson
@@ -73,9 +73,30 @@ def merge_labels(data_dir: Path, labels: Iterable[Label]) -> int:
         StoreError: If they cannot be written.
         ConfigError: If another process holds the file for long.
     """
+
+    def choose(stored: list[Label]) -> list[Label]:
+        known = set(stored)
+        return [label for label in dict.fromkeys(labels) if label not in known]
+
+    return extend_labels(data_dir, choose)
+
+
+def extend_labels(data_dir: Path, choose: Callable[[list[Label]], list[Label]]) -> int:
+    """Append what is chosen by the stored labels; nobody else writes meanwhile.
+
+    Args:
+        data_dir: The workspace.
+        choose: Returns the labels to append; takes all stored ones, oldest first.
+
+    Returns:
+        Number of appended labels.
+
+    Raises:
+        StoreError: If they cannot be written.
+        ConfigError: If another process holds the file for long.
+    """
     with lock_for_writing(data_dir / LABELS_FILE):
-        known = set(read_labels(data_dir))
-        new = [label for label in dict.fromkeys(labels) if label not in known]
+        new = choose(read_labels(data_dir))
         if new:
             _append(data_dir / LABELS_FILE, new)
     return len(new)

@@ -44,3 +44,45 @@ def test_answers_are_rated_by_keyboard(
     assert last() == (7.0, "+ 5 is missing", ("key", "tone"))
     page.keyboard.press("Backspace")
     wait_for(lambda: last() == (None, "", ()))
+
+
+def test_two_tabs_on_an_answer_keep_what_the_other_says(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    context = new_visitor(serve(folder))
+    first, second = context.new_page(), context.new_page()
+    for tab in (first, second):
+        tab.goto("/model")
+        tab.get_by_role("gridcell", name="sum_001", exact=True).click()
+        expect(tab.get_by_role("group", name="Your rating")).to_be_visible()
+    clock = '"output":"..shell-version-store.data'
+    second.route(  # it hears of nothing
+        "**/_dash-update-component",
+        lambda route: (
+            route.abort() if clock in (route.request.post_data or "") else route.fallback()
+        ),
+    )
+    first.keyboard.press("7")
+    first.keyboard.press("c")
+    first.keyboard.type("5 is missing")
+    first.keyboard.press("Enter")
+    wait_for(
+        lambda: (
+            [(each.score, each.note) for each in read_labels(folder)][-1:]
+            == [(7.0, "5 is missing")]
+        )
+    )
+    second.keyboard.press("t")
+    second.keyboard.type("key")
+    second.keyboard.press("Enter")
+    wait_for(lambda: read_labels(folder)[-1].tags == ("key",))
+    last = read_labels(folder)[-1]
+    assert (last.score, last.note) == (7.0, "5 is missing")
+    for tab in (first, second):  # the first by its clock, the second by its own save
+        bar = tab.get_by_role("group", name="Your rating")
+        expect(bar.get_by_label("Tags")).to_have_value("key")
+        expect(bar.get_by_label("Your comment")).to_have_value("5 is missing")
+        expect(bar.get_by_label("Your score (0 to 1)")).to_have_value("0.7")

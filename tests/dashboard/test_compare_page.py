@@ -110,7 +110,8 @@ def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: Workspac
     services = services_of(folder)
     search = "?show=failed"
     *_, tests = callbacks.show_tests(services, search)
-    assert "failed to run" in text_of(tests)
+    assert text_of(tests).count("failed") == 1
+    assert "- failed" in text_of(tests)
     assert "server is gone" in text_of(tests)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.result_panel.rating_bar import (
     BarView,
     RatingIds,
-    choose_values,
+    choose_edits,
     default_rater,
     follow_saved,
     save_rating,
@@ -48,7 +49,7 @@ def shown(services: Services, place: int = 0, who: str = "Ann") -> BarView:
 def rate(services: Services, score: float | None, place: int = 0, who: str = "Ann") -> BarView:
     answer = shown(services, place, who).answer
     assert answer is not None
-    return save_rating(services, answer, score, "", "")
+    return save_rating(services, answer, {"score": score})
 
 
 def n_labels(services: Services) -> int:
@@ -64,7 +65,8 @@ def rows(services: Services, wanted: RatingFilter | None, llm_id: str = LLM) -> 
 def test_the_bar_shows_ones_own_rating_and_those_of_others(services: Services) -> None:
     assert shown(services).fields == ("", "", "")
     rate(services, 0.0)
-    save_rating(services, shown(services, who="Ben").answer or [], 0.7, "<b>odd</b>", "key; tone")
+    said = {"score": 0.7, "note": "<b>odd</b>", "tags": ("key", "tone")}
+    save_rating(services, shown(services, who="Ben").answer or [], said)
     assert (shown(services).thumbs, shown(services).fields[0]) == (("filled", "default"), 0.0)
     assert text_of(shown(services).others) == "Ben: 0.70. <b>odd</b> [key] [tone]"
     assert shown(services, who="Ben").fields == (0.7, "<b>odd</b>", "key, tone")
@@ -101,7 +103,7 @@ def test_a_rating_of_an_answer_that_was_replaced_meanwhile_is_refused(services: 
     services.refresh()
     assert seen is not None
     with pytest.raises(ConfigError, match="has a new answer"):
-        save_rating(services, seen, 0.0, "", "")
+        save_rating(services, seen, {"score": 0.0})
     assert shown(services).own is None
     assert n_labels(services) == 1
 
@@ -112,7 +114,8 @@ def test_a_clock_that_stands_still_loses_no_change(services: Services) -> None:
     answer = shown(services).answer
     assert answer is not None
     for score in (1.0, 0.0, 0.5):
-        still.rate(str(llm_id), TrialKey(str(test_id), 1, False), answer[4], score=score, who="Ann")
+        key = TrialKey(str(test_id), 1, False)
+        still.rate(str(llm_id), key, answer[4], "Ann", {"score": score})
     assert shown(services).fields[0] == 0.5
 
 
@@ -154,18 +157,48 @@ def test_every_rating_changes_what_pages_look_at(services: Services) -> None:
     assert services.version() != before
 
 
+TAKEN_BACK = {"score": None, "note": "", "tags": ()}
+EMPTY = ("", "", "")
+
+
 @pytest.mark.parametrize(
-    ("trigger", "keyed", "values"),
+    ("trigger", "keyed", "held", "saved", "edits"),
     [
-        (RatingIds.UP, None, (1.0, "n", "a")),
-        (RatingIds.DOWN, [0.3, 1], (0.0, "n", "a")),
-        (RatingIds.KEYED, [0.3, 1], (0.3, "n", "a")),
-        (RatingIds.KEYED, [None, 1], (None, "", "")),
-        (RatingIds.CLEAR, [0.3, 1], (None, "", "")),
-        (RatingIds.NOTE, [0.3, 1], (0.5, "n", "a")),
+        (RatingIds.UP, None, (0.5, "n", "a"), (0.5, "n", "a"), {"score": 1.0}),
+        (RatingIds.DOWN, [0.3, 1], (0, "n", "a"), (0.5, "n", "a"), {"score": 0.0}),
+        (RatingIds.KEYED, [0.3, 1], (None, None, None), EMPTY, {"score": 0.3}),
+        (RatingIds.KEYED, [0.3, 1], ("", "n", ""), EMPTY, {"score": 0.3, "note": "n"}),
+        (RatingIds.KEYED, [None, 1], (0.5, "n", "a"), (0.5, "n", "a"), TAKEN_BACK),
+        (RatingIds.CLEAR, [0.3, 1], ("", "", ""), EMPTY, TAKEN_BACK),
+        (RatingIds.NOTE, [0.3, 1], (0.5, "n", "b; a"), (0.5, "", "b, a"), {"note": "n"}),
+        (RatingIds.SCORE, None, ("", "n", "a"), (0, "n", "a"), {"score": None}),
+        (RatingIds.TAGS, None, ("", "", ""), None, {}),
     ],
 )
-def test_buttons_and_keys_change_the_score_and_edits_keep_it(
-    trigger: RatingIds, keyed: list[object] | None, values: tuple[object, ...]
+def test_only_what_was_edited_is_changed(
+    trigger: RatingIds,
+    keyed: list[object] | None,
+    held: tuple[object, ...],
+    saved: tuple[object, ...] | None,
+    edits: dict[str, object],
 ) -> None:
-    assert choose_values(trigger, keyed, 0.5, "n", "a") == values
+    assert choose_edits(trigger, keyed, held, saved) == edits
+
+
+def test_a_tab_that_shows_an_old_rating_overwrites_nothing(services: Services) -> None:
+    answer = shown(services).answer or []
+    save_rating(services, answer, {"score": 0.7, "note": "theirs"})
+    edits = choose_edits(RatingIds.TAGS, None, (None, "", "key"), EMPTY)  # boxes of a stale tab
+    view = save_rating(services, answer, edits)
+    assert view.fields == (0.7, "theirs", "key")
+    assert follow_saved(view.fields, EMPTY, (None, "", "key"))[:2] == [0.7, "theirs"]
+    save_rating(services, answer, choose_edits(RatingIds.NOTE, None, EMPTY, EMPTY))
+    assert shown(services).fields == (0.7, "theirs", "key")
+
+
+def test_edits_at_the_same_time_all_stay(services: Services) -> None:
+    answer = shown(services).answer or []
+    edits = [{"score": 0.7}, {"note": "late"}, {"tags": ("key",)}]
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda edit: save_rating(services, answer, edit), edits))
+    assert shown(services).fields == (0.7, "late", "key")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import zip_longest
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -217,10 +216,8 @@ def describe_rating(label: Label) -> str:
     return " ".join(part for part in (f"{label.who}: {said}.", label.note, tags) if part)
 
 
-def save_rating(
-    services: Services, answer: list[Any], score: Any, note: str | None, tags: str | None
-) -> BarView:
-    """Store what the bar holds; the same as before is not stored again.
+def save_rating(services: Services, answer: list[Any], edits: Mapping[str, Any]) -> BarView:
+    """Store what a person changed, see `RatedAnswers.rate`.
 
     Raises:
         ConfigError: If the answer is not the stored one any more, or a value cannot be used.
@@ -232,10 +229,8 @@ def save_rating(
         llm_id,
         TrialKey(test_id, trial, is_failure),
         answer_id,
-        score=None if score in {None, ""} else float(score),
-        who=who,
-        note=note or "",
-        tags=parse_tags(tags or ""),
+        who,
+        edits,
     )
     return _view(services, target, result, who)
 
@@ -276,13 +271,29 @@ def _register_view(app: Dash, services: Services) -> None:
     ) -> Any:
         view = view_bar(services, target, who)
         is_same = view.answer == shown
-        fields = follow_saved(view.fields, saved or (), held) if is_same else view.fields
+        fields = follow_saved(view.fields, saved, held) if is_same else view.fields
         thumbs = (*view.thumbs, *view.pressed)
         head = view.answer is None, view.answer, view.fields
         return *head, *thumbs, still(view.others), *fields
 
 
-def follow_saved(now: Sequence[Any], before: Sequence[Any], held: Sequence[Any]) -> list[Any]:
+def read_boxes(boxes: Sequence[Any] | None) -> dict[str, Any]:
+    """Read score, comment and tags, as `RatedAnswers.rate` takes them.
+
+    Args:
+        boxes: What the boxes hold; None is empty boxes.
+    """
+    score, note, tags = boxes or ("", "", "")
+    return {
+        "score": None if score in {None, ""} else score,
+        "note": note or "",
+        "tags": parse_tags(tags or ""),
+    }
+
+
+def follow_saved(
+    now: Sequence[Any], before: Sequence[Any] | None, held: Sequence[Any]
+) -> list[Any]:
     """Choose what the boxes show of an answer whose rating may have changed, as in another tab.
 
     Args:
@@ -294,14 +305,16 @@ def follow_saved(now: Sequence[Any], before: Sequence[Any], held: Sequence[Any])
         >>> follow_saved((0.7, "new", ""), ("", "", ""), (None, "typed", ""))[0]
         0.7
     """
+    stored, old, seen = read_boxes(now), read_boxes(before), read_boxes(held)
     return [
-        new if new != old and ("" if box is None else box) == old else no_update
-        for new, old, box in zip_longest(now, before, held)
+        shown if stored[name] != old[name] == seen[name] else no_update
+        for name, shown in zip(stored, now, strict=True)
     ]
 
 
 def _register_saving(app: Dash, services: Services) -> None:
     @app.callback(
+        Output(RatingIds.SAVED, "data", allow_duplicate=True),
         Output(RatingIds.DOWN, "variant", allow_duplicate=True),
         Output(RatingIds.UP, "variant", allow_duplicate=True),
         Output(RatingIds.DOWN, _PRESSED, allow_duplicate=True),
@@ -316,38 +329,39 @@ def _register_saving(app: Dash, services: Services) -> None:
         *(State(box, "value") for box in _BOXES),
         State(RatingIds.KEYED, "data"),
         State(RatingIds.ANSWER, "data"),
+        State(RatingIds.SAVED, "data"),
         State(ShellIds.VERSION, "data"),
         prevent_initial_call=True,
     )
     def _save(*values: Any) -> Any:
-        score, note, tags, keyed, answer, version = values[-6:]
+        *held, keyed, answer, saved, version = values[-7:]
         if answer is None or not ctx.triggered[0]["value"]:
-            return (no_update,) * 7
-        chosen = choose_values(ctx.triggered_id, keyed, score, note, tags)
-        view = save_rating(services, answer, *chosen)
+            return (no_update,) * 8
+        edits = choose_edits(ctx.triggered_id, keyed, held, saved)
+        view = save_rating(services, answer, edits)
         now = services.version()
         if now != version:
             set_props(ShellIds.VERSION, {"data": now})
         # What the reader entered stays: an edit may be newer than the one that was just stored.
-        held = zip(view.fields, chosen, (score, note, tags), strict=True)
-        fields = (no_update if value == before else shown for shown, value, before in held)
-        return *view.thumbs, *view.pressed, *fields
+        fields = follow_saved(view.fields, saved, held)
+        return view.fields, *view.thumbs, *view.pressed, *fields
 
 
-def choose_values(
-    trigger: Any, keyed: list[Any] | None, score: Any, note: str | None, tags: str | None
-) -> tuple[Any, str | None, str | None]:
-    """Choose score, comment and tags to store after a button, a key or an edit.
+def choose_edits(
+    trigger: Any, keyed: list[Any] | None, held: Sequence[Any], saved: Sequence[Any] | None
+) -> dict[str, Any]:
+    """Choose what to change of a rating after a button, a key or an edit.
 
     Args:
         trigger: Id of what changed.
         keyed: As `RatingIds.KEYED`.
-        score: What the fields hold now.
-        note: The same.
-        tags: The same.
+        held: What the boxes hold now.
+        saved: As `RatingIds.SAVED`: a box that still holds this was not edited.
     """
     key = keyed[0] if keyed else None
     if trigger == RatingIds.CLEAR or (trigger == RatingIds.KEYED and key is None):
-        return None, "", ""
+        return read_boxes(None)
+    old = read_boxes(saved)
+    edits = {name: value for name, value in read_boxes(held).items() if value != old[name]}
     scores = {RatingIds.DOWN: 0.0, RatingIds.UP: 1.0, RatingIds.KEYED: key}
-    return scores.get(trigger, score), note, tags
+    return edits | ({"score": scores[trigger]} if trigger in scores else {})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detect import detect_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext
+from poor_bench.labels.label import Label
 from poor_bench.labels.ratings import (
     AnswerRatings,
     compute_people_scores,
+    edit_rating,
     find_next_moment,
     group_ratings,
-    rate_answer,
 )
-from poor_bench.labels.storage import add_labels, fingerprint_labels, read_labels
+from poor_bench.labels.storage import extend_labels, fingerprint_labels, read_labels
 from poor_bench.models.result import Result
 from poor_bench.results.query import RatingFilter
 from poor_bench.results.table import ResultTable, TrialKey
@@ -100,26 +101,17 @@ class RatedAnswers:
         return kept
 
     def rate(
-        self,
-        llm_id: str,
-        trial: TrialKey,
-        answer_id: str,
-        *,
-        score: float | None,
-        who: str,
-        note: str = "",
-        tags: Sequence[str] = (),
+        self, llm_id: str, trial: TrialKey, answer_id: str, who: str, edits: Mapping[str, Any]
     ) -> Result:
-        """Store a person's rating of an answer; the same as before is not stored again.
+        """Change a person's rating of an answer; the same as before is not stored again.
 
         Args:
             llm_id: The model.
             trial: Which of its results.
             answer_id: The answer that the person sees.
-            score: 0.0 to 1.0; None for words only, or to take the rating back.
             who: Name of the person.
-            note: Comment.
-            tags: Short texts.
+            edits: What changes of `score`, `note` and `tags`, see `rate_answer`. The rest stays as
+                it is stored: another tab may have written it.
 
         Raises:
             ConfigError: If the answer is not the stored one any more, or a value cannot be used.
@@ -131,21 +123,16 @@ class RatedAnswers:
                 f"{trial.test_id} has a new answer; rating not stored",
                 hint="Rate it.",
             )
-        data_dir = self._files.config().data_dir
+
+        def choose(stored: list[Label]) -> list[Label]:
+            given = [each for each in stored if each.about == answer_id]
+            when = find_next_moment(given, self._clock())
+            return edit_rating(result, given, edits, who=who, when=when)
+
         try:
-            own = [each for each in read_labels(data_dir) if each.about == answer_id]
-            when = find_next_moment(own, self._clock())
-            label = rate_answer(result, score=score, who=who, when=when, note=note, tags=tags)
+            extend_labels(self._files.config().data_dir, choose)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        known = next(
-            (each for each in self.of_answer(result).labels if each.key == label.key), None
-        )
-        said = (label.score, label.note, label.tags)
-        if (known is None and not label.is_withdrawn) or (
-            known is not None and (known.score, known.note, known.tags) != said
-        ):
-            add_labels(data_dir, [label])
         return result
 
     def issues(

@@ -9,6 +9,9 @@ from poor_bench.errors import PoorBenchError
 from poor_bench.messages import harmless
 from poor_bench.metrics import cost_text, time_text
 
+MISSING = "n/a"
+"""Stands for a figure that cannot be known."""
+
 
 def seconds_text(seconds: float | None) -> str:
     """Write a time in the unit that fits.
@@ -46,8 +49,8 @@ def milliseconds_text(milliseconds: float | None) -> str:
 
 
 def dollars_text(dollars: float | None) -> str:
-    """Write an amount of US dollars; a dash where it is missing."""
-    return cost_text(dollars) or "-"
+    """Write an amount of US dollars; n/a where a price is unknown."""
+    return cost_text(dollars) or MISSING
 
 
 def size_text(billions: float | None) -> str:

@@ -85,7 +85,6 @@ def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
 _UNKNOWN = "Callback function not found"
 """How Dash begins the KeyError about a handler that it does not have."""
 _TEXT = "poor_bench was updated."
-_RESTARTED = "The server was started again. Open the new link in its terminal."
 
 
 def asks_for_old_handler(error: Exception) -> bool:
@@ -95,18 +94,9 @@ def asks_for_old_handler(error: Exception) -> bool:
 
 def reload_answer() -> Response:
     """Say to reload, in the form that Dash reads; nothing on the page changes."""
-    return _answer("Reload this page", _TEXT)
-
-
-def new_link_answer() -> Response:
-    """Say that the link of a newer start is needed; nothing on the page changes."""
-    return _answer("Open the new link", _RESTARTED)
-
-
-def _answer(title: str, text: str) -> Response:
     from flask import jsonify
 
-    message = notice(title, text, is_error=True) | {"autoClose": False}
+    message = notice("Reload this page", _TEXT, is_error=True) | {"autoClose": False}
     said = {ShellIds.NOTICES.value: {"sendNotifications": [message | {"id": "old-tab"}]}}
     return jsonify({"multi": True, "response": {}, "sideUpdate": said})
 
@@ -192,15 +182,7 @@ class _Protection:
         has_token = request.method == "GET" and self._access.is_token(request.args.get("token", ""))
         if has_token and (refusal is None or refusal.status == HTTPStatus.UNAUTHORIZED):
             return self._enter()
-        if refusal is None:
-            return None
-        if (
-            self._access.token
-            and refusal.status == HTTPStatus.UNAUTHORIZED
-            and request.path == _CALLBACKS
-        ):
-            return new_link_answer()
-        return self._refuse(refusal)
+        return None if refusal is None else self._refuse(refusal)
 
     def check_callback(self) -> Response | None:
         """Answer a body that no page of ours sends before Dash stumbles over it."""

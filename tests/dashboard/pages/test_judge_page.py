@@ -136,6 +136,14 @@ def test_agents_have_switches_and_a_history_of_their_own(services: Services) -> 
     assert "2026-11-20" in seen(services, "?agent=sales")
 
 
+def test_runs_of_an_agent_without_a_name_show_its_id(services: Services) -> None:
+    judged(services, "20", 4.0)
+    judged(services, "21", 6.0, agent_id="support")
+    labels = [option["label"] for option in pairwise.list_run_options(services)]
+    assert [label.partition(", ")[0] for label in labels] == ["support", "sales"]
+    assert "support" in seen(services, "?run=20")
+
+
 def test_score_of_a_person_is_kept_shown_and_measured_by(services: Services) -> None:
     judged(services, "20", 4.0)
     assert label(services) == "Saved: hello."

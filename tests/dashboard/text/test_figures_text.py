@@ -8,7 +8,7 @@ from poor_bench.dashboard.text.formatting import dollars_text, setting_text, siz
 @pytest.mark.parametrize(
     ("dollars", "text"),
     [
-        (None, "-"),
+        (None, "n/a"),
         (0.0, "$0"),
         (9.5e-05, "$0.000095"),
         (0.0011, "$0.0011"),

@@ -234,13 +234,6 @@ def test_a_token_does_not_help_other_names_or_sites(locked: FlaskClient) -> None
     assert locked.get(path, headers=foreign).status_code == 403
 
 
-def test_a_tab_of_an_earlier_start_is_told_of_the_new_link(locked: FlaskClient) -> None:
-    response = locked.post("/_dash-update-component", json={}, headers=HOST)
-    [told] = response.get_json()["sideUpdate"][ShellIds.NOTICES]["sendNotifications"]
-    assert told["title"] == "Open the new link"
-    assert response.get_json()["response"] == {}
-
-
 def test_a_password_is_asked_once_by_browsers(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
     access = Access(host="0.0.0.0", port=8050, password="hemlig hemlig", session="right-session")

@@ -55,7 +55,7 @@ def build_test_list(
         table: What can be shown of a test.
     """
     if not rows:
-        return empty_state("No tests", "No results match these filters.")
+        return empty_state("No tests", "No tests match these filters.")
     shown = {column.field for column in table.shown(rows, url.find_view(table.name))}
     look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
     tests = html.Ol(
@@ -98,14 +98,16 @@ def _test_row(row: TestAnswers, look: _Look) -> Component:
 def _line(line: LLMLine, number: int, look: _Look) -> Component:
     shown = look.shown
     answers = _answers(line.answers, look.sought) if "answers" in shown else []
-    notes = trust_badges(look.notes_of(line))
+    notes = look.notes_of(line)
     return html.Div(
         [
             llm_mark(number),
             html.Span(look.name_of(line.llm_id), className="line-name", title=line.llm_id),
-            _score(line) if "score" in shown else html.Span(),
+            _score(line, is_explained=bool(notes)) if "score" in shown else html.Span(),
             _change(line.change if "change" in shown else None),
-            html.Span([_mark_unlike(line), notes, *answers], className="line-answers"),
+            html.Span(
+                [_mark_unlike(line), trust_badges(notes), *answers], className="line-answers"
+            ),
             html.Span(
                 milliseconds_text(line.mean_ms) if "latency" in shown else "",
                 className="line-time",
@@ -115,9 +117,14 @@ def _line(line: LLMLine, number: int, look: _Look) -> Component:
     )
 
 
-def _score(line: LLMLine) -> Component:
-    """Show the mean score, and over how many trials it is if several."""
-    if not line.answers:
+def _score(line: LLMLine, *, is_explained: bool) -> Component:
+    """Show the mean score, and over how many trials it is if several.
+
+    Args:
+        line: The answers of a model.
+        is_explained: True if a note beside it says why a score is missing.
+    """
+    if not line.answers or (line.score is None and is_explained):
         return html.Span("-", className="quiet")
     n = write_n(line.n_scored) if line.n_scored > 1 else None
     return html.Span([score_badge(line.score), n], className="line-score")

@@ -40,7 +40,12 @@ from poor_bench.dashboard.pages.judge.layout import (
     run_with_id,
     write_command,
 )
-from poor_bench.dashboard.pages.judge.pairwise import PairIds, pairwise_csv, register_pairwise
+from poor_bench.dashboard.pages.judge.pairwise import (
+    PairIds,
+    pairwise_csv,
+    register_pairwise,
+    write_run,
+)
 from poor_bench.dashboard.pages.judge.sheets import (
     agent_chips,
     case_card,
@@ -89,7 +94,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         return "no runs yet", no_runs(), None, None, None, None
     case, run = chosen_case(summary, url), summary.run
     open_case = case.conversation.case_id if case else ""
-    agents = {item.run.header.agent_id: item.run.header.agent_name for item in summaries}
+    agents = {item.run.header.agent_id: item.run.header.agent for item in summaries}
     head = [
         agent_chips(agents, run.header.agent_id),
         run_tiles(summary),
@@ -113,7 +118,7 @@ def note(services: Services, summary: RunSummary) -> str:
     """Describe the open run in one line."""
     header = summary.run.header
     when = f"{header.started[:16].replace('T', ' ')} UTC"
-    parts = [header.agent_name, header.llm_id, when]
+    parts = [header.agent, header.llm_id, when]
     if services.judged.is_under_way(header.run_id):
         parts.append("running")
     return " · ".join(part for part in parts if part)
@@ -124,7 +129,7 @@ def scores(
 ) -> tuple[Component | None, Component]:
     """Build radar and table of one or two runs."""
     shown = [base, summary] if base is not None else [summary]
-    series = [(_label(item), item.panel.scores) for item in shown]
+    series = [(write_run(item.run.header), item.panel.scores) for item in shown]
     n_axes = len(shown[0].panel.scores.keys() & shown[-1].panel.scores.keys())
     chart = (
         _graph(_RADAR, judge_radar(series), _describe(series)) if n_axes >= _LEAST_AXES else None
@@ -148,11 +153,6 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]
     runs = run_sheet([*reversed(of_agent), *reversed(others)], url, summary.run.run_id)
     trust = trust_sheet(services.judged.agreement(), url)
     return chart, runs, trust, corrected_sheet(services.judged.corrected_scores(), url)
-
-
-def _label(summary: RunSummary) -> str:
-    header = summary.run.header
-    return f"{header.agent_name}, {header.started[:16].replace('T', ' ')}"
 
 
 def _describe(series: Sequence[tuple[str, Any]]) -> str:

@@ -28,6 +28,7 @@ from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
 from poor_bench.dashboard.services.console_runs import write_judges, write_options
 from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
+from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judged_run import CaseSummary, RunSummary
@@ -35,7 +36,6 @@ from poor_bench.judge.panel import PanelDecision
 from poor_bench.judge.run_plan import JudgePlan
 from poor_bench.judge.storage import JUDGED_RUNS
 from poor_bench.messages import write_count
-from poor_bench.metrics import cost_text
 
 
 class JudgeIds(StrEnum):
@@ -150,7 +150,7 @@ def plan_tiles(plan: JudgePlan, most_usd: float | None) -> Component:
     return tiles(
         tile("Conversations", f"{plan.n_conversations:,}", f"with {plan.agent.llm_id}"),
         tile("Judgements", f"{plan.n_judgements:,}", f"by {judges}"),
-        tile("Highest cost", cost_text(most_usd) or "n/a", "without repairs"),
+        tile("Highest cost", dollars_text(most_usd), "without repairs"),
     )
 
 

@@ -30,6 +30,7 @@ from poor_bench.dashboard.table_files import TableFile
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
+from poor_bench.judge.judged_run import RunHeader
 from poor_bench.judge.pairwise_results import PairOutcome, combine_judges
 from poor_bench.judge.storage import PAIRWISE_RUNS, PairwiseStore, StoredPairwise
 from poor_bench.messages import write_count
@@ -158,16 +159,15 @@ def pairwise_csv(services: Services, search: str | None) -> TableFile:
     return PAIRWISE.file("pairwise", read_lines(services), TablesUrl.read(search))
 
 
+def write_run(header: RunHeader) -> str:
+    """Name a run by its agent and time."""
+    return f"{header.agent}, {header.started[:16].replace('T', ' ')}"
+
+
 def list_run_options(services: Services) -> list[dict[str, str]]:
     """List the judged runs that can be compared, newest first."""
     headers = [summary.run.header for summary in services.judged.summaries()[::-1]]
-    return [
-        {
-            "value": header.run_id,
-            "label": f"{header.agent_name}, {header.started[:16].replace('T', ' ')}",
-        }
-        for header in headers
-    ]
+    return [{"value": header.run_id, "label": write_run(header)} for header in headers]
 
 
 def register_pairwise(

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
+from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.agreement import Agreement, CorrectedScore
 from poor_bench.judge.judged_run import CaseSummary, JudgedChange, RunComparison, RunSummary
 from poor_bench.judge.panel import JudgeSpread
@@ -22,7 +23,6 @@ from poor_bench.judge.report_text import (
     write_replaced,
     write_verdict,
 )
-from poor_bench.metrics import cost_text
 from poor_bench.statistics.intervals import Estimate
 
 R = TypeVar("R")
@@ -189,7 +189,7 @@ def define_runs(url: JudgeUrl = NO_CHOICE, open_run: str = "") -> SheetTable[Run
             SheetColumn(field="run", heading="Run", value=lambda each: each.run.header.started,
                         cell=look, file_heading="Started"),
             SheetColumn(field="agent", heading="Agent",
-                        value=lambda each: each.run.header.agent_name,
+                        value=lambda each: each.run.header.agent,
                         further=[("Agent ID", lambda each: each.run.header.agent_id)]),
             SheetColumn(field="model", heading="Model", value=lambda each: each.run.header.llm_id),
             SheetColumn(field="judges", heading="Judges",
@@ -201,7 +201,7 @@ def define_runs(url: JudgeUrl = NO_CHOICE, open_run: str = "") -> SheetTable[Run
                                  ("Threshold", lambda each: each.panel.threshold)]),
             _points("noise", "Noise", lambda each: each.noise, is_hidden=True),
             SheetColumn(field="cost", heading="Cost", value=lambda each: each.run.cost_usd,
-                        cell=lambda each: number(cost_text(each.run.cost_usd) or "n/a"),
+                        cell=lambda each: number(dollars_text(each.run.cost_usd)),
                         file_heading="Cost (US$)", is_hidden=True),
             SheetColumn(field="verdict", heading="Verdict", value=write_verdict,
                         cell=lambda each: write_verdict(each).partition(":")[0]),

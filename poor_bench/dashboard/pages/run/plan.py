@@ -20,12 +20,11 @@ from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.pages.run.layout import LINKS
 from poor_bench.dashboard.services.run_plans import LLMPreview, RunPreview
 from poor_bench.dashboard.services.stored_results import FailureGroup
-from poor_bench.dashboard.text.formatting import dollars_text, seconds_text
+from poor_bench.dashboard.text.formatting import MISSING, dollars_text, seconds_text
 from poor_bench.dashboard.url_state import RunUrl, model_link
 from poor_bench.messages import write_count
 from poor_bench.sandbox import SandboxTerms, describe_weakness
 
-_UNKNOWN = "unknown"
 NO_CHOICE = RunUrl()
 NameOf = Callable[[str], str]
 
@@ -76,7 +75,7 @@ def define_plan(name_of: NameOf) -> SheetTable[LLMPreview]:
             SheetColumn(field="time", heading="Estimated time", value=lambda llm: llm.seconds,
                         cell=lambda llm: _time(llm.seconds), file_heading="Time (s)"),
             SheetColumn(field="cost", heading="Estimated cost", value=lambda llm: llm.cost_usd,
-                        cell=lambda llm: _cost(llm.cost_usd), file_heading="Cost (US$)"),
+                        cell=lambda llm: dollars_text(llm.cost_usd), file_heading="Cost (US$)"),
         ],
     )  # fmt: skip
 
@@ -141,7 +140,7 @@ def _total_time(planned: RunPreview) -> tuple[str, str]:
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
     unpriced = write_count(planned.n_unpriced, "model")
     note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
-    return _and_more(_cost(planned.cost_usd), note), note or "judging included"
+    return _and_more(dollars_text(planned.cost_usd), note), note or "judging included"
 
 
 def _batch_tiles(planned: RunPreview) -> list[Component]:
@@ -150,21 +149,17 @@ def _batch_tiles(planned: RunPreview) -> list[Component]:
         return []
     trials = write_count(planned.batch.n_trials, "trial")
     if not planned.batch.live_usd:
-        return [tile("As a batch", _UNKNOWN, f"{trials}: no prices in llms.json")]
+        return [tile("As a batch", MISSING, f"{trials}: no prices in llms.json")]
     price, live = dollars_text(planned.batch.batch_usd), dollars_text(planned.batch.live_usd)
     return [tile("As a batch", price, f"{trials}, {live} live")]
 
 
 def _and_more(text: str, what_is_missing: str) -> str:
-    return f"{text}, and more" if what_is_missing and text != _UNKNOWN else text
+    return f"{text}, and more" if what_is_missing and text != MISSING else text
 
 
 def _time(seconds: float | None) -> str:
-    return _UNKNOWN if seconds is None else seconds_text(seconds) if seconds else "-"
-
-
-def _cost(dollars: float | None) -> str:
-    return _UNKNOWN if dollars is None else dollars_text(dollars)
+    return MISSING if seconds is None else seconds_text(seconds) if seconds else "-"
 
 
 _SHOWN = 30

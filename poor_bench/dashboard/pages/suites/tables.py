@@ -34,7 +34,7 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
         tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
         tile("Duration per trial", milliseconds_text(report.avg_duration_ms), f"mean, {trials}"),
         tile("p95 duration", milliseconds_text(report.p95_duration_ms), trials),
-        tile("Cost per trial", cost_text(report.avg_estimated_cost_usd), _cost_note(report)),
+        tile("Cost per trial", dollars_text(report.avg_estimated_cost_usd), _cost_note(report)),
     ]
     if report.not_run:
         shown.insert(1, tile("Not run", str(report.not_run), "not in rates", is_warning=True))
@@ -81,7 +81,8 @@ def trend_card(reports: Sequence[EvalSuiteResult]) -> Component | None:
 def _describe_runs(reports: Sequence[EvalSuiteResult]) -> str:
     runs = (
         f"{write_when(report)}: {report.passed} of {report.total} passed, "
-        f"{milliseconds_text(report.avg_duration_ms)}, {cost_text(report.avg_estimated_cost_usd)}, "
+        f"{milliseconds_text(report.avg_duration_ms)}, "
+        f"{dollars_text(report.avg_estimated_cost_usd)}, "
         f"mean of {write_count(count_trials(report), 'trial')}"
         for report in reports
     )
@@ -94,11 +95,6 @@ def _cost_note(report: EvalSuiteResult) -> str:
     if unknown:
         return f"unknown for {write_count(unknown, 'trial')}"
     return f"mean, {write_count(count_trials(report), 'trial')}"
-
-
-def cost_text(dollars: float | None) -> str:
-    """Dollars; n/a where a price is unknown."""
-    return "n/a" if dollars is None else dollars_text(dollars)
 
 
 def write_when(report: EvalSuiteResult) -> str:
@@ -281,7 +277,7 @@ def _dollars(read: Callable[[R], float | None], count: Callable[[R], int]) -> Sh
         field="cost",
         heading="Cost",
         value=read,
-        cell=lambda line: _mean(cost_text(read(line)), read(line), count(line)),
+        cell=lambda line: _mean(dollars_text(read(line)), read(line), count(line)),
         hint="Mean",
         file_heading="Cost (US$)",
     )

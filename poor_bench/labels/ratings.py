@@ -93,7 +93,9 @@ def edit_rating(
     Raises:
         ValueError: If no answer exists to rate, or a value cannot be used.
     """
-    own = next((label for label in current_labels(given) if label.who == check_name(who)), None)
+    own = next(
+        (label for label in keep_current_labels(given) if label.who == check_name(who)), None
+    )
     kept: dict[str, Any] = {"score": None}
     if own is not None:
         kept = {"score": find_rating(own), "note": own.note, "tags": own.tags}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SPACE = re.compile(r"\s+")
 WORD = re.compile(r"\w+(?:['-]\w+)*")
 """A word of folded text."""
 WORD_CHARACTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -55,7 +54,7 @@ def fold_form(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHIC)
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def fold_text(text: str) -> str:

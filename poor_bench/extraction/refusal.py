@@ -14,6 +14,7 @@ recall is 95 % and precision 100 %. On wordings that no phrase was extended by, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from poor_bench.extraction.normalise import fold_text
 from poor_bench.extraction.refusal_rules import fits_a_rule, load_refusal_phrases
@@ -26,20 +27,21 @@ _MOST_LEADS = 6
 
 _EDGES = " _#-~`'()"
 _QUOTED = re.compile(
-    '["\u201c\u201e\u00ab\u300c\u300e][^"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]{0,400}'
+    "[\"\u201c\u201e\u00ab\u300c\u300e\u2014\u2013'>](?:"
+    '(?<=["\u201c\u201e\u00ab\u300c\u300e])[^"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f]{0,400}'
     '["\u201d\u201c\u00bb\u300d\u300f]'
-    r"|(?:^|(?<=\s))[\u2014\u2013] ?[^\n\u2014\u2013]{1,200}[\u2014\u2013] ?(?:dijo|dice|disse|dit"
-    r"|\u0441\u043a\u0430\u0437\u0430\u043b\u0430?)\b"
-    r"|(?<!\w)'(?=\S)[^\n]{1,400}?(?<=\S)'(?!\w)|^[ \t]{0,3}>.*$",
+    r"|(?:(?<=^[\u2014\u2013])|(?<=\s[\u2014\u2013])) ?[^\n\u2014\u2013]{1,200}[\u2014\u2013] ?"
+    r"(?:dijo|dice|disse|dit|\u0441\u043a\u0430\u0437\u0430\u043b\u0430?)\b"
+    r"|(?<=')(?<!\w')(?=\S)[^\n]{1,400}?(?<=\S)'(?!\w)"
+    r"|(?:(?<=^>)|(?<=^[ \t]>)|(?<=^[ \t]{2}>)|(?<=^[ \t]{3}>)).*$)",
     re.MULTILINE,
 )
+"""What is quoted. It begins with its sign, so that others are passed over quickly."""
 _ENDS = re.compile(
     r"[.,!?:;](?=[\s\W]|$)|[.,!?:;](?=[^\x00-\x7f])|[\n\u3002\u3001]| [-\u2013\u2014] "
     r"|\b(?:but|and|yet|aber(?! (?:nicht|kein))|(?<!kann )und|doch|mais|et|ma(?= (?:non|mi"
     r"|devo)\b)|però|mas|porém|\u043d\u043e|\u043e\u0434\u043d\u0430\u043a\u043e|donc(?= (?:je"
-    r"|j'|nous"
-    r"|il|elle|cela|ce|la"
-    r"|le|les) )|pero|(?<!il )(?<!')y|as[ií] que|por lo que"
+    r"|j'|nous|il|elle|cela|ce|la|le|les) )|pero|(?<!il )(?<!')y|as[ií] que|por lo que"
     r"|so(?= (?:i|we|you|the|this|that|it|here|there|please|let)\b))\b(?! ?\d)"
     r"|(?:\u4f46\u662f?|\u6240\u4ee5|\u56e0\u6b64)"
 )
@@ -122,13 +124,10 @@ def find_refusal(answer: str) -> str:
         ''
     """
     text = fold_text(_QUOTED.sub(" ", answer[:_READ])).replace("*", "")
-    if (
-        not text
-    ):  # The phrases take long to compile, and every check of a test scores an empty text.
+    if not text:  # phrases take long to compile, and every check of a test scores an empty text
         return ""
-    clauses = _ENDS.split(text)
     position = 0
-    for index, clause in enumerate(clauses):
+    for index, clause in enumerate(_split_clauses(text)):
         own = _strip_leads(clause)
         if fits_a_rule(own):
             return "" if _is_answered(text) or _is_in_part(own, text.partition(clause)[2]) else own
@@ -137,6 +136,15 @@ def find_refusal(answer: str) -> str:
             return ""
         position += len(clause) + 1
     return ""
+
+
+def _split_clauses(text: str) -> Iterator[str]:
+    """Split a text as far as it is read: the first clauses mostly decide."""
+    start = 0
+    for end in _ENDS.finditer(text):
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]
 
 
 def is_refusal(answer: str) -> bool:

@@ -190,9 +190,6 @@ class TrialTable:
     read: Callable[[NDArray[np.int64]], Iterable[Result]]
     """Reads some trials with their texts."""
 
-    def __len__(self) -> int:
-        return len(self.trials)
-
     def find(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Find the entries in which a check found something, and where that explains the loss."""
         import numpy as np
@@ -269,12 +266,6 @@ class Among(StrEnum):
     """Scored below full score."""
     FAILED = "failed"
     """Failed to run."""
-
-    def includes(self, trial: Trial) -> bool:
-        """True if a trial belongs to these."""
-        if self is Among.LOST:
-            return trial.is_lost
-        return self is Among.ALL or trial.result.score is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

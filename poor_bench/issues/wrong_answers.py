@@ -135,7 +135,7 @@ _SHORTEST_SOUGHT = 3
 _NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 _CLOSE = 0.01
 """Relative difference of numbers that rounding explains."""
-_SHIFTS = (10.0, 100.0, 1000.0)
+_FACTORS = (1.0, 10.0, 100.0, 1000.0, 1 / 10, 1 / 100, 1 / 1000)
 
 
 class Wrong(StrEnum):
@@ -166,8 +166,7 @@ def _is_number_off(expected: str, got: str) -> bool:
     wanted, found = float(expected), abs(float(got))
     if not wanted or not found:
         return False
-    factors = (1.0, *_SHIFTS, *(1 / shift for shift in _SHIFTS))
-    return any(abs(found * factor / abs(wanted) - 1) <= _CLOSE for factor in factors)
+    return any(abs(found * factor / abs(wanted) - 1) <= _CLOSE for factor in _FACTORS)
 
 
 def _stands_in(expected: str, answer: str) -> bool:

@@ -165,7 +165,7 @@ def _build_failed_detector(own: Sequence[OwnDetector], problems: Sequence[str]) 
 
         crashed = [(detector, table.find(detector.mark)[0]) for detector in own]
         known = [(detector, entries) for detector, entries in crashed if len(entries)]
-        loaded = problems if len(table) else []
+        loaded = problems if len(table.trials) else []
 
         def tell(place: int, trial: Trial) -> str:
             if place < len(loaded):

@@ -28,7 +28,7 @@ OF_USERS = {
 }
 """Patterns that do not stand in our code."""
 MADE = {
-    "'|'.join([escaped, *map(re.escape, _in_base64(key))])": "providers/api_keys.py",
+    "'|'.join([escaped, *map(re.escape, _encode_in_base64(key))])": "providers/api_keys.py",
     "_FRAGMENT.sub(lambda name: fragments[name[1]], text)": "extraction/refusal_rules.py",
     "'|'.join((f'(?:{each.pattern})' for each in patterns))"
     " or _NEVER": "extraction/refusal_rules.py",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from pathlib import Path
 
 import orjson
@@ -51,7 +50,7 @@ def _read(path: Path, test_id: str, resolve: Callable[[str], str]) -> Iterator[R
 
 
 def _parse(line: bytes, test_id: str, resolve: Callable[[str], str]) -> Iterator[Result]:
-    for _, record in read_journal(BytesIO(line), lambda _number: None):
+    for _, record in read_journal([line], lambda _number: None):
         if record.get("test_id") != test_id:
             continue
         try:

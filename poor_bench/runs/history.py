@@ -136,8 +136,8 @@ class RunFollower:
         """
         is_running = self.run.is_running  # before reading, so that no last line is missed
         with tell_os_errors(self.run.path):
-            added = self._journal.new_records()
-        self._n_done += sum(not self._kind.row_keys.isdisjoint(record) for record in added)
+            for record in self._journal.new_records():
+                self._n_done += not self._kind.row_keys.isdisjoint(record)
         n_planned = self._kind.count_planned(self.run.header)
         n_done = self._n_done if n_planned is None else min(self._n_done, n_planned)
         return RunProgress(n_done=n_done, n_planned=n_planned, is_running=is_running)

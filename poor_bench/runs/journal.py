@@ -17,8 +17,8 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -140,16 +140,18 @@ def _cut_torn_line(fd: int) -> int:
     return end
 
 
-def read_journal(stream: BinaryIO, report_damage: Callable[[int], None]) -> Iterator[JournalLine]:
+def read_journal(
+    lines: Iterable[bytes], report_damage: Callable[[int], None]
+) -> Iterator[JournalLine]:
     """Yield the result lines of a journal, without its header.
 
     Args:
-        stream: The journal, at its start.
+        lines: Of the journal, from its start on; such as the open file.
         report_damage: Called with the number, from 1, of each line that is not as it was written;
             such lines are not yielded. A blank or a torn last one does not count.
     """
     offset = 0
-    for number, line in enumerate(stream, start=1):
+    for number, line in enumerate(lines, start=1):
         record = _parse(line) if is_intact(line.rstrip()) else None
         if record is None:
             if _is_damaged(line):
@@ -167,18 +169,21 @@ class JournalFollower:
         self.path = path
         self._position = 0
 
-    def new_records(self) -> list[dict[str, Any]]:
-        """Read what was added, without the header and without a line that is not complete yet.
+    def new_records(self) -> Iterator[dict[str, Any]]:
+        """Yield what was added, without the header and without a line that is not complete yet.
 
         Raises:
             OSError: If the journal is gone or cannot be read.
         """
         with open_regular(self.path) as stream:
             stream.seek(self._position)
-            added = stream.read()
-        complete = added[: added.rfind(b"\n") + 1]
-        self._position += len(complete)
-        return [line.record for line in read_journal(BytesIO(complete), lambda _number: None)]
+            for line in read_journal(self._complete_lines(stream), lambda _number: None):
+                yield line.record
+
+    def _complete_lines(self, stream: BinaryIO) -> Iterator[bytes]:
+        for line in takewhile(lambda line: line.endswith(b"\n"), stream):
+            self._position += len(line)
+            yield line
 
 
 def _is_damaged(line: bytes) -> bool:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from poor_bench.errors import ConfigError, RunRefusedError, StoreError
-from poor_bench.runs.history import RunHistory, RunKind
+from poor_bench.runs.history import RunFollower, RunHistory, RunKind
 
 KIND = RunKind(
     name="measurement",
@@ -64,6 +65,28 @@ def test_a_running_run_is_known_and_protected(tmp_path: Path) -> None:
         with pytest.raises(StoreError), history.writing("20261122T02-bb", None):
             pass
     assert history.running() is None
+
+
+def test_following_a_run_counts_whole_lines_once_and_holds_one_at_a_time(tmp_path: Path) -> None:
+    history = RunHistory(tmp_path, KIND)
+    with history.writing("20261122T02-bb", {"n": 99}) as journal:
+        for _ in range(50):
+            journal.append_record({"row": 1, "text": "x" * 50_000})
+    path = history.path("20261122T02-bb")
+    follower = RunFollower(KIND, history.find("last"))
+    tracemalloc.start()
+    try:
+        assert follower.progress().n_done == 50
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < path.stat().st_size
+    line = path.read_bytes().splitlines(keepends=True)[-1]
+    for part in (line[:500], line[500:]):
+        with path.open("ab") as stream:
+            stream.write(part)
+        n_done = follower.progress().n_done
+    assert n_done == 51
 
 
 def test_a_resumed_journal_loses_only_the_torn_line(tmp_path: Path) -> None:

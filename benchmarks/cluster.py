@@ -76,7 +76,7 @@ def make_items(runner: WorkspaceRunner, name: str, n_items: int) -> list[JudgeIt
 def measure(runner: WorkspaceRunner, items: Sequence[JudgeItem]) -> tuple[float, float]:
     """Score items; wall time, and CPU time of this process with its scheduler, in seconds."""
     started, cpu_started = time.perf_counter(), time.process_time()
-    scores = [done.outcome.score for done in runner._workforce.rescore(items, runner.scorer)]
+    scores = [done.outcome.score for done in runner.workforce.rescore(items, runner.scorer)]
     wall_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
     assert scores == [1.0] * len(items), f"wrong scores: {set(scores)}"
     return wall_s, cpu_s

@@ -172,6 +172,7 @@ def test_the_catalogue_computes_what_was_computed_by_hand(bench: Bench) -> None:
     assert metrics.list_summary_values(row) == pytest.approx(EXPECTED)
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_what_no_trial_reports_is_missing_everywhere(bench: Bench) -> None:
     row = next(row for row in bench.report.summaries() if row.group.llm_id == SILENT)
     missing = {name for name, value in metrics.list_summary_values(row).items() if value is None}
@@ -349,6 +350,7 @@ def test_compare_counts_the_stale_scores_of_both_models(
     assert (document["n_stale_before"], document["n_stale_after"]) == (0, EXPECTED["n_stale"])
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_the_run_page_counts_each_failed_trial_once(bench: Bench) -> None:
     _, _, head = failures(counted_services(bench.folder))
     assert "1 trial still pending" in text_of(head)

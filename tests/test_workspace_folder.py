@@ -52,6 +52,7 @@ def test_what_has_a_score_is_not_pending(folder: Path) -> None:
     assert [result.test_id for result in config.load_results()] == ["sum_1"]
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_a_frame_holds_a_row_per_result_and_no_zero_for_a_failure(folder: Path) -> None:
     config = WorkspaceFolder(folder)
     timeout = Failure(kind=FailureKind.TIMEOUT, message="")

@@ -164,6 +164,7 @@ def test_an_unknown_limit_of_50_a_second_is_found_in_10_s(
     assert seen.refused_share < 0.02
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize(
     "make", [sliding_window, fixed_window, lambda rate: token_bucket(rate, rate)]
 )

@@ -114,6 +114,7 @@ def test_dashboard_counts_the_same(folder: Path) -> None:
     assert grid.n_failed.sum() == 3
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_every_screen_says_that_removed_tests_do_not_count(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,6 +69,7 @@ def run(workspace: Path, *words: str) -> int:
     return main(["--data", str(workspace), *words])
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_findings_are_printed_stored_and_shown_with_results(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

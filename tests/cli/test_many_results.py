@@ -83,6 +83,7 @@ REST = [
 SLOW = pytest.mark.slow(reason="shows many results by another option")
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize(
     "words",
     [
@@ -132,6 +133,7 @@ def test_a_changed_model_makes_kept_scores_stale(
     assert after == {read_status()} != before
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_requests_of_kept_scores_are_not_hashed_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_repeated_trials_tell_how_reliable_an_llm_is(
     assert "Tests with 2 trials" in shown
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -214,6 +215,7 @@ def test_uncertainty_names_its_sources_and_what_to_buy_next(
     assert rows[0]["shares"] == {"tests": None, "trials": None}
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize("text", ["0", "five", "-3", "10 apples"])
 def test_a_budget_that_is_not_an_amount_is_refused(
     files: WorkspaceFiles, capsys: pytest.CaptureFixture[str], text: str

@@ -46,6 +46,7 @@ def tags_of(folder: Path) -> dict[str, list[str]]:
     return {entry["test_id"]: entry.get("tags", []) for entry in entries}
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_a_model_that_ran_the_tagged_tests_has_its_full_score_predicted_on_all_screens(
     workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:

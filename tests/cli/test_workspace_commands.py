@@ -173,6 +173,7 @@ def test_lint_ends_with_1_where_a_test_is_wrong(folder: Path) -> None:
     assert call(folder, "tests", "lint") == 1
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_analyse_names_the_tests_that_results_speak_against(
     workspace_files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_worker_that_is_gone_is_told_to_those_who_wait_for_it() -> None:
     assert not left.lost.is_set()
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_without_workers_the_wait_has_an_end() -> None:
     refused = ClusterMember(address="old", host="old", n_threads=1, refusal="poor_bench 0.0 there")
     with pytest.raises(NoMemberError, match="no workers") as raised:

@@ -46,6 +46,7 @@ def test_other_addresses_are_refused(written: str) -> None:
         split_address(written)
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_scheduler_that_does_not_answer_is_one_clear_message() -> None:
     pytest.importorskip("distributed")
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -83,6 +83,7 @@ def test_a_file_without_a_list_is_refused(tmp_path: Path, content: str) -> None:
         add_llms(tmp_path, [{"provider": "ollama", "name": "a"}])
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     write_workspace(tmp_path)
     barrier = threading.Barrier(8)

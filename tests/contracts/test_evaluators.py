@@ -60,6 +60,7 @@ def test_a_plain_module_works_when_it_is_dropped_in(tmp_path: Path, place: str) 
     assert [(row["score"], row["details"]) for row in rows] == [(1.0, "found 4")] * 2
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize("name", sorted({*PARAMETERS} - TAKE_MORE))
 def test_what_a_built_in_evaluator_returns_unpacks_in_two(name: str) -> None:
     module = importlib.import_module(f"evaluators.{name}")

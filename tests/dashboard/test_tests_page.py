@@ -234,6 +234,7 @@ def test_boxes_of_ranges_become_the_address() -> None:
     assert TestUrl.read("?page=2&min-mean=0").choose(min_mean=0).page == 2
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_findings_are_grouped_the_most_harmful_first(workspace_files: WorkspaceFiles) -> None:
     scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}
     services = finished(services_with(workspace_files, scores, 30))

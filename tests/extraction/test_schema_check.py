@@ -75,6 +75,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 @pytest.mark.parametrize(("schema", "value"), SEARCHES.values(), ids=SEARCHES)
 def test_search_for_a_pattern_ends_in_time(schema, value, monkeypatch):
     monkeypatch.setattr("poor_bench.extraction.schema_check._PATTERN_S", 0.1)

@@ -29,6 +29,7 @@ def score(name: str, test: dict[str, Any], response: str) -> float:
     return evaluator.evaluate(response, parameters).score
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize("name", ALL)
 def test_every_test_passes_by_its_reference_and_not_by_silence(name: str) -> None:
     for test in drawn(name):

@@ -32,6 +32,7 @@ def test_new_evaluator_works_and_its_test_passes(tmp_path):
     assert "4 passed" in completed.stdout, completed.stdout
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_the_proposed_command_runs_the_test_without_further_packages(tmp_path, capsys):
     folder = tmp_path / "my bench"
     assert main(["init", str(folder)]) == 0

@@ -86,6 +86,7 @@ def test_pip_that_fetches_nothing_is_a_failure(tmp_path: Path) -> None:
     assert "no reason given" in str(download_error(tmp_path, script("")))
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_progress_follows_the_largest_file(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     enough = threading.Event()

@@ -272,6 +272,7 @@ def test_a_connection_that_the_server_has_closed_in_the_meantime_is_replaced(nam
         assert [ask(provider).text for _ in range(2)] == ["four", "four"]
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 @every_provider
 def test_a_reply_that_is_complete_counts_although_the_body_stays_open(name: str) -> None:
     answer = Answer(pieces=REPLIES[name].pieces, ending="hang")
@@ -279,6 +280,7 @@ def test_a_reply_that_is_complete_counts_although_the_body_stays_open(name: str)
         assert ask(provider_at(name, server)).text == "four"
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 @every_provider
 def test_calls_from_many_threads_do_not_mix(name: str) -> None:
     replies: dict[str, Callable[[str], Answer]] = {

@@ -621,6 +621,7 @@ def test_only_what_is_shown_of_a_text_is_read(store: ResultStore) -> None:
     assert texts == ("xxx", 100_000)
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_rows_are_settled_in_steps_as_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def read(folder: Path, tests: dict[str, Test] = TESTS, pass_score: float = 1.0) 
     return read_item_analysis(store.paths, store.table(), tests, pass_score=pass_score)
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_an_analysis_by_other_processes_is_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

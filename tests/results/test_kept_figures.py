@@ -216,6 +216,7 @@ def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.M
         assert compare_models(open_table(tmp_path), TESTS) == later
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_models_are_ranked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path)
     table = open_table(tmp_path)

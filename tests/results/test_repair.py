@@ -68,6 +68,7 @@ def test_a_repair_accepts_rows_that_were_edited(tmp_path: Path) -> None:
     assert list(scores(store).values()) == [0.75]
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_no_single_damaged_byte_changes_a_result_untold(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

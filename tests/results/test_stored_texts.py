@@ -85,6 +85,7 @@ def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> No
     assert [look(folder), look(folder)] == [(fresh, tax)] * 2
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_issues_found_by_other_processes_are_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_issues_found_by_other_processes_are_the_same(
     assert [look(folder, DETECTORS)[0] for _ in range(2)] == [expected] * 2
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_a_damaged_file_that_another_process_reads_is_told_here(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_each_case_has_a_verdict_of_its_own(sandbox: Sandbox) -> None:
     assert (error.type_name, error.line) == ("KeyError", 3)
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 @pytest.mark.parametrize(
     ("source", "end"),
     [

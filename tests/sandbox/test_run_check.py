@@ -201,6 +201,7 @@ def test_threads_of_a_test_get_each_its_own_answers(sandbox: Sandbox) -> None:
     assert outcome.end is CheckEnd.PASSED, outcome
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_answer_that_trickles_in_is_late(sandbox: Sandbox) -> None:
     source = (
         "import marshal, os, struct, time\n"

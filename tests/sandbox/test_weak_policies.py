@@ -53,6 +53,7 @@ def test_missing_mechanisms_are_named_with_their_reasons(sandbox: Sandbox) -> No
     assert all(status.missing.values())
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 def test_nothing_survives_that_stayed_in_sight(sandbox: Sandbox, fixture: EscapeFixture) -> None:
     daemon = next(escape for escape in ESCAPES if escape.name.startswith("daemon"))
     assert not daemon.evidence(sandbox, fixture)

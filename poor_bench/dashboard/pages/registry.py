@@ -29,8 +29,11 @@ from poor_bench.dashboard.pages.overview.callbacks import register as register_o
 from poor_bench.dashboard.pages.overview.callbacks import sketch as sketch_overview
 from poor_bench.dashboard.pages.overview.layout import OverviewIds, OverviewUrl
 from poor_bench.dashboard.pages.overview.layout import layout as overview_layout
+from poor_bench.dashboard.pages.run.accepting import AcceptIds
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
+from poor_bench.dashboard.pages.run.layout import RunIds
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
+from poor_bench.dashboard.pages.run.tuning import TuneIds
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
 from poor_bench.dashboard.pages.suites.callbacks import sketch as sketch_suites
 from poor_bench.dashboard.pages.suites.layout import SuitesIds, SuiteUrl
@@ -128,6 +131,14 @@ PAGES: tuple[Page, ...] = (
         url=RunUrl,
         layout=run_layout,
         sketch=lambda _services, url: sketch_layout(run_layout(url), {}),
+        first=(
+            RunIds.LLMS,
+            RunIds.SANDBOX,
+            RunIds.RETRY,
+            AcceptIds.SEARCH,
+            TuneIds.LLM,
+            TuneIds.STORED,
+        ),
         register=register_run,
     ),
     Page(

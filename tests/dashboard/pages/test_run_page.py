@@ -237,6 +237,7 @@ def cancel_after(services: Services, n_trials: int, selection: Selection) -> Run
 SOME = [TrialName("scripted:one", f"sum_00{n}", trial) for n in (1, 2, 3, 4) for trial in (1, 2)]
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize("is_restarted", [False, True])
 @pytest.mark.parametrize(
     "options", [{}, {"force": True}, {"only": frozenset(SOME)}], ids=["pending", "all", "some"]
@@ -268,6 +269,7 @@ def test_a_cancelled_run_is_continued_as_it_was(
     assert services.plans.preview(rest).llms[0].llm_id == "scripted:one"
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_after_a_restart_a_complete_run_is_not_shown(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     workspace_files.add_llm("one", ["4", {"failure": "timeout", "times": 9}])

@@ -197,6 +197,7 @@ def test_screenshots_are_served_as_images_with_all_headers(
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize(
     "path",
     [

@@ -57,6 +57,7 @@ def test_a_run_is_compared_though_later_results_replaced_it(services: Services) 
     assert grid.scores.tolist() == [[1.0, 0.0, 1.0]] * 2
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 def test_a_run_behind_the_offered_ones_is_compared_where_an_address_names_it(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:

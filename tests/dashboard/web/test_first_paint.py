@@ -124,6 +124,7 @@ def test_the_document_of_models_does_not_wait_for_their_servers(
     assert {"scripted:good", "scripted:bad", "checking ..."} <= paint.texts
 
 
+@pytest.mark.slow(reason="takes over a quarter of a second")
 @pytest.mark.parametrize(
     ("address", "work", "texts"),
     [

@@ -51,6 +51,7 @@ def test_a_new_tab_that_gets_a_process_just_ended_is_opened_again(tmp_path: Path
     assert session_of(context, tmp_path).page is context.opened
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
 @pytest.mark.parametrize(
     "failures", [("Target crashed", "Target crashed"), ("Browser has been closed",)]
 )

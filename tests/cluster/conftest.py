@@ -10,11 +10,10 @@ import pytest
 from poor_bench.sandbox import accept_level
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    opened = distributed.LocalCluster(
-        n_workers=2,
+def start_cluster(n_workers: int) -> Any:
+    """Start a scheduler and workers in this process."""
+    return pytest.importorskip("distributed").LocalCluster(
+        n_workers=n_workers,
         threads_per_worker=1,
         processes=False,
         protocol="tcp://",
@@ -22,8 +21,12 @@ def cluster() -> Iterator[Any]:
         dashboard_address=":0",
         memory_limit=None,
     )
-    yield opened
-    opened.close()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with start_cluster(2) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

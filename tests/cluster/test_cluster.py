@@ -30,6 +30,7 @@ from poor_bench.runner.selection import Selection
 from poor_bench.sandbox import Level
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
+from tests.cluster.conftest import start_cluster
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers.fake_server import FakeServer, json_answer, serving
 from tests.providers.servers.ollama_format import ollama, reply
@@ -239,18 +240,9 @@ def keep_waiting() -> None:
 def test_a_worker_that_ends_while_it_is_examined_is_not_waited_for(
     workspace_files: WorkspaceFiles,
 ) -> None:
-    distributed = pytest.importorskip("distributed")
     workspace_files.add_tests(1)
     with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            processes=False,
-            protocol="tcp://",
-            host="127.0.0.1",
-            dashboard_address=":0",
-            memory_limit=None,
-        ) as alone,
+        start_cluster(1) as alone,
         on_cluster(alone, workspace_files.write()) as (_, machines),
         ThreadPoolExecutor(1) as threads,
     ):

@@ -59,11 +59,11 @@ def cut_text(text: str, max_length: int) -> str:
     return cut.encode("utf-8", "backslashreplace").decode()[:max_length]
 
 
-def removed_tests_text(n_results: int) -> str:
+def write_removed_tests(n_results: int) -> str:
     """Say that results of tests that are not in tests.json are left out; the same on all screens.
 
     Example:
-        >>> removed_tests_text(2)
+        >>> write_removed_tests(2)
         '2 results of removed tests (not in tests.json) are not counted'
     """
     verb = "is" if n_results == 1 else "are"
@@ -71,11 +71,11 @@ def removed_tests_text(n_results: int) -> str:
     return f"{results} of removed tests (not in tests.json) {verb} not counted"
 
 
-def disabled_tests_text(n_tests: int) -> str:
+def write_disabled_tests(n_tests: int) -> str:
     """Say that disabled tests are left out; the same on all screens.
 
     Example:
-        >>> disabled_tests_text(1)
+        >>> write_disabled_tests(1)
         '1 disabled test is skipped'
     """
     return f"{write_count(n_tests, 'disabled test')} {'is' if n_tests == 1 else 'are'} skipped"

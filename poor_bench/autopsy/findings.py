@@ -10,7 +10,7 @@ from typing import Any
 
 from poor_bench.comparison.causes import ChangedFacts
 from poor_bench.messages import write_count
-from poor_bench.metrics import signed_text
+from poor_bench.metrics import write_signed
 from poor_bench.statistics.attribution import (
     Effect,
     RerunObservation,
@@ -154,13 +154,13 @@ class Findings:
     @property
     def verdict(self) -> str:
         """Sum it up in one sentence."""
-        total = signed_text(self.change.value)
+        total = write_signed(self.change.value)
         if self.causes:
             named = "; ".join(
-                f"{signed_text(share.estimate.value)} of {total}: {share.name}"
+                f"{write_signed(share.estimate.value)} of {total}: {share.name}"
                 for share in self.causes
             )
-            return f"{named}. Not explained (with trial noise): {signed_text(self.unexplained)}."
+            return f"{named}. Not explained (with trial noise): {write_signed(self.unexplained)}."
         if self.change_p_value >= ALPHA:
             return f"No cause found: the change of {total} is within the noise of single trials."
         return f"No cause found for the change of {total}."

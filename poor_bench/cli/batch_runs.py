@@ -182,7 +182,7 @@ def submission_to_json(done: Submission) -> dict[str, Any]:
     }
 
 
-def collected_to_json(collected: Collected | None) -> dict[str, Any] | None:
+def write_collected(collected: Collected | None) -> dict[str, Any] | None:
     """Build the JSON output of what was collected; None if no batch was open."""
     if collected is None:
         return None

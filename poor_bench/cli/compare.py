@@ -267,7 +267,7 @@ def _build_row(group: ComparedGroup) -> dict[str, str]:
         ">n": str(len(group.tests)),
         ">Before": metrics.score_text(group.mean_before),
         ">After": metrics.score_text(group.mean_after),
-        ">Change": metrics.signed_text(estimate.value) + _SIGNS.get(verdict(group), ""),
+        ">Change": metrics.write_signed(estimate.value) + _SIGNS.get(verdict(group), ""),
         ">95 % CI": f"{estimate.low:+.2f}..{estimate.high:+.2f}",
         ">p": write_p_value(group.p_adjusted),
         **{f">{item.value.title()}": str(group.count(item) or "") for item in _COUNTED},

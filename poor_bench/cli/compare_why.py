@@ -12,7 +12,7 @@ from poor_bench.cli.sandbox import agree_on_sandbox
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
-from poor_bench.metrics import cost_text, signed_text
+from poor_bench.metrics import cost_text, write_signed
 
 if TYPE_CHECKING:
     from poor_bench.autopsy.autopsy import Autopsy, AutopsyCase
@@ -133,8 +133,8 @@ def _plan_to_json(case: AutopsyCase, cost_usd: float | None) -> dict[str, Any]:
 def _print_findings(findings: Findings) -> None:
     change = findings.change
     say(
-        f"Change: {signed_text(change.value)} "
-        f"({signed_text(change.low)} to {signed_text(change.high)})"
+        f"Change: {write_signed(change.value)} "
+        f"({write_signed(change.low)} to {write_signed(change.high)})"
     )
     if findings.shares:
         print_table(_build_row(share) for share in findings.shares)
@@ -151,8 +151,8 @@ def _build_row(share: Share) -> dict[str, str]:
     estimate = share.estimate
     return {
         "Cause": share.name if share.is_cause else f"({share.name})",
-        ">Share": signed_text(estimate.value),
-        ">95 % CI": f"{signed_text(estimate.low)} to {signed_text(estimate.high)}",
+        ">Share": write_signed(estimate.value),
+        ">95 % CI": f"{write_signed(estimate.low)} to {write_signed(estimate.high)}",
         "Verdict": "cause" if share.is_cause else "not shown",
         "By": share.basis,
     }

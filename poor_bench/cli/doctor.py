@@ -16,7 +16,7 @@ from poor_bench.cli.context import AppContext, open_chosen_cluster, pass_app
 from poor_bench.cli.output import console, json_option, print_json, show_status
 from poor_bench.command_line import write_python_command
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import harmless, removed_tests_text, write_count
+from poor_bench.messages import harmless, write_count, write_removed_tests
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -143,7 +143,7 @@ def _check_results(app: AppContext) -> list[DoctorFinding]:
     if counts.n_newer_failed:
         message += f", {write_count(counts.n_newer_failed, 'newer failed attempt')}"
     if len(kept) < len(results):
-        message += f"; {removed_tests_text(len(results) - len(kept))}"
+        message += f"; {write_removed_tests(len(results) - len(kept))}"
     return [DoctorFinding("results", "ok", message)]
 
 

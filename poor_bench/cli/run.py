@@ -35,7 +35,7 @@ from poor_bench.cli.run_summary import EndedRun, print_run_summary, run_to_json,
 from poor_bench.cli.sandbox import agree_on_sandbox, sandbox_option
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
-from poor_bench.messages import disabled_tests_text, harmless, write_count
+from poor_bench.messages import harmless, write_count, write_disabled_tests
 from poor_bench.models.problem import Severity
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _submit(
         if not wishes.as_json:
             batch_runs.print_collected(collected)
     if wishes.as_json:
-        found = batch_runs.collected_to_json(collected)
+        found = batch_runs.write_collected(collected)
         print_json({**batch_runs.submission_to_json(done), "collected": found})
     elif done.notes and not wishes.waits:
         click.echo(f"Collect the answers later: {write_next_step('run')}")
@@ -257,7 +257,7 @@ def _stop_after_collecting(
     """End before what a batch did not answer is run live, at the full price."""
     if as_json:
         result = run_to_json(runner, plan, None) | {
-            "collected": batch_runs.collected_to_json(collected)
+            "collected": batch_runs.write_collected(collected)
         }
         print_json(result | {"n_pending": plan.n_items})
     elif collected.n_failed:
@@ -274,7 +274,7 @@ def _report(
     as_json: bool,
 ) -> int:
     if as_json:
-        found = {"collected": batch_runs.collected_to_json(collected)}
+        found = {"collected": batch_runs.write_collected(collected)}
         print_json(run_to_json(runner, plan, ended) | found)
     else:
         print_run_summary(runner, plan, ended)
@@ -302,7 +302,7 @@ def _print_plan(runner: WorkspaceRunner, plan: Plan, *, as_json: bool) -> int:
     for llm_id, n_items in by_llm.items():
         click.echo(f"{write_count(n_items, 'request')} to {llm_id}")
     if plan.states.n_disabled:
-        click.echo(f"{disabled_tests_text(plan.states.n_disabled)}.")
+        click.echo(f"{write_disabled_tests(plan.states.n_disabled)}.")
     if plan.n_stale_scores:
         click.echo(f"{write_count(plan.n_stale_scores, 'response')} to score again")
     if plan.is_empty:

@@ -11,7 +11,7 @@ from poor_bench.cli.context import write_next_step
 from poor_bench.cli.report import print_summaries, summary_to_json
 from poor_bench.cli.rescore import convert_tally_to_json, print_rescored
 from poor_bench.command_line import next_command
-from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
+from poor_bench.messages import write_count, write_disabled_tests, write_removed_tests
 from poor_bench.models.result import Result
 from poor_bench.statistics.summary import Summary
 
@@ -66,9 +66,9 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         warnings = {llm_id: each.text for llm_id, each in ranking.coverage.items()}
         print_summaries(ranking.sort(ranking.adjust(summaries)), names, warnings=warnings)
     if plan.states.n_disabled:
-        click.echo(f"{disabled_tests_text(plan.states.n_disabled)}.")
+        click.echo(f"{write_disabled_tests(plan.states.n_disabled)}.")
     if plan.states.n_removed:
-        click.echo(f"{removed_tests_text(plan.states.n_removed)}.")
+        click.echo(f"{write_removed_tests(plan.states.n_removed)}.")
     click.echo(_tell_where(runner, plan, ended))
     budget = runner.manager.budget
     if ended is not None and budget is not None and budget.is_reached:

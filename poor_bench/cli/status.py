@@ -11,7 +11,7 @@ from poor_bench.cli.options import read_selection, selection_options, trials_opt
 from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
-from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
+from poor_bench.messages import write_count, write_disabled_tests, write_removed_tests
 from poor_bench.metrics import STATES
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ def _print(app: AppContext, states: TrialStates, rows: list[dict[str, Any]]) -> 
         for row in rows
     )
     if states.n_disabled:
-        click.echo(f"{disabled_tests_text(states.n_disabled)}.")
+        click.echo(f"{write_disabled_tests(states.n_disabled)}.")
     if states.n_further:
         further = write_count(states.n_further, "result")
         click.echo(f"{further} of trials above {states.trials} not counted. Use --trials.")
     if states.n_removed:
-        click.echo(f"{removed_tests_text(states.n_removed)}.")
+        click.echo(f"{write_removed_tests(states.n_removed)}.")
     click.echo(_suggest_next_step(rows))
 
 

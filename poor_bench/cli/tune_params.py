@@ -278,7 +278,7 @@ def _build_row(row: VariantRow, report: ParamsReport) -> dict[str, str]:
         "Variant": name_variant(row.variant_id, report.base_id),
         ">Score": metrics.score_text(score.value) if score else "",
         ">95 %": f"{score.low:.2f} to {score.high:.2f}" if score else "",
-        ">Gain": metrics.signed_text(row.gain.value) if row.gain else "",
+        ">Gain": metrics.write_signed(row.gain.value) if row.gain else "",
         ">Tests": str(score.n_all) if score else "0",
         ">Median": time_text(row.median_ms),
         ">Tokens": count_text(row.median_tokens),

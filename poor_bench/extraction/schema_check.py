@@ -124,7 +124,7 @@ def _check_pattern_properties(
 def _check_unmatched(check: _Keyword) -> _Keyword:
     """Check `additionalProperties` for what no pattern of `patternProperties` matches."""
 
-    def limited(
+    def check_rest(
         validator: Validator, allowed: Any, value: Any, schema: dict[str, Any]
     ) -> Iterator[ValidationError]:
         if not validator.is_type(value, "object"):
@@ -135,7 +135,7 @@ def _check_unmatched(check: _Keyword) -> _Keyword:
         others = {name: part for name, part in schema.items() if name != "patternProperties"}
         yield from check(validator, allowed, rest, others)
 
-    return limited
+    return check_rest
 
 
 def _occurs(pattern: str, text: str) -> bool:

@@ -113,7 +113,7 @@ class FoundIssues(Sequence[Issue]):
             ],
         )
 
-    def followed_by(self, more: Sequence[Issue]) -> FoundIssues:
+    def append(self, more: Sequence[Issue]) -> FoundIssues:
         """Add issues that were found elsewhere."""
         return FoundIssues(self._table, self._found, [*self._more, *more])
 

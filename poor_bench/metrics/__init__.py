@@ -33,9 +33,9 @@ from poor_bench.metrics.metric import margin_text as margin_text
 from poor_bench.metrics.metric import memory_text as memory_text
 from poor_bench.metrics.metric import percent_text as percent_text
 from poor_bench.metrics.metric import score_text as score_text
-from poor_bench.metrics.metric import signed_text as signed_text
 from poor_bench.metrics.metric import speed_text as speed_text
 from poor_bench.metrics.metric import time_text as time_text
+from poor_bench.metrics.metric import write_signed as write_signed
 from poor_bench.statistics.summary import Summary
 
 

@@ -24,11 +24,11 @@ def score_text(score: float | None) -> str:
     return "" if score is None else f"{score:.3f}"
 
 
-def signed_text(difference: float) -> str:
+def write_signed(difference: float) -> str:
     """Write a difference of scores.
 
     Example:
-        >>> signed_text(0.04), signed_text(-0.25)
+        >>> write_signed(0.04), write_signed(-0.25)
         ('+0.040', '-0.250')
     """
     return f"{difference:+.3f}"

@@ -22,9 +22,9 @@ from poor_bench.probe.finding import (
     ProbeReply,
     ProbeSubject,
     Setting,
-    honoured,
-    ignored,
-    unknown,
+    say_honoured,
+    say_ignored,
+    say_unknown,
 )
 
 N_CALLS = 2
@@ -152,12 +152,12 @@ def _judge(
     if large.is_whole is False:
         return _judge_cut(large, small, asked, wanted, evidence)
     if small.is_whole:
-        return ignored(setting, "A prompt that is longer than num_ctx is read whole.", evidence)
+        return say_ignored(setting, "A prompt that is longer than num_ctx is read whole.", evidence)
     if large.is_whole is None:
-        return unknown(setting, "The server does not count tokens, and no code word came back.")
+        return say_unknown(setting, "The server does not count tokens, and no code word came back.")
     if small.is_whole is None:
-        return honoured(setting, "A long prompt is read whole, a shorter one is not.", evidence)
-    return honoured(setting, "Prompts are cut where num_ctx says.", evidence)
+        return say_honoured(setting, "A long prompt is read whole, a shorter one is not.", evidence)
+    return say_honoured(setting, "Prompts are cut where num_ctx says.", evidence)
 
 
 def _judge_cut(
@@ -166,10 +166,10 @@ def _judge_cut(
     setting, context = Setting.NUM_CTX, large.context
     is_wider = bool(context and small.context and context > small.context * 1.5)
     if is_wider and small.is_whole is False and wanted is None:
-        return honoured(setting, f"num_ctx is obeyed up to {context:,} tokens.", evidence)
+        return say_honoured(setting, f"num_ctx is obeyed up to {context:,} tokens.", evidence)
     size = f"{context:,}" if context else "less than asked"
     reason = f"A prompt that fits {asked:,} tokens is cut."
-    return ignored(setting, reason, evidence, note=f"context cut to {size}")
+    return say_ignored(setting, reason, evidence, note=f"context cut to {size}")
 
 
 def _judge_unsent(large: _PromptReading, wanted: int | None, n_words: int) -> ProbeFinding:
@@ -180,11 +180,11 @@ def _judge_unsent(large: _PromptReading, wanted: int | None, n_words: int) -> Pr
         how = "refused" if large.is_error else "cut without a word"
         evidence = f"A prompt of {n_words:,} words was {how}."
         if wanted or not large.is_error:
-            return ignored(setting, reason, evidence, note=f"context cut to {size}")
+            return say_ignored(setting, reason, evidence, note=f"context cut to {size}")
     else:
         seen = "was read whole" if large.is_whole else "was answered"
         evidence = f"A prompt of {n_words:,} words {seen}."
-    finding = ignored(setting, reason, evidence)
+    finding = say_ignored(setting, reason, evidence)
     return finding if wanted else replace(finding, note="")
 
 

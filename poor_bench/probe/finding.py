@@ -210,21 +210,21 @@ _REPLACED = frozenset(
 """Parameters that a probe sets itself, or that would hide what it looks for."""
 
 
-def unknown(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
+def say_unknown(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
     """Conclude nothing."""
     return ProbeFinding(
         setting=setting, verdict=ProbeVerdict.NOT_KNOWN, reason=reason, evidence=evidence
     )
 
 
-def honoured(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
+def say_honoured(setting: Setting, reason: str, evidence: str = "") -> ProbeFinding:
     """Conclude that the server obeys."""
     return ProbeFinding(
         setting=setting, verdict=ProbeVerdict.HONOURED, reason=reason, evidence=evidence
     )
 
 
-def ignored(setting: Setting, reason: str, evidence: str = "", note: str = "") -> ProbeFinding:
+def say_ignored(setting: Setting, reason: str, evidence: str = "", note: str = "") -> ProbeFinding:
     """Conclude that the server does not obey; results carry a note."""
     return ProbeFinding(
         setting=setting,
@@ -235,6 +235,8 @@ def ignored(setting: Setting, reason: str, evidence: str = "", note: str = "") -
     )
 
 
-def refused(setting: Setting) -> ProbeFinding:
+def say_refused(setting: Setting) -> ProbeFinding:
     """Conclude that the server refuses a setting, so that it is omitted."""
-    return ignored(setting, f"The server refuses {setting.words}; requests are sent without it.")
+    return say_ignored(
+        setting, f"The server refuses {setting.words}; requests are sent without it."
+    )

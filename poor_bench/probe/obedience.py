@@ -23,10 +23,10 @@ from poor_bench.probe.finding import (
     ProbeReply,
     ProbeSubject,
     Setting,
-    honoured,
-    ignored,
-    refused,
-    unknown,
+    say_honoured,
+    say_ignored,
+    say_refused,
+    say_unknown,
 )
 
 N_STOP_CALLS, N_SCHEMA_CALLS, N_SYSTEM_CALLS = 2, 2, 3
@@ -65,7 +65,7 @@ def probe_stop(subject: ProbeSubject, n_spare: int) -> Part:
             stop=[line.split()[3]],
         )
         if reply.omits(Setting.STOP):
-            return [refused(Setting.STOP)]
+            return [say_refused(Setting.STOP)]
         signs.append(_read_stop(reply, line.split()))
     return [_judge_stop(signs)]
 
@@ -90,10 +90,10 @@ def _judge_stop(signs: Sequence[_Sign]) -> ProbeFinding:
         f"Of {write_count(len(signs), 'answer')}, {n_ended} ended there, {n_went_on} went on."
     )
     if n_went_on and n_went_on >= n_ended:
-        return ignored(setting, "Answers go on behind the stop text.", evidence)
+        return say_ignored(setting, "Answers go on behind the stop text.", evidence)
     if n_ended:
-        return honoured(setting, "Answers end at the stop text.", evidence)
-    return unknown(setting, "No answer came to the stop text.", evidence)
+        return say_honoured(setting, "Answers end at the stop text.", evidence)
+    return say_unknown(setting, "No answer came to the stop text.", evidence)
 
 
 _SCHEMAS = (
@@ -113,7 +113,7 @@ def probe_schema(subject: ProbeSubject, n_spare: int) -> Part:
             Setting.RESPONSE_SCHEMA, prompt, subject, response_format=_build_schema(key)
         )
         if reply.omits(Setting.RESPONSE_SCHEMA):
-            return [refused(Setting.RESPONSE_SCHEMA)]
+            return [say_refused(Setting.RESPONSE_SCHEMA)]
         signs.append(_read_schema(reply, key))
     return [_judge_schema(signs)]
 
@@ -141,10 +141,10 @@ def _judge_schema(signs: Sequence[_Sign]) -> ProbeFinding:
     n_kept, n_free = _count(signs, _Sign.OBEYED), _count(signs, _Sign.DISOBEYED)
     evidence = f"Key of the schema: in {n_kept} of {write_count(len(signs), 'answer')}."
     if n_kept and n_kept >= n_free:
-        return honoured(setting, "Answers have the form that only the schema states.", evidence)
+        return say_honoured(setting, "Answers have the form that only the schema states.", evidence)
     if n_free:
-        return ignored(setting, "Answers do not have the form of the schema.", evidence)
-    return unknown(setting, "The answers are empty.", evidence)
+        return say_ignored(setting, "Answers do not have the form of the schema.", evidence)
+    return say_unknown(setting, "The answers are empty.", evidence)
 
 
 _RULE = (
@@ -212,17 +212,17 @@ def _judge_system(replies: Replies, controls: Sequence[ProbeReply]) -> ProbeFind
         evidence += f", in {n_controls} of {len(controls)} where the user gave it"
     evidence += "."
     if n_followed:
-        return honoured(setting, "Answers follow the system prompt.", evidence)
+        return say_honoured(setting, "Answers follow the system prompt.", evidence)
     if is_counted:
         reason = "The system prompt counts as prompt tokens; the model does not follow it."
-        return honoured(setting, reason, evidence)
+        return say_honoured(setting, reason, evidence)
     if is_counted is False:
         reason = "The prompt tokens of the server do not include the system prompt."
-        return ignored(setting, reason, evidence)
+        return say_ignored(setting, reason, evidence)
     if n_controls == len(controls):
         reason = "The model follows the user's code word, but not that of the system prompt."
-        return ignored(setting, reason, evidence)
-    return unknown(setting, "The model does not follow such orders at all.", evidence)
+        return say_ignored(setting, reason, evidence)
+    return say_unknown(setting, "The model does not follow such orders at all.", evidence)
 
 
 def _make_user_call(
@@ -274,7 +274,7 @@ def probe_effort(subject: ProbeSubject, n_spare: int) -> Part:
         if finding is not None:
             return [finding]
     return [
-        unknown(
+        say_unknown(
             Setting.EFFORT, "The lengths of the thoughts leave doubt.", _show_lengths(low, high)
         )
     ]
@@ -282,8 +282,8 @@ def probe_effort(subject: ProbeSubject, n_spare: int) -> Part:
 
 def _judge_silence(reply: ProbeReply) -> ProbeFinding:
     if reply.omits(Setting.EFFORT):
-        return refused(Setting.EFFORT)
-    return unknown(Setting.EFFORT, "The model shows no thinking, not even at high effort.")
+        return say_refused(Setting.EFFORT)
+    return say_unknown(Setting.EFFORT, "The model shows no thinking, not even at high effort.")
 
 
 def _make_effort_call(
@@ -304,12 +304,12 @@ def _judge_effort(
     """Conclude from equally many replies at both efforts; None if more calls would help."""
     setting, replies = Setting.EFFORT, (*low, *high)
     if any(reply.omits(setting) for reply in replies):
-        return refused(setting)
+        return say_refused(setting)
     if any(reply.completion is None for reply in replies):
-        return unknown(setting, "The server refuses an effort with an error.")
+        return say_unknown(setting, "The server refuses an effort with an error.")
     evidence = _show_lengths(low, high)
     if any(map(_is_same_thought, low, high)):
-        return ignored(setting, "Low and high effort give the same thinking.", evidence)
+        return say_ignored(setting, "Low and high effort give the same thinking.", evidence)
     return _judge_lengths(low, high, evidence) if is_last else None
 
 
@@ -319,9 +319,9 @@ def _judge_lengths(
     lows, highs = ([reply.thought for reply in replies] for replies in (low, high))
     probability = estimate_obedience(lows, highs)
     if probability >= _SURE:
-        return honoured(Setting.EFFORT, "The model thinks longer at high effort.", evidence)
+        return say_honoured(Setting.EFFORT, "The model thinks longer at high effort.", evidence)
     if probability <= 1 - _SURE:
-        return ignored(Setting.EFFORT, "The model thinks no longer at high effort.", evidence)
+        return say_ignored(Setting.EFFORT, "The model thinks no longer at high effort.", evidence)
     return None
 
 

@@ -14,7 +14,7 @@ from poor_bench.probe.finding import (
     ProbeReply,
     ProbeSubject,
     Setting,
-    ignored,
+    say_ignored,
 )
 
 MOST_CALLS = 20
@@ -99,5 +99,5 @@ def _needs_calls(step: _ProbeStep, subject: ProbeSubject, chosen: Collection[Set
 
 def _judge_unsent(setting: Setting, subject: ProbeSubject) -> ProbeFinding:
     """Conclude without a call; results carry a note only if the model's entry has the setting."""
-    finding = ignored(setting, f"The provider's API has no {setting.words}; it is not sent.")
+    finding = say_ignored(setting, f"The provider's API has no {setting.words}; it is not sent.")
     return finding if setting.parameter in subject.own else replace(finding, note="")

@@ -28,10 +28,10 @@ from poor_bench.probe.finding import (
     ProbeReply,
     ProbeSubject,
     Setting,
-    honoured,
-    ignored,
-    refused,
-    unknown,
+    say_honoured,
+    say_ignored,
+    say_refused,
+    say_unknown,
 )
 
 Words = Sequence[str]
@@ -286,28 +286,28 @@ def _is_doubtful(weights: Weights, repeated: AnswerAgreement) -> bool:
 def _judge_seed(compared: _Compared, replies: Sequence[ProbeReply]) -> ProbeFinding:
     setting = Setting.SEED
     if any(reply.omits(setting) for reply in replies):
-        return refused(setting)
+        return say_refused(setting)
     weights = compared.seed
     evidence = (
         f"At temperature 1, answers with one seed {compared.same_seed.text}, "
         f"with other seeds they {compared.other_seeds.text}."
     )
     if weights.both_steady >= _SURE and compared.draws:
-        return ignored(setting, "Every seed gives the same answer.", evidence)
+        return say_ignored(setting, "Every seed gives the same answer.", evidence)
     if weights.both_free >= _SURE:
-        return ignored(setting, "The same seed gives different answers.", evidence)
+        return say_ignored(setting, "The same seed gives different answers.", evidence)
     if weights.first_steady >= _SURE:
         reason = "The same seed repeats an answer, another seed does not."
-        return honoured(setting, reason, evidence)
+        return say_honoured(setting, reason, evidence)
     is_steady = weights.both_steady >= _SURE
     doubt = "Answers do not vary, so a seed cannot show." if is_steady else _DOUBT
-    return unknown(setting, doubt, evidence)
+    return say_unknown(setting, doubt, evidence)
 
 
 def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> ProbeFinding:
     setting = Setting.TEMPERATURE
     if any(reply.omits(setting) for reply in replies):
-        return refused(setting)
+        return say_refused(setting)
     weights = compared.temperature
     evidence = (
         f"At temperature 0, answers {compared.cold.text}; "
@@ -315,12 +315,12 @@ def _judge_temperature(compared: _Compared, replies: Sequence[ProbeReply]) -> Pr
     )
     steady = weights.first_steady + weights.both_steady
     if weights.first_steady >= _SURE or (steady >= _SURE and compared.draws):
-        return honoured(setting, "Answers repeat at temperature 0 and vary at 1.", evidence)
+        return say_honoured(setting, "Answers repeat at temperature 0 and vary at 1.", evidence)
     if weights.both_free >= _SURE:
-        return ignored(setting, "Answers vary at temperature 0 as they do at 1.", evidence)
+        return say_ignored(setting, "Answers vary at temperature 0 as they do at 1.", evidence)
     if weights.both_steady >= _SURE and compared.draws is False:
-        return ignored(setting, "Answers at temperature 1 are those at 0.", evidence)
-    return unknown(setting, _DOUBT, evidence)
+        return say_ignored(setting, "Answers at temperature 1 are those at 0.", evidence)
+    return say_unknown(setting, _DOUBT, evidence)
 
 
 _SLACK, _SLACK_TOKENS = 1.25, 5
@@ -330,7 +330,7 @@ def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> ProbeFinding:
     """Judge max_tokens from token limits and the replies that were asked within them."""
     setting = Setting.MAX_TOKENS
     if any(reply.omits(setting) for _, reply in limited):
-        return refused(setting)
+        return say_refused(setting)
     limits = [limit for limit, _ in limited]
     lengths = [_measure_length(reply) for _, reply in limited]
     n_over = sum(_is_over(limit, reply) for limit, reply in limited)
@@ -340,10 +340,10 @@ def judge_limit(limited: Sequence[tuple[int, ProbeReply]]) -> ProbeFinding:
         f"{write_count(max(lengths), 'token')}, {n_ended} ended at the limit."
     )
     if n_over > 1 and n_over > n_ended:
-        return ignored(setting, "Answers are longer than allowed.", evidence)
+        return say_ignored(setting, "Answers are longer than allowed.", evidence)
     if n_ended and n_ended > n_over:
-        return honoured(setting, "Answers end at the limit.", evidence)
-    return unknown(setting, "No answer came near the limit.", evidence)
+        return say_honoured(setting, "Answers end at the limit.", evidence)
+    return say_unknown(setting, "No answer came near the limit.", evidence)
 
 
 def _measure_length(reply: ProbeReply) -> int:

@@ -11,7 +11,7 @@ from poor_bench.comparison.messages import (
     write_difference,
 )
 from poor_bench.issues.wrong_answers import PLAIN
-from poor_bench.messages import removed_tests_text, stale_text, write_count
+from poor_bench.messages import stale_text, write_count, write_removed_tests
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.reports.uncertainty import describe_uncertainty
@@ -156,7 +156,7 @@ def _tell_missing(data: ReportData) -> Iterator[str]:
     if data.n_stale:
         yield f"{stale_text(data.n_stale, data.n_scored)}."
     if data.n_removed:
-        yield f"{removed_tests_text(data.n_removed)}."
+        yield f"{write_removed_tests(data.n_removed)}."
 
 
 def _describe_disabled(data: ReportData, quote: Quote) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _write_before(summary: Summary, data: ReportData) -> str:
     sign = {"better": " ▲", "worse": " ▼"}.get(verdict(item.overall), "")
     return (
         f"{metrics.score_text(item.overall.mean_before)} "
-        f"({metrics.signed_text(item.overall.difference.value)}{sign})"
+        f"({metrics.write_signed(item.overall.difference.value)}{sign})"
     )
 
 

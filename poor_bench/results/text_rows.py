@@ -108,7 +108,7 @@ class TextRows:
             if not searched:
                 return []
             query = f"SELECT place FROM ({searched}) WHERE {test}"
-            with ended(cursor, sought) if is_pattern else nullcontext():
+            with limit_time(cursor, sought) if is_pattern else nullcontext():
                 return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
 
     def places_by_text(self, field: str, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
@@ -277,14 +277,14 @@ def search_texts(pattern: str, texts: Sequence[str], *, most_s: float = MOST_S) 
         "WHERE regexp_matches(text, $2)"
     )
     given = [text.encode("utf-8", "backslashreplace").decode() for text in texts]
-    with duckdb.connect() as connection, ended(connection, pattern, most_s):
+    with duckdb.connect() as connection, limit_time(connection, pattern, most_s):
         return [
             place for (place,) in connection.execute(query, [given, FLAGS + pattern]).fetchall()
         ]
 
 
 @contextmanager
-def ended(
+def limit_time(
     connection: duckdb.DuckDBPyConnection, pattern: str, most_s: float = MOST_S
 ) -> Iterator[None]:
     """Interrupt the query of a connection that takes too long.

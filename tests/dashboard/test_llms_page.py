@@ -20,7 +20,7 @@ from poor_bench.dashboard.pages.llms.tables import build_found_models, build_llm
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
-from poor_bench.probe.finding import Setting, ignored
+from poor_bench.probe.finding import Setting, say_ignored
 from poor_bench.probe.load_curve import LoadCurve, LoadLevel
 from poor_bench.probe.report import ProbeReport, hash_settings
 from poor_bench.probe.storage import save_probe
@@ -266,7 +266,7 @@ def test_what_a_probe_found_stands_beside_the_model(workspace_files: WorkspaceFi
     report = ProbeReport(
         created="2026-01-02T00:00:00+00:00",
         settings=hash_settings(llm),
-        findings=(ignored(Setting.SEED, "It is dropped."),),
+        findings=(say_ignored(Setting.SEED, "It is dropped."),),
     )
     save_probe(folder, llm.id, report)
     services = services_of(folder)

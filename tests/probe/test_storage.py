@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
-from poor_bench.probe.finding import Setting, honoured, ignored
+from poor_bench.probe.finding import Setting, say_honoured, say_ignored
 from poor_bench.probe.load_curve import LoadCurve, LoadLevel
 from poor_bench.probe.report import (
     ProbeReport,
@@ -23,7 +23,7 @@ REPORT = ProbeReport(
     settings=hash_settings(LLM_A),
     digests=("v1",),
     n_calls=3,
-    findings=(ignored(Setting.SEED, "It is dropped."), honoured(Setting.STOP, "It ends.")),
+    findings=(say_ignored(Setting.SEED, "It is dropped."), say_honoured(Setting.STOP, "It ends.")),
 )
 CURVE = LoadCurve(levels=(LoadLevel(concurrency=1, n_requests=8, n_failed=0),), recommended=1)
 
@@ -59,7 +59,7 @@ def test_a_missing_or_broken_file_counts_as_empty_and_a_broken_entry_as_missing(
 def test_a_later_probe_of_a_part_keeps_the_rest(tmp_path: Path) -> None:
     save_probe(tmp_path, "p:a", REPORT)
     save_probe(tmp_path, "p:a", replace(REPORT, findings=(), digests=(), load=CURVE))
-    later = replace(REPORT, findings=(honoured(Setting.SEED, "It repeats."),))
+    later = replace(REPORT, findings=(say_honoured(Setting.SEED, "It repeats."),))
     stored = save_probe(tmp_path, "p:a", later)
     assert {finding.setting: finding.verdict for finding in stored.findings} == {
         Setting.SEED: "honoured",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import ConfigError
 from poor_bench.results.filter_text import Matches, TestFilter, parse_filter
-from poor_bench.results.text_rows import check_pattern, ended, search_texts
+from poor_bench.results.text_rows import check_pattern, limit_time, search_texts
 
 
 @given(st.text(alphabet="ab/ \n", max_size=60))
@@ -79,6 +79,6 @@ class SlowConnection:
 
 def test_nobody_interrupts_a_connection_that_its_owner_may_close() -> None:
     connection: Any = SlowConnection()
-    with ended(connection, "a", most_s=0.0):
+    with limit_time(connection, "a", most_s=0.0):
         assert connection.begun.wait(60)
     assert connection.is_interrupted

@@ -162,7 +162,7 @@ def choose_button(text: str, store_id: str, value: str, *, label: str) -> Compon
     )
 
 
-def saved_views() -> dict[str, Any]:
+def build_saved_views() -> dict[str, Any]:
     """Build the button that keeps the address of a page as a named view.
 
     `assets/saved_views.js` draws it; views stay in the browser.

@@ -141,12 +141,12 @@ def set_view(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> Columns:
 
     Fields that the table does not have are ignored.
     """
-    return [_sorted(column, view) for column in _ordered(columns, view)]
+    return [_mark_sorting(column, view) for column in _order(columns, view)]
 
 
 def choose_columns(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> list[tuple[str, str]]:
     """List field and heading of the columns that the reader sees, in their order."""
-    shown = (column for column in _ordered(columns, view) if not column.get("hide"))
+    shown = (column for column in _order(columns, view) if not column.get("hide"))
     return [(column["field"], column["headerName"]) for column in shown if column.get("field")]
 
 
@@ -218,7 +218,7 @@ def _own_sorting(columns: Sequence[Mapping[str, Any]]) -> list[tuple[str, bool]]
     return [(each["field"], each["sort"] == "desc") for each in columns if each.get("sort")]
 
 
-def _ordered(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> Columns:
+def _order(columns: Sequence[Mapping[str, Any]], view: GridUrl) -> Columns:
     chosen = [name for name in view.columns.split(",") if name]
     places = {name: place for place, name in enumerate(chosen)}
     if not any(column.get("field") in places for column in columns):
@@ -238,7 +238,7 @@ def _place(column: Mapping[str, Any], places: Mapping[str, int]) -> int:
     return -1 if column.get("lockVisible") else len(places)
 
 
-def _sorted(column: dict[str, Any], view: GridUrl) -> dict[str, Any]:
+def _mark_sorting(column: dict[str, Any], view: GridUrl) -> dict[str, Any]:
     """Give a column its part of the sorting."""
     if not view.sort:
         return column

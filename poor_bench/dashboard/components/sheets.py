@@ -84,7 +84,7 @@ class SheetTable(Generic[R]):
     columns: Sequence[SheetColumn[R]]
     kept: Sequence[tuple[str, Callable[[R], Any]]] = ()
 
-    def shown(self, lines: Sequence[R], view: TableView) -> list[SheetColumn[R]]:
+    def select_shown(self, lines: Sequence[R], view: TableView) -> list[SheetColumn[R]]:
         """List the columns that the reader sees."""
         first, *others = self.columns
         if any(each.field in view.columns for each in self.columns):
@@ -124,7 +124,7 @@ class SheetTable(Generic[R]):
             n_shown: Rows to show at most, the first ones in the chosen order; files have all.
         """
         view = url.find_view(self.name)
-        shown = self.shown(lines, view)
+        shown = self.select_shown(lines, view)
         rows = [
             row(*(column.draw(line) for column in shown), **style(line))
             for line in self.sort(lines, view)[:n_shown]
@@ -154,7 +154,7 @@ class SheetTable(Generic[R]):
         self, lines: Sequence[R], url: TablesUrl
     ) -> list[tuple[str, Callable[[R], Any]]]:
         columns = list(self.kept)
-        for column in self.shown(lines, url.find_view(self.name)):
+        for column in self.select_shown(lines, url.find_view(self.name)):
             if not column.is_on_screen_only:
                 columns += [(column.file_heading or column.heading, column.value), *column.further]
         return columns
@@ -172,7 +172,7 @@ class SheetTable(Generic[R]):
     def chooser(self, lines: Sequence[R], links: StayLinks, url: TablesUrl) -> Component:
         """Build the button that opens the list of columns."""
         view = url.find_view(self.name)
-        fields = [column.field for column in self.shown(lines, view)]
+        fields = [column.field for column in self.select_shown(lines, view)]
         ticks = [
             _tick(column.heading, links, url.with_view(view.toggle(column.field, fields)),
                   is_shown=column.field in fields)

@@ -307,7 +307,7 @@ def _add_points(
         text=[_label(point) if place else "" for point, place in shown],
         textposition=[place or "top center" for _, place in shown],
         textfont={"size": 11},
-        customdata=list(map(_told, points)),
+        customdata=list(map(_list_hover, points)),
         hovertemplate=_HOVER,
         name=name,
         cliponaxis=False,
@@ -323,14 +323,14 @@ def _add_minor(figure: go.Figure, drawn: Sequence[_Drawn]) -> None:
         y=[each.point.score.value for each in drawn],
         mode="markers",
         marker={"color": _BELOW, "size": 6, "opacity": 0.55},
-        customdata=[_told(each.point) for each in drawn],
+        customdata=[_list_hover(each.point) for each in drawn],
         hovertemplate=_HOVER,
         name=f"{len(drawn):,} lower",
         cliponaxis=False,
     )
 
 
-def _told(point: FrontierPoint) -> list[object]:
+def _list_hover(point: FrontierPoint) -> list[object]:
     return [point.llm_id, plot_text(point.name, 80), point.score.low, point.score.high, point.x,
             point.score.basis]  # fmt: skip
 

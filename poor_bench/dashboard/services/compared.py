@@ -66,7 +66,7 @@ class ComparedSubjects:
         subjects = [ComparedSubject.parse(name) for name in names]
         if all(each.kind is SubjectKind.MODEL for each in subjects):
             return present
-        run_ids = tuple(run.run_id for run in self._stored())
+        run_ids = tuple(run.run_id for run in self._read_stored())
         key = (present.version, self._files.workspace().version, run_ids, tuple(names))
         return self._joined.get(
             key, lambda: join_tables([part for each in subjects for part in self._select(each)])
@@ -78,7 +78,7 @@ class ComparedSubjects:
 
     def _list_runs(self, llm_id: str) -> list[StoredRun]:
         """List the runs with results of a model, oldest first."""
-        return [run for run in self._stored() if llm_id in (run.header.get("llms") or {})]
+        return [run for run in self._read_stored() if llm_id in (run.header.get("llms") or {})]
 
     def parameter_sets(self, llm_id: str) -> dict[str, Mapping[str, Any]]:
         """Find the sets of parameters that a model ran with, the newest first, by their hash."""
@@ -108,9 +108,9 @@ class ComparedSubjects:
         return ResultSet(name=name, results=results, runs=self._facts(), is_llm=True)
 
     def _facts(self) -> dict[str, RunFacts]:
-        return {run.run_id: read_run_facts(run.header) for run in self._stored()}
+        return {run.run_id: read_run_facts(run.header) for run in self._read_stored()}
 
-    def _stored(self) -> list[StoredRun]:
+    def _read_stored(self) -> list[StoredRun]:
         """List the finished runs, oldest first; their headers are read once."""
         paths = tuple(self._files.store().paths.runs())
         read = (run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO})

@@ -116,7 +116,7 @@ class IssueReports:
         llm_ids: tuple[str, ...],
     ) -> FoundIssues:
         disputed = self._find_disputed(table, folder, llm_ids)
-        return known.followed_by(disputed) if disputed else known
+        return known.append(disputed) if disputed else known
 
     def _find_disputed(
         self, table: ResultTable, folder: WorkspaceFolder, llm_ids: tuple[str, ...]

@@ -83,7 +83,7 @@ class JudgedRuns:
             items = add_judged_answers(items, ratings, self._open_table())
         return {judge: measure_agreement(both, APPROVAL_THRESHOLD) for judge, both in items.items()}
 
-    def corrected_scores(self) -> tuple[CorrectedScore, ...]:
+    def estimate_scores(self) -> tuple[CorrectedScore, ...]:
         """Mean scores by judge and model, corrected by people's labels.
 
         Raises:

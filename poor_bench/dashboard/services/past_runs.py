@@ -138,6 +138,6 @@ def _take(runs: Iterator[StoredRun], most_bytes: int) -> Iterator[StoredRun]:
             yield run
 
 
-def repeated(trends: Mapping[str, list[RunScore]], llm_ids: Sequence[str]) -> Trends:
+def select_repeated(trends: Mapping[str, list[RunScore]], llm_ids: Sequence[str]) -> Trends:
     """Select the models that have scores in two runs or more."""
     return {name: trends[name] for name in llm_ids if len(trends.get(name, ())) > 1}

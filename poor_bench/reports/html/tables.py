@@ -9,7 +9,7 @@ from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.comparison.messages import describe_mismatches, join_names, verdict, write_p_value
 from poor_bench.messages import write_count
-from poor_bench.metrics import score_text, signed_text, time_text
+from poor_bench.metrics import score_text, time_text, write_signed
 from poor_bench.reports.findings import name_ties
 from poor_bench.reports.html.charts import write_percent
 from poor_bench.reports.report_data import ReportData
@@ -68,7 +68,7 @@ def _describe_change(llm_id: str, data: ReportData) -> tuple[str, str]:
     if item is None or item.overall is None:
         return "", ""
     kind = verdict(item.overall) if item.overall.is_real() else ""
-    return signed_text(item.overall.difference.value), kind
+    return write_signed(item.overall.difference.value), kind
 
 
 _ORDER = ("worse", "better", "")
@@ -169,7 +169,7 @@ def _build_row(group: ComparedGroup, edge: float) -> ChangeRow:
         n_tests=len(group.tests),
         before=score_text(group.mean_before),
         after=score_text(group.mean_after),
-        difference=signed_text(estimate.value),
+        difference=write_signed(estimate.value),
         x=x,
         x_low=x_low,
         x_high=x_high,

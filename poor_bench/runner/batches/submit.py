@@ -181,14 +181,14 @@ class Submitter:
         return note
 
     def _send(self, llm: LLM, note: BatchNote, chunk: Chunk, cancelled: Callable[[], bool]) -> str:
-        def numbered(api: BatchApi) -> Iterator[bytes]:
+        def number_requests(api: BatchApi) -> Iterator[bytes]:
             for number, request in enumerate(chunk.requests):
                 yield api.line(note.custom_id(number), request)
 
         try:
             return self._manager.call_batches(
                 llm,
-                lambda api, control: api.submit(note.key, numbered(api), control),
+                lambda api, control: api.submit(note.key, number_requests(api), control),
                 cancelled,
                 is_submission=True,
             )

@@ -121,7 +121,7 @@ def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripL
                              ("Significant", lambda line: _of(line, lambda it: it.is_real()))]),
         SheetColumn(field="changed", heading="Changed settings", is_optional=True,
                     value=lambda line: "; ".join(line.changed) or None,
-                    cell=lambda line: _changed(line.changed)),
+                    cell=lambda line: _list_changes(line.changed)),
         SheetColumn(field="record", heading="Won, tied, lost", file_heading="Won",
                     value=lambda line: _of(line, lambda it: it.n_better), cell=_record,
                     further=[("Tied", lambda line: _of(line, count_tied)),
@@ -173,7 +173,7 @@ def _figure(metric: Metric, *, is_hidden: bool = False) -> SheetColumn[StripLine
     )  # fmt: skip
 
 
-def _changed(changed: Sequence[str]) -> Component | None:
+def _list_changes(changed: Sequence[str]) -> Component | None:
     if not changed:
         return None
     shown = [html.Li(text) for text in changed[:_SHOWN_CHANGES]]
@@ -235,7 +235,7 @@ def _difference(line: StripLine, scale: float, *, is_ready: bool) -> Component |
     need = f"; {against.needed.text} needed" if against.needed.text else ""
     return html.Div(
         [
-            html.Span(metrics.signed_text(seen.value), className="strip-figure"),
+            html.Span(metrics.write_signed(seen.value), className="strip-figure"),
             _build_span(f"difference is-{verdict.replace(' ', '-')}", *middle),
             html.Span(
                 [verdict, " ", html.Small(f"n = {against.n_tests:,}", className="quiet")],

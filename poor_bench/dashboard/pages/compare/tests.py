@@ -56,7 +56,7 @@ def build_test_list(
     """
     if not rows:
         return empty_state("No tests", "No tests match these filters.")
-    shown = {column.field for column in table.shown(rows, url.find_view(table.name))}
+    shown = {column.field for column in table.select_shown(rows, url.find_view(table.name))}
     look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
     tests = html.Ol(
         [_test_row(row, look) for row in rows],

@@ -128,7 +128,7 @@ class CompareView:
 
     def chips(self) -> list[Component]:
         """Build the switches above the tests."""
-        grid, lines = self._grid(), self._kept()
+        grid, lines = self._grid(), self._keep()
         counts = {show: len(of_interest(grid, lines, show)) for show in Show}
         alike = alike_chips(self._compare.likeness(self.columns), self.url)
         rows = filter_chips(counts, self.url)
@@ -140,7 +140,7 @@ class CompareView:
         lines = of_interest(grid, self._compare.lines(grid, self.url.text), self.url.show)
         return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
 
-    def _kept(self) -> NDArray[np.int64]:
+    def _keep(self) -> NDArray[np.int64]:
         """Find the lines that search and charts let through, whatever the page shows of them."""
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.text)
@@ -205,7 +205,7 @@ class CompareView:
     def lines(self) -> NDArray[np.int64]:
         """Find the lines of the grid that are listed, in their order."""
         grid = self._grid()
-        shown = of_interest(grid, self._kept(), self.url.show)
+        shown = of_interest(grid, self._keep(), self.url.show)
         return order_lines(grid, shown, self._tests, self.url.order, self.url.order_of)
 
     def _grid(self) -> TrialGrid:

@@ -43,7 +43,7 @@ def issue_groups(
         return no_results()
     if not groups:
         return empty_state("No issues")
-    chosen = {each.field: each for each in CAUSES.shown(groups, url.find_view(CAUSES.name))}
+    chosen = {each.field: each for each in CAUSES.select_shown(groups, url.find_view(CAUSES.name))}
     shown = [chosen[field] for field in _PLACES if field in chosen]
     hidden = [f"hides-{field}" for field in _PLACES if field not in chosen]
     return html.Div(

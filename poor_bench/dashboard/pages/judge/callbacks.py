@@ -48,10 +48,10 @@ from poor_bench.dashboard.pages.judge.pairwise import (
 )
 from poor_bench.dashboard.pages.judge.sheets import (
     agent_chips,
+    build_corrected_sheet,
     case_card,
     case_sheet,
     change_sheet,
-    corrected_sheet,
     dimension_sheet,
     next_link,
     notes_list,
@@ -152,7 +152,7 @@ def context(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]
     chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
     runs = run_sheet([*reversed(of_agent), *reversed(others)], url, summary.run.run_id)
     trust = trust_sheet(services.judged.agreement(), url)
-    return chart, runs, trust, corrected_sheet(services.judged.corrected_scores(), url)
+    return chart, runs, trust, build_corrected_sheet(services.judged.estimate_scores(), url)
 
 
 def _describe(series: Sequence[tuple[str, Any]]) -> str:
@@ -213,7 +213,7 @@ def register(app: Dash, services: Services) -> None:
         JudgeIds.CASES_CSV: cases_csv,
         JudgeIds.RUNS_CSV: runs_csv,
         JudgeIds.TRUST_CSV: trust_csv,
-        JudgeIds.CORRECTED_CSV: corrected_csv,
+        JudgeIds.CORRECTED_CSV: build_corrected_csv,
         PairIds.CSV: pairwise_csv,
     }
     bind_files(app, services, JudgeIds.DOWNLOAD, files, State(JudgeIds.SEARCH, "data"))
@@ -342,7 +342,7 @@ def trust_csv(services: Services, search: str | None) -> TableFile:
     return TRUST.file("judge_trust", judges, JudgeUrl.read(search))
 
 
-def corrected_csv(services: Services, search: str | None) -> TableFile:
+def build_corrected_csv(services: Services, search: str | None) -> TableFile:
     """Export the mean scores that people would give."""
-    scores = [each for each in services.judged.corrected_scores() if each.corrected is not None]
+    scores = [each for each in services.judged.estimate_scores() if each.corrected is not None]
     return CORRECTED.file("judge_corrected", scores, JudgeUrl.read(search))

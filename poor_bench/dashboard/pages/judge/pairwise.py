@@ -198,7 +198,7 @@ def register_pairwise(
         Input(links.store_id, "data"),
         Input(FORM.part("clock-interval"), "disabled"),
     )
-    def _stored(search: str, _is_still: bool) -> Any:
+    def _show_stored(search: str, _is_still: bool) -> Any:
         lines = read_lines(services)
         table = PAIRWISE.draw(lines, links, url.read(search)) if lines else None
         return still(table, search=search)

@@ -157,7 +157,7 @@ def trust_sheet(measured: Mapping[str, Agreement], url: JudgeUrl) -> Component:
     return TRUST.draw(judges, LINKS, url)
 
 
-def corrected_sheet(scores: Sequence[CorrectedScore], url: JudgeUrl) -> Component | None:
+def build_corrected_sheet(scores: Sequence[CorrectedScore], url: JudgeUrl) -> Component | None:
     """Build the table of corrected scores; None where none is known."""
     known = [score for score in scores if score.corrected is not None]
     return CORRECTED.draw(known, LINKS, url) if known else None

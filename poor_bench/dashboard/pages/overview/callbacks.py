@@ -39,11 +39,11 @@ from poor_bench.dashboard.pages.overview.tables import (
     find_models,
     show_models,
 )
-from poor_bench.dashboard.services.past_runs import repeated
+from poor_bench.dashboard.services.past_runs import select_repeated
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.dashboard.url_state import GridUrl, model_link
-from poor_bench.messages import disabled_tests_text, removed_tests_text, write_count
+from poor_bench.messages import write_count, write_disabled_tests, write_removed_tests
 from poor_bench.models.test import Test
 from poor_bench.statistics.groups import number_groups
 from poor_bench.statistics.intervals import write_basis
@@ -69,10 +69,10 @@ def note(services: Services) -> str:
     ]
     n_removed = services.results.n_removed()
     if n_removed:
-        parts.append(removed_tests_text(n_removed))
+        parts.append(write_removed_tests(n_removed))
     n_disabled = len(workspace.tests) - len(workspace.enabled_tests)
     if n_disabled:
-        parts.append(disabled_tests_text(n_disabled))
+        parts.append(write_disabled_tests(n_disabled))
     newest = table.latest
     return " · ".join([*parts, f"last {newest[:16].replace('T', ' ')} UTC"] if newest else parts)
 
@@ -161,7 +161,7 @@ def trend(services: Services, search: str | None = "") -> tuple[Component | None
     """Show the scores over runs of the best shown models, and say if they are current."""
     models = choose_models(services, OverviewUrl.read(search).change(top="all"))
     answer = services.trends.ask()
-    found = repeated(answer.value or {}, models.llm_ids)
+    found = select_repeated(answer.value or {}, models.llm_ids)
     drawn = dict(islice(found.items(), MOST_LINES))
     return layout.trend(drawn, len(found) - len(drawn), services.llms.name), answer.is_current
 

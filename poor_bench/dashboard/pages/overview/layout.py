@@ -25,10 +25,10 @@ from poor_bench.dashboard.components.blocks import (
 )
 from poor_bench.dashboard.components.controls import (
     StayLinks,
+    build_saved_views,
     file_buttons,
     image_buttons,
     multi_choice,
-    saved_views,
     search_box,
 )
 from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
@@ -101,7 +101,7 @@ def layout(url: OverviewUrl) -> Component:
     """Build the page without data, its controls set as the address says."""
     return html.Div(
         [
-            page_head("Overview", html.Span(id=OverviewIds.NOTE), saved_views()),
+            page_head("Overview", html.Span(id=OverviewIds.NOTE), build_saved_views()),
             html.Div(id=OverviewIds.EMPTY),
             _filters(url),
             html.Div(_cards(url), id=OverviewIds.BODY, className="page-body"),

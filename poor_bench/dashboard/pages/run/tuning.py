@@ -182,7 +182,7 @@ def register_tuning(app: Dash, services: Services, links: StayLinks, url: type[T
         Input(links.store_id, "data"),
         Input(FORM.part("clock-interval"), "disabled"),
     )
-    def _stored(search: str, _is_still: bool) -> Any:
+    def _show_stored(search: str, _is_still: bool) -> Any:
         found = _list_newest(services)
         table = TABLE.draw(found, links, url.read(search)) if found else None
         return still(table, search=search)

@@ -50,7 +50,7 @@ from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
-from poor_bench.messages import disabled_tests_text, write_count
+from poor_bench.messages import write_count, write_disabled_tests
 from poor_bench.models.problem import Severity
 from poor_bench.models.test import Test
 from poor_bench.statistics.item_response import LEAST_MODELS
@@ -132,7 +132,7 @@ def sketch(services: Services, url: TestUrl) -> Component:
 def _note(workspace: Workspace) -> str:
     n_tests, n_classes = len(workspace.tests), len(workspace.test_classes)
     n_disabled = n_tests - len(workspace.enabled_tests)
-    disabled = f" · {disabled_tests_text(n_disabled)}" if n_disabled else ""
+    disabled = f" · {write_disabled_tests(n_disabled)}" if n_disabled else ""
     return f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}{disabled}"
 
 

@@ -164,26 +164,34 @@ def parse_json(text: str, *, exact: bool = False) -> Any:
 
 
 def open_envelopes(value: Any) -> Iterator[Any]:
-    r"""Yield what a JSON value holds and nothing else, from the outside inwards.
+    r"""Yield what a JSON value is wrapped around, from the outside inwards.
 
-    An envelope is an object with a single member, a list of a single object, or a text that is
-    itself JSON: `{"result": {...}}`, `[{...}]`, `"{\"a\": 1}"`.
+    An envelope is an object with a single member, or with one that holds others
+    (`{"status": "ok", "data": {...}}`), a list of a single object, or a text that is itself JSON:
+    `"{\"a\": 1}"`.
 
     Example:
         >>> list(open_envelopes({"data": '{"a": 1}'}))
         [{'a': 1}]
     """
     for _ in range(_MOST_ENVELOPES):
-        if isinstance(value, dict | list) and len(value) == 1:
-            (value,) = value.values() if isinstance(value, dict) else value
-        if isinstance(value, str):
-            try:
-                value = parse_json(value)
-            except ValueError:
+        if is_container(value):
+            members = value.values() if isinstance(value, dict) else value
+            held = [inner for member in members if is_container(inner := _decode(member))]
+            if len(held) != 1 or (isinstance(value, list) and len(value) > 1):
                 return
-        if not is_container(value):
+            value = held[0]
+        elif not is_container(value := _decode(value)):
             return
         yield value
+
+
+def _decode(value: Any) -> Any:
+    """Read a text that is itself an object or a list; anything else stays as it is."""
+    try:
+        return parse_json(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 class _CandidateReader:

@@ -31,7 +31,7 @@ _ITEM_LINE = re.compile(
 _ELEMENT = re.compile(
     r"<li\b[^<>]{0,200}>\s{0,99}(?P<item>[^<>]{1,400}?)\s{0,99}</li>", re.IGNORECASE
 )
-_COPULA = re.compile(r"(?:です|である|になります|だ)[。.]?\Z")
+_COPULA = re.compile(r"(?:です|である|になります|だ|입니다)[。.]?\Z")
 _TABLE_LINE = re.compile(r"^[ \t]*\|(?P<cells>[^\n]*?)\|?[ \t]*$", re.MULTILINE)
 _RULE_OF_TABLE = re.compile(r"\s{0,9}:?-+:?\s{0,9}")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -43,11 +43,15 @@ _EXPLAINED = re.compile(
     r"\A(?P<item>[^:：\n]{1,60}?)(?:[:：]\s|\s[\N{EN DASH}\N{EM DASH}-]\s)\s{0,9}"
     r"\S{1,80}\s{1,9}[^\n]*\S"
 )
-_SEPARATOR = re.compile(r"[,;、，；]")
+_SEPARATOR = re.compile(r"[,;、，；،]")
 _ARROW = re.compile(r"\s(?:->|=>|[<>\N{RIGHTWARDS ARROW}])\s")
 _BRACKETED = re.compile(r"\((?P<round>[^()\[\]{}]*)\)\.?|\\?\{(?P<curly>[^()\[\]{}:]*?)\\?\}\.?")
-_LAST = re.compile(r"\s{1,9}(?:and|und|et|y|e|och|og|en|и|그리고|및)\s{1,9}(?=\S)", re.IGNORECASE)
-_LAST_WITHOUT_SPACES = re.compile(r"(?:以及|和|与|及び|および|と|及)(?=\S)")
+_LAST = re.compile(
+    r"\s{1,9}(?:and|und|sowie|et|y|e|och|og|en|oraz|(?-i:i)|ja|és|și|ve|και|и|та|और|dan|và|그리고|및)"
+    r"\s{1,9}(?=\S)",
+    re.IGNORECASE,
+)
+_LAST_WITHOUT_SPACES = re.compile(r"(?:以及|和|与|及び|および|そして|と|及)(?=\S)")
 _LEADING = re.compile(r"^[^:,;\n]{1,80}:\s+(?P<rest>[^:\n]+)")
 _STATING = re.compile(
     r"^[^,;:\n]{1,60}?\b(?:is|are|were|sind|sont|son|sono|são|zijn|är|er)\s+(?P<rest>[^:\n]+)",
@@ -205,7 +209,7 @@ def _split_line(line: str, *, of_clause: bool = False) -> list[str]:
     separator = _SEPARATOR if _SEPARATOR.search(line) else _ARROW
     items = [item.strip() for item in separator.split(line)]
     *before, last = [item for item in items if item] or [""]
-    last = _COPULA.sub("", last) if before and "、" in line else last
+    last = _COPULA.sub("", last) if before else last
     joining = _LAST_WITHOUT_SPACES if before and "、" in line else _LAST
     items = [*before, *(part for part in joining.split(f" {last}", maxsplit=1) if part.strip())]
     is_sentence = (of_clause or line.endswith(_SENTENCE_ENDS)) and any(

@@ -30,10 +30,10 @@ from poor_bench.extraction.label import is_denied_before
 from poor_bench.extraction.normalise import WORD_CHARACTER
 from poor_bench.extraction.plain_math import write_plain_math
 
-_SIGN_OF_CURRENCY = "[$€£¥₹₽₩₺₴₪]"
+_SIGN_OF_CURRENCY = "[$€£¥₹₽₩₺₴₪円元원]"
 _CURRENCY = (
     rf"(?:{_SIGN_OF_CURRENCY}|(?:(?:EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|HUF|RUB"
-    r"|[Ee]uros?|kr|zł|Kč)|(?:Rs|Fr)\.?)(?![^\W\d_]))"
+    r"|[Ee]uros?|kr|zł|Kč|Ft|TL)|(?:Rs|Fr)\.?)(?![^\W\d_]))"
 )
 _SCALES = {
     "k": 3, "thousand": 3, "tausend": 3, "tsd": 3, "mille": 3, "mil": 3, "mila": 3, "тыс": 3,
@@ -68,13 +68,16 @@ _NUMBER = re.compile(
                 \d{{1,3}}(?:[,'_\xa0]\d{{3}})+
               | \d{{1,2}}(?:,\d{{2}}(?=,)){{1,8}},\d{{3}}  # lakh; possessive fails in 3.11.2
               | \d{{1,3}}(?:\ \d{{3}}){{0,3}}\ 0\d\d(?:\ \d{{3}}){{0,3}}   # no number begins with 0
-            )(?![\d,]|\ \d{{3}},\d)(?:\.\d+)?)
+              | (?<=[=≈]\ )\d{{1,3}}(?:\ \d{{3}}){{2,5}}(?!\ \d)
+            )(?![\d,]|(?:[\ \xa0']\d{{3}}){{1,8}},\d)(?:\.\d+)?)
           | (?P<spaced>(?=\d{{1,3}}[\ \xa0']\d{{3}})\d{{1,3}}(?:[\ \xa0']\d{{3}}){{1,8}}(?!\d)(?:
                 ,\d+(?![\d,]|\.\d)|\.\d+(?![\d.])      # 1 234,50
               | (?=(?:,-)?\s?{_CURRENCY})         # 12 500 €
               | (?(currency)(?!\ \d)|(?!))        # € 12 500
             ))
-          | (?P<eu>\d{{1,3}}+(?=\.)(?:(?:\.\d{{3}}){{2,}}(?![\d.])|(?:\.\d{{3}})+(?=,\d))(?:,\d+)?)
+          | (?P<eu>\d{{1,3}}+(?=\.)(?:
+                (?:\.\d{{3}}){{2,}}(?![\d.])|(?:\.\d{{3}})+(?=,[\d-])
+            )(?:,\d+)?)
           | (?<![,(\[{{])(?P<comma>\d+,(?:\d{{1,2}}|\d{{4,}})(?![\d,]|\.\d))
           | (?P<plain>\d++(?:\.\d++)?|\.\d++)(?![eE][-+]?\d{{5}})
         )
@@ -96,7 +99,9 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
-_MONEY_WITH_DECIMAL_COMMA = re.compile(r"[€₺₽₴]|EUR|[Ee]uro|BRL|DKK|NOK|SEK|PLN|CZK|RUB|kr|zł|Kč")
+_MONEY_WITH_DECIMAL_COMMA = re.compile(
+    r"[€₺₽₴]|EUR|[Ee]uro|BRL|DKK|NOK|SEK|PLN|CZK|RUB|kr|zł|Kč|Ft|TL"
+)
 _THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _DECIMAL_COMMA = re.compile(
     r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3}){1,9}(?:,\d++)?|\d++(?:[ \xa0']\d{3}){0,9},\d++)(?![.,]?\d)"

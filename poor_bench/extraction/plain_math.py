@@ -43,6 +43,7 @@ _POWERS_OF_MYRIADS = {
     "兆": 12, "조": 12, "億": 8, "亿": 8, "억": 8, "万": 4, "萬": 4, "만": 4, "千": 3, "百": 2,
     "": 0,
 }  # fmt: skip
+_WIDE_THOUSANDS = re.compile(r"(?<=[\uff10-\uff19])\N{FULLWIDTH COMMA}(?=[\uff10-\uff19]{3})")
 _VULGAR_FRACTION = re.compile(r"(?P<whole>\d)?(?P<fraction>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
 _VULGAR_FRACTIONS = {
     "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4",
@@ -79,7 +80,7 @@ def write_plain_math(text: str) -> str:
     if not text.isascii():
         text = _SUPERSCRIPT_POWER.sub(lambda match: "^" + match[0].translate(_SUPERSCRIPTS), text)
         text = _VULGAR_FRACTION.sub(_write_plain_vulgar_fraction, text).translate(_SIGNS)
-        text = _MYRIADS.sub(_sum_myriads, text)
+        text = _MYRIADS.sub(_sum_myriads, _WIDE_THOUSANDS.sub(",", text))
     if "\\" in text:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)

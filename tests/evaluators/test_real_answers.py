@@ -34,6 +34,9 @@ NUMBERS = {
     "12 500 €": "12500", "Das kostet 12 500 €.": "12500", "It costs € 12 500 in all.": "12500",
     "Prix : 12 500 EUR": "12500", "CHF 12\N{RIGHT SINGLE QUOTATION MARK}500.\N{EN DASH}": "12500",
     "Fr. 1\N{RIGHT SINGLE QUOTATION MARK}234.50": "1234.50", "₹12,34,567": "1234567",
+    "Le total s'élève à 1\u202f234\u202f567,89 €.": "1234567.89", "Das macht 2.500,- €.": "2500",
+    "c = 299 792 458 m/s": "299792458", "89 500 Ft": "89500",
+    "\uff11，\uff12\uff13\uff14円": "1234", "是\uff13，因为\uff14": "4",
     "Rs. 12,34,567.50": "1234567.50", "12 lakh": "1200000", "₹1.5 crore": "15000000",
     "R$ 1.234,50": "1234.50", "1 234 kr": "1234", "kr 1 234": "1234",
     "\N{FULLWIDTH DIGIT THREE}\N{FULLWIDTH DIGIT FIVE}": "35",
@@ -59,6 +62,11 @@ LISTS = {
     "* Red: the colour of long waves\n* Blue: the colour of short waves": ["red", "blue"],
     "- 10:30 start\n- 12:00 end": ["10:30 start", "12:00 end"],
     "rot und blau": ["rot", "blau"], "rouge, bleu et vert": ["rouge", "bleu", "vert"],
+    "rot, blau sowie grün": ["rot", "blau", "grün"],
+    "czerwony, zielony i biały": ["czerwony", "zielony", "biały"],
+    "赤、緑、そして青です。": ["赤", "緑", "青"],
+    "빨강, 초록, 파랑입니다.": ["빨강", "초록", "파랑"],
+    "أحمر، أخضر": ["أحمر", "أخضر"], "Henry I, Henry V": ["Henry I", "Henry V"],
     "rojo y azul": ["rojo", "azul"], "赤、青": ["赤", "青"], "红、蓝和绿": ["红", "蓝", "绿"],
     "Die Farben sind rot, blau und grün": ["rot", "blau", "grün"],
     "| # | Colour |\n|---|---|\n| 1 | red |\n| 2 | blue |": ["red", "blue"],
@@ -68,7 +76,7 @@ LISTS = {
 
 ENVELOPES = [
     '{"result": {"a": 1}}', '{"answer": {"a": 1}}', '[{"a": 1}]', '{"result": "{\\"a\\": 1}"}',
-    '"{\\"a\\": 1}"',
+    '"{\\"a\\": 1}"', '{"status": "ok", "data": {"a": 1}}', '{"code": 0, "result": "{\\"a\\": 1}"}',
 ]  # fmt: skip
 
 

@@ -27,7 +27,8 @@ from poor_bench.judge.registry import load_agent_registry, read_rubric
 from poor_bench.messages import write_count
 
 if TYPE_CHECKING:
-    from poor_bench.judge.judged_run import JudgedChange, RunComparison, RunSummary
+    from poor_bench.judge.judged_run import RunSummary
+    from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 
 
 _EPILOG = write_examples(
@@ -231,7 +232,7 @@ _COMPARE_EXAMPLES = write_examples(
 @pass_app
 def compare(app: AppContext, /, before: str, after: str, as_json: bool) -> int:
     """Compare two runs and mark differences within the judges' noise."""
-    from poor_bench.judge.judged_run import compare_runs
+    from poor_bench.judge.run_comparison import compare_runs
 
     history = app.judgements.runs()
     comparison = compare_runs(find_summary(app, before), find_summary(app, after), history)

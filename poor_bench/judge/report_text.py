@@ -8,15 +8,14 @@ from poor_bench.judge.agreement import FEW_ITEMS, Agreement, CorrectedScore, Tru
 from poor_bench.judge.judged_run import (
     AgentEvent,
     ConversationHeld,
-    JudgedChange,
     JudgementMade,
     JudgeRun,
-    RunComparison,
     RunSummary,
 )
 from poor_bench.judge.pairwise_results import PairOutcome, PairwiseTally, PanelPreferences
 from poor_bench.judge.panel import JudgeSpread, Panel, PanelDecision
 from poor_bench.judge.prompt import LARGEST_SCORE
+from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.messages import write_count
 from poor_bench.metrics import cost_text
 from poor_bench.pool.events import ModelLoading

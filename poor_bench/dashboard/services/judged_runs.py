@@ -10,10 +10,11 @@ from poor_bench.dashboard.services.computations import Kept
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreement
 from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
-from poor_bench.judge.judged_run import RunComparison, RunSummary, compare_runs, summarise_run
+from poor_bench.judge.judged_run import RunSummary, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.labels import collect_judged_items, make_label
 from poor_bench.judge.rated_answers import add_judged_answers
+from poor_bench.judge.run_comparison import RunComparison, compare_runs
 from poor_bench.judge.storage import JudgementStore
 from poor_bench.labels.label import Label, keep_current_labels
 from poor_bench.labels.ratings import group_ratings

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from poor_bench.judge.judged_run import JudgeRun, RunComparison, compare_runs, summarise_run
+from poor_bench.judge.judged_run import JudgeRun, summarise_run
+from poor_bench.judge.run_comparison import RunComparison, compare_runs
 from tests.judge.run_builders import conversation_of, fallback, judgement_of, run_of
 
 

@@ -23,18 +23,10 @@ from poor_bench.dashboard.pages.judge.tables import (
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.agreement import Agreement, CorrectedScore
 from poor_bench.judge.corrected import NextAnswer
-from poor_bench.judge.judged_run import (
-    CaseSummary,
-    JudgedChange,
-    JudgeRun,
-    RunComparison,
-    RunSummary,
-)
+from poor_bench.judge.judged_run import CaseSummary, JudgeRun, RunSummary
 from poor_bench.judge.prompt import LARGEST_SCORE, Turn
-from poor_bench.judge.report_text import (
-    list_run_notes,
-    write_verdict,
-)
+from poor_bench.judge.report_text import list_run_notes, write_verdict
+from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.labels.label import Label
 from poor_bench.messages import write_count
 

@@ -12,7 +12,7 @@ from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.judge.layout import LINKS, JudgeUrl
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.judge.agreement import Agreement, CorrectedScore
-from poor_bench.judge.judged_run import CaseSummary, JudgedChange, RunComparison, RunSummary
+from poor_bench.judge.judged_run import CaseSummary, RunSummary
 from poor_bench.judge.panel import JudgeSpread
 from poor_bench.judge.report_text import (
     estimate_text,
@@ -23,6 +23,7 @@ from poor_bench.judge.report_text import (
     write_replaced,
     write_verdict,
 )
+from poor_bench.judge.run_comparison import JudgedChange, RunComparison
 from poor_bench.statistics.intervals import Estimate
 
 R = TypeVar("R")

@@ -70,7 +70,7 @@ PARTS_OF_VERBS = ("extraction", "scoring", "autopsy", "generators", "../evaluato
 VERB = re.compile(
     r"_*(?:"
     r"add|apply|are|ask|begins|blank|build|check|choose|close|closes|collect|compare|compile|"
-    r"compute|conclude|cost|count|cut|defines|do|does|double|draw|drop|end|evaluate|explain|"
+    r"compute|conclude|cost|count|cut|decode|defines|do|does|double|draw|drop|end|evaluate|explain|"
     r"extract|find|finish|fits|fold|generate|guess|has|holds|import|invent|is|join|keep|"
     r"limit|list|load|make|may|mean|measure|move|multiplies|multiply|name|normalise|number|"
     r"observe|occurs|open|parse|prepare|put|read|reject|repair|replace|require|resolve|"
@@ -80,7 +80,7 @@ VERB = re.compile(
 )
 NOT_VERBS = {
     "reference", "parts", "question",  # hooks of evaluators, which users write, too
-    "words", "without_thinking", "first", "limited", "digests", "family_names", "as_json",
+    "words", "without_thinking", "first", "digests", "family_names", "as_json",
     "_in_own_case", "_normal", "_passes",
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from dash import Dash, Input, Output, State, dcc, no_update
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.services.workspace_watch import looking_once
 from poor_bench.dashboard.url_state import UrlState
 
 if TYPE_CHECKING:
@@ -98,30 +99,31 @@ def bind_address(app: Dash, search_id: str) -> None:
 
 
 def bind_controls(app: Dash, search_id: str, url: type[UrlState], **controls: str) -> None:
-    """Write what controls hold into the state of a page.
+    """Write what controls hold into the state of a page, in the browser: nothing waits for it.
 
     Args:
         app: The application.
         search_id: The store that holds the query of the page's address.
         url: The state of the page.
-        controls: Name of a field to the id of its control.
+        controls: Name of a field to the id of its control; empty controls are its default.
     """
-
-    @app.callback(
+    names, steps = url.name_in_query(controls), url.name_in_query(url.STEPS)
+    untyped: Any = app
+    untyped.clientside_callback(
+        f"(...values) => window.dash_clientside.address.choose({names}, {steps}, values)",
         Output(search_id, "data"),
         *(Input(control, "value") for control in controls.values()),
         State(search_id, "data"),
         prevent_initial_call=True,
     )
-    def _choose(*values: Any) -> str:
-        *chosen, search = values
-        return url.read(search).choose(**dict(zip(controls, chosen, strict=True))).search
 
 
 def on_data(
     app: Dash, *arguments: Output | Input | State, **options: Any
 ) -> Callable[[Handler], Handler]:
     """Register a handler that also runs whenever the data changes, but not before the first look.
+
+    It only shows what is there, so that it looks at the files once.
 
     Args:
         app: The application.
@@ -135,7 +137,8 @@ def on_data(
     def register(handler: Handler) -> Handler:
         @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others, **options)
         def _handle(version: str | None, *values: Any) -> Any:
-            return handler(*values) if version is not None else leave_unchanged(outputs)
+            with looking_once():
+                return handler(*values) if version is not None else leave_unchanged(outputs)
 
         return handler
 

@@ -45,6 +45,16 @@ class UrlState:
 
     LLM_FIELDS: ClassVar[tuple[str, ...]] = ("llm_ids",)
     """Fields whose values name models."""
+    STEPS: ClassVar[frozenset[str]] = frozenset()
+    """Fields with the page of a list, from 1: other filters begin at the first page."""
+    STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset()
+    """Fields that change without going back to the first page."""
+
+    @classmethod
+    def name_in_query(cls, names: Iterable[str]) -> list[str]:
+        """List what the query calls some fields."""
+        queried = {each.name: _name(each) for each in fields(cls)}
+        return [queried[name] for name in names]
 
     @classmethod
     def read(cls, search: str | None) -> Self:
@@ -82,20 +92,9 @@ class UrlState:
 
     def change(self, **changes: Any) -> Self:
         """Copy the state with other values."""
+        if changes.keys() - self.STAYS_ON_PAGE - self.STEPS:
+            changes = dict.fromkeys(self.STEPS, 1) | changes
         return replace(self, **changes)
-
-    def choose(self, **values: Any) -> Self:
-        """Copy the state with what controls hold; unchanged, it stays on its page of a list."""
-        kinds = {each.name: each.metadata.get("kind") for each in fields(self)}
-        chosen: dict[str, Any] = {}
-        for name, value in values.items():
-            if kinds[name] in {float, Signed}:
-                chosen[name] = None if value in {None, ""} else float(value)
-            else:
-                is_list = isinstance(getattr(self, name), tuple)
-                chosen[name] = tuple(value or ()) if is_list else (value or "").strip()
-        is_same = all(getattr(self, name) == value for name, value in chosen.items())
-        return self if is_same else self.change(**chosen)
 
     def toggle(self, name: str, value: Any) -> Self:
         """Copy the state with a value added to a field, or removed if it is there."""
@@ -183,19 +182,13 @@ class TablesUrl(UrlState):
 class ListUrl(TablesUrl):
     """The state of a page with a list of tests and a panel beside it."""
 
-    STAYS_ON_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "test"})
-    """Fields that change without going back to the first page of the list."""
+    STEPS = frozenset({"page"})
+    STAYS_ON_PAGE = frozenset({"test"})
     classes: tuple[str, ...] = query_field("class", ())
     text: str = ""
     page: int = 1
     test: str = ""
     """The test that is open; may be empty."""
-
-    def change(self, **changes: Any) -> Self:
-        """Copy the state with other values; other filters begin at the first page."""
-        if changes.keys() - self.STAYS_ON_PAGE:
-            changes.setdefault("page", 1)
-        return replace(self, **changes)
 
 
 def write_query(pairs: Iterable[tuple[str, str]]) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.results.grid_lines import mark_shows
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -222,6 +224,8 @@ def _n_failed(
 class Facet(StrEnum):
     """What tests are counted by."""
 
+    SHOW = "show"
+    """Values are those of `Show`."""
     CLASS = "class"
     LEVEL = "level"
     CAUSE = "cause"
@@ -282,6 +286,7 @@ def find_facets(grid: TrialGrid, tests: Mapping[str, Test]) -> GridFacets:
     known = [tests.get(test_id) for test_id in grid.test_ids]
     return GridFacets(
         members={
+            Facet.SHOW: mark_shows(grid),
             Facet.CLASS: _mark([test.class_id if test else "" for test in known]),
             Facet.LEVEL: _mark([str(test.level) if test else "" for test in known]),
             Facet.CAUSE: grid.mark_causes(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.results.filter_text import Condition, Operator, parse_filter
 from poor_bench.results.text_rows import check_pattern, search_texts
@@ -59,7 +59,7 @@ def find_lines(grid: TrialGrid, tests: Mapping[str, Test], text: str) -> NDArray
         line
         for line, test_id in enumerate(grid.test_ids)
         if (matching is None or line in matching)
-        and (line in answered or _holds(test_id, tests.get(test_id), words))
+        and (not words or line in answered or words in _join_texts(test_id, tests).casefold())
     ]
     lines = np.array(kept, dtype=np.int64)
     for condition in sought.conditions:
@@ -70,8 +70,8 @@ def find_lines(grid: TrialGrid, tests: Mapping[str, Test], text: str) -> NDArray
 def _find_matching(grid: TrialGrid, tests: Mapping[str, Test], pattern: str) -> set[int]:
     """Find the lines whose tests or answers match a pattern."""
     check_pattern(pattern)
-    own = ("\n".join(_list_texts(test_id, tests.get(test_id))) for test_id in grid.test_ids)
-    return {*search_texts(pattern, list(own)), *grid.tests_with(pattern, is_pattern=True)}
+    own = [_join_texts(test_id, tests) for test_id in grid.test_ids]
+    return {*search_texts(pattern, own), *grid.tests_with(pattern, is_pattern=True)}
 
 
 def _meets(grid: TrialGrid, tests: Mapping[str, Test], condition: Condition) -> NDArray[np.bool_]:
@@ -110,50 +110,31 @@ _COMPARE: Mapping[Operator, Callable[[Any, float], Any]] = {
 }
 
 
-def _holds(test_id: str, test: Test | None, text: str) -> bool:
-    return any(text in part.casefold() for part in _list_texts(test_id, test))
+def _join_texts(test_id: str, tests: Mapping[str, Test]) -> str:
+    """Join the id and the texts of a test, a line each."""
+    test = tests.get(test_id)
+    return "\n".join((test_id, test.text or "", *(test.texts or ()))) if test else test_id
 
 
-def _list_texts(test_id: str, test: Test | None) -> list[str]:
-    return [test_id, *((test.text or "", *(test.texts or ())) if test else ())]
-
-
-def of_interest(grid: TrialGrid, lines: NDArray[np.int64], show: Show) -> NDArray[np.int64]:
-    """Select the lines that show what is asked for."""
-    import numpy as np
-
-    kept: NDArray[np.int64] = lines[np.asarray(_mask(grid, show), dtype=np.bool_)[lines]]
-    return kept
-
-
-def _mask(grid: TrialGrid, show: Show) -> Any:
+def mark_shows(grid: TrialGrid) -> dict[str, NDArray[np.bool_]]:
+    """Mark the lines that are of each interest."""
     import numpy as np
 
     base, others = grid.scores[:, :1], grid.scores[:, 1:]
     is_empty = np.isnan(grid.scores)
     highest = np.where(is_empty, -np.inf, grid.scores).max(axis=1)
     lowest = np.where(is_empty, np.inf, grid.scores).min(axis=1)
-    found: Any
-    match show:
-        case Show.ALL:
-            found = np.ones(len(grid.test_ids), dtype=np.bool_)
-        case Show.DIFFERENCES:
-            found = highest > lowest
-        case Show.REGRESSIONS:
-            found = (others < base).any(axis=1)
-        case Show.IMPROVEMENTS:
-            found = (others > base).any(axis=1)
-        case Show.TIES:
-            found = ~is_empty.any(axis=1) & (highest == lowest)
-        case Show.UNSTABLE:
-            found = (grid.spreads > 0).any(axis=1)
-        case Show.FORMAT:
-            found = (grid.strict_scores < grid.scores).any(axis=1)
-        case Show.FAILED:
-            found = (grid.n_failed > 0).any(axis=1)
-        case _:
-            assert_never(show)
-    return found
+    marks: dict[str, Any] = {
+        Show.ALL: np.ones(len(grid.test_ids), dtype=np.bool_),
+        Show.DIFFERENCES: highest > lowest,
+        Show.REGRESSIONS: (others < base).any(axis=1),
+        Show.IMPROVEMENTS: (others > base).any(axis=1),
+        Show.TIES: ~is_empty.any(axis=1) & (highest == lowest),
+        Show.UNSTABLE: (grid.spreads > 0).any(axis=1),
+        Show.FORMAT: (grid.strict_scores < grid.scores).any(axis=1),
+        Show.FAILED: (grid.n_failed > 0).any(axis=1),
+    }
+    return marks
 
 
 class GridSort(StrEnum):

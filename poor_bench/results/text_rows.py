@@ -93,11 +93,14 @@ class TextRows:
         """
         import numpy as np
 
-        text = f"concat_ws(chr(10), {', '.join(SEARCHED)})"
         sought = words if is_pattern else words.casefold()
         sought = sought.encode("utf-8", "backslashreplace").decode()
-        text = text if is_pattern else _fold(text, sought)
-        test = f"regexp_matches({text}, '{FLAGS}' || $1)" if is_pattern else f"contains({text}, $1)"
+        test = " OR ".join(
+            f"regexp_matches({name}, '{FLAGS}' || $1)"
+            if is_pattern
+            else f"contains({_fold(name, sought)}, $1)"
+            for name in SEARCHED
+        )
         with self._reading() as cursor:
             numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
             searched = " UNION ALL ".join(
@@ -218,7 +221,7 @@ def _fold(text: str, sought: str) -> str:
 
     Letters that are not sought stay as they are: every pass over the texts takes time.
     """
-    folded = f"lower({text})"
+    folded = text if sought.upper() == sought else f"lower({text})"
     for letter, plain in (("\u00df", "ss"), ("\u03c2", "\u03c3")):
         if plain[0] in sought:
             folded = f"replace({folded}, '{letter}', '{plain}')"

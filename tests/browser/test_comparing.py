@@ -91,3 +91,20 @@ def test_a_model_is_taken_away_added_and_made_the_baseline(
     page.get_by_role("link", name=f"Set {GOOD} as baseline").click()
     expect(page.get_by_text(f"1 model, baseline: {GOOD}")).to_be_visible()
     expect(compared.get_by_text("worse")).to_be_visible()
+
+
+def test_boxes_write_the_address_and_the_list_begins_at_its_first_page(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/tests?max-mean=0.5&page=2")
+    heading(page, "Tests")
+    words, most = page.get_by_role("textbox", name="Search"), page.get_by_label("Mean score: to")
+    expect(most).to_have_value("0.5")
+    page.wait_for_url("**page=2**")  # what the boxes hold at first changes nothing
+    words.fill(" sum ")
+    page.wait_for_url(lambda address: address.endswith("/tests?max-mean=0.5&text=sum"))
+    most.fill("")
+    page.wait_for_url(lambda address: address.endswith("/tests?text=sum"))
+    words.fill("")
+    page.wait_for_url(lambda address: address.endswith("/tests"))

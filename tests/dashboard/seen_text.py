@@ -7,6 +7,8 @@ from typing import Any
 
 from dash.development.base_component import Component
 
+from poor_bench.dashboard.components.tables import Element
+
 
 def text_of(children: Any) -> str:
     """Return the text of components, one space between pieces."""
@@ -20,7 +22,9 @@ def of_type(children: Any, kind: str) -> list[Any]:
 
 def components(children: Any) -> Iterator[Any]:
     """Yield all components within `children`, outer ones first."""
-    if isinstance(children, list | tuple):
+    if isinstance(children, Element):
+        yield from components(children.children)
+    elif isinstance(children, list | tuple):
         for child in children:
             yield from components(child)
     elif isinstance(children, Component):
@@ -31,6 +35,8 @@ def components(children: Any) -> Iterator[Any]:
 def _pieces(children: Any) -> Iterator[str]:
     if isinstance(children, str | int | float):
         yield str(children)
+    elif isinstance(children, Element):
+        yield from _pieces(children.children)
     elif isinstance(children, list | tuple):
         for child in children:
             yield from _pieces(child)

@@ -100,11 +100,8 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
 
 
 def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
-    search = IssueUrl.read("?severity=low").choose(llm_ids=["a:b"], classes=["sums"]).search
-    selection = IssueUrl.read(search)
-    assert selection.llm_ids == ("a:b",)
-    assert selection.classes == ("sums",)
-    assert selection.severity == "low"
+    chosen = IssueUrl.read("?severity=low").change(llm_ids=("a:b",), classes=("sums",))
+    assert IssueUrl.read(chosen.search) == chosen
 
 
 def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: WorkspaceFiles) -> None:

@@ -227,13 +227,6 @@ def test_figures_that_are_being_computed_are_not_called_unknown() -> None:
     assert "No tests match" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
 
 
-def test_boxes_of_ranges_become_the_address() -> None:
-    chosen = TestUrl.read("?page=2").choose(text=None, min_mean="", max_discrimination=-0.5)
-    assert TestUrl.read(chosen.search) == TestUrl(max_discrimination=-0.5)
-    assert chosen.choose(min_mean=0, max_discrimination="") == TestUrl(min_mean=0.0)
-    assert TestUrl.read("?page=2&min-mean=0").choose(min_mean=0).page == 2
-
-
 @pytest.mark.slow(reason="takes over a quarter of a second")
 def test_findings_are_grouped_the_most_harmful_first(workspace_files: WorkspaceFiles) -> None:
     scores = {name: [1, 0, *[1] * 28] for name in "abcdef"}

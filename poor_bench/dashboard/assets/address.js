@@ -54,6 +54,27 @@
       }
       return window.dash_clientside.no_update;
     },
+    // Writes what controls hold into a query: other values begin at the first page of each list.
+    choose: function (names, steps, values) {
+      const query = new URLSearchParams(values[names.length] || "");
+      const isChanged = names.map((name, index) => {
+        const value = values[index];
+        const texts = [value ?? []].flat().map((each) => `${each}`.trim()).filter(Boolean);
+        const before = query.getAll(name);
+        const isSame =
+          typeof value === "number" ? Number(before[0] ?? NaN) === value : `${texts}` === `${before}`;
+        if (!isSame) {
+          query.delete(name);
+          texts.forEach((text) => query.append(name, text));
+        }
+        return !isSame;
+      });
+      if (!isChanged.includes(true)) {
+        return window.dash_clientside.no_update;
+      }
+      steps.forEach((name) => query.delete(name));
+      return query.size > 0 ? `?${query}` : "";
+    },
     go: (search) => write(search, true),
     put: function (name, value) {
       const query = new URLSearchParams(window.location.search);

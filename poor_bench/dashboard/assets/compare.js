@@ -3,14 +3,18 @@
   "use strict";
   const names = new Set(["llm", "base", "class", "alike", "left", "right", "prompts", "table"]);
   const functions = (window.dash_clientside = window.dash_clientside || {});
-  const pick = (search) => [...new URLSearchParams(search || "")].filter(([name]) => names.has(name));
+  const split = (search) => {
+    const pairs = [...new URLSearchParams(search || "")];
+    return [pairs.filter(([name]) => names.has(name)), pairs.filter(([name]) => !names.has(name))];
+  };
   functions.compare = {
     keep_head: function (search, known) {
-      const head = pick(search);
-      if (JSON.stringify(head) === JSON.stringify(pick(known))) {
+      const [head] = split(search);
+      const [before, further] = split(known);
+      if (JSON.stringify(head) === JSON.stringify(before)) {
         return window.dash_clientside.no_update;
       }
-      return `?${new URLSearchParams([...head, ["page", "2"], ["test", "-"]])}`;
+      return `?${new URLSearchParams([...head, ...further])}`;
     },
   };
 })();

@@ -17,12 +17,14 @@ from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.messages import harmless
 
 _WIRED = frozenset({"id", "n_clicks"})
+_NOT_ATTRIBUTES = frozenset({*vars(html.Div()), "children"})
+"""What Dash keeps in every component beside what was given to it."""
 Tree = list[Any]
 """Tag, attributes, and any number of children: trees, or texts."""
 
 
 class Element(NamedTuple):
-    """An element that `dash.html` does not have, such as one of MathML; only for `still`."""
+    """An element without a component: one of MathML, or one of very many; only for `still`."""
 
     tag: str
     attributes: Mapping[str, str]
@@ -54,7 +56,7 @@ def still(content: Any, *, search: str = "") -> Any:
 def _children(content: Any) -> Iterator[Tree | str | None]:
     """Yield what stands in an element; nothing keeps its place, as React knows children by it."""
     if isinstance(content, Element):
-        yield [content.tag, dict(content.attributes), *_children(list(content.children))]
+        yield [content.tag, content.attributes, *_children(list(content.children))]
     elif isinstance(content, list | tuple):
         for child in content:
             yield from _children(child)
@@ -65,18 +67,18 @@ def _children(content: Any) -> Iterator[Tree | str | None]:
 
 
 def _tree(component: Any) -> Tree:
-    told = component.to_plotly_json()
-    attributes = told["props"]
+    # Not from `to_plotly_json`, which asks each component for all attributes of its kind.
+    given, kind = vars(component), component._type
+    attributes = {name: given[name] for name in given if name not in _NOT_ATTRIBUTES}
     is_link = isinstance(component, dcc.Link)
-    if not is_link and told["namespace"] != "dash_html_components":
-        raise TypeError(f"{told['type']} is more than an element")
+    if not is_link and component._namespace != "dash_html_components":
+        raise TypeError(f"{kind} is more than an element")
     wired = _WIRED & attributes.keys()
     if wired:
-        raise TypeError(f"{told['type']} is wired by {', '.join(sorted(wired))}")
-    children = attributes.pop("children", None)
+        raise TypeError(f"{kind} is wired by {', '.join(sorted(wired))}")
     if is_link:
         attributes |= data(page_link="")
-    return ["a" if is_link else told["type"].lower(), attributes, *_children(children)]
+    return ["a" if is_link else kind.lower(), attributes, *_children(given.get("children"))]
 
 
 def sketch_layout(content: Any, filled: Mapping[str, Any]) -> Any:

@@ -91,7 +91,6 @@ PAGES: tuple[Page, ...] = (
             CompareIds.CHARTS,
             CompareIds.NOTE,
             CompareIds.ADD,
-            CompareIds.DETAILS,
             CompareIds.CLASSES,
         ),
         register=register_compare,

@@ -247,6 +247,7 @@ def read_compared_tests(
     lines: Sequence[int] | NDArray[np.int64],
     tests: Mapping[str, Test],
     is_unlike: NDArray[np.bool_] | None = None,
+    texts: Sequence[str] | None = None,
 ) -> list[TestAnswers]:
     """Read some lines of a grid with their texts, all of them at once.
 
@@ -255,13 +256,14 @@ def read_compared_tests(
         lines: Of it.
         tests: Test id to test.
         is_unlike: As `CompareService.mark_unlike`; None marks nothing.
+        texts: Texts of the results that are needed; None for all.
     """
     cells = [
         (int(line), column, grid.find_rows(int(line), column).tolist())
         for line in lines
         for column in range(len(grid.llm_ids))
     ]
-    results = grid.table.whole([row for _, _, rows in cells for row in rows])
+    results = grid.table.whole([row for _, _, rows in cells for row in rows], texts)
     found: dict[int, list[LLMLine]] = {int(line): [] for line in lines}
     for line, column, rows in cells:
         score, base = float(grid.scores[line, column]), float(grid.scores[line, 0])

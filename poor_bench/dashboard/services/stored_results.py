@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
-from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
+from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch, look_once
 from poor_bench.errors import ConfigError
 from poor_bench.metrics.trust import TrustNote, list_trial_notes
 from poor_bench.models.failure import FailureKind
@@ -70,7 +70,7 @@ class _StaleScores:
 
 
 _PATIENCE_S = 0.1
-_NOTED_TEXTS = (
+NOTED_TEXTS = (
     "request_fingerprint", "evaluator_fingerprint", "prompt", "system_prompt", "failure_message",
     "attempts",
 )  # fmt: skip
@@ -120,7 +120,7 @@ class StoredResults:
 
     def read_stored(self) -> ResultTable:
         """All stored results, also those of removed and disabled tests, which count nowhere."""
-        return self._files.store().table()
+        return look_once(self, lambda: self._files.store().table())
 
     def n_removed(self) -> int:
         """Count the results of removed tests."""
@@ -200,7 +200,7 @@ class StoredResults:
     def trial_notes(self, table: ResultTable, rows: Sequence[int]) -> list[tuple[TrustNote, ...]]:
         """List what lessens the trust in each of some results, such as those of one page."""
         check = self.check_stale()
-        results = table.whole(rows, _NOTED_TEXTS)
+        results = table.whole(rows, NOTED_TEXTS)
         return [list_trial_notes(each.failure, check.find_reason(each)) for each in results]
 
     def reliability(self, llm_id: str) -> Reliability | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import chain
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.config.load import TEST_CLASSES_FILE, TESTS_FILE, Workspace, find_llms_file
 from poor_bench.errors import ConfigError
@@ -20,6 +21,29 @@ if TYPE_CHECKING:
     from poor_bench.workspace_folder import WorkspaceFolder
 
 Fingerprint = tuple[tuple[str, int, int], ...]
+V = TypeVar("V")
+_SEEN: ContextVar[dict[Hashable, Any] | None] = ContextVar("seen", default=None)
+
+
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """Look at the files once for all that is asked within this block."""
+    before = _SEEN.set({})
+    try:
+        yield
+    finally:
+        _SEEN.reset(before)
+
+
+def look_once(topic: Hashable, look: Callable[[], V]) -> V:
+    """Look at files, or return what was seen before within a block of `looking_once`."""
+    seen = _SEEN.get()
+    if seen is None:
+        return look()
+    if topic not in seen:
+        seen[topic] = look()
+    found: V = seen[topic]
+    return found
 
 
 class WorkspaceWatch:
@@ -37,6 +61,9 @@ class WorkspaceWatch:
 
     def config(self) -> WorkspaceFolder:
         """Open the workspace; another object once a file changed."""
+        return look_once(self, self._look)
+
+    def _look(self) -> WorkspaceFolder:
         with self._lock:
             fingerprint = self.fingerprint()
             if fingerprint != self._fingerprint:
@@ -48,6 +75,8 @@ class WorkspaceWatch:
         """Read the files anew when they are next asked for."""
         with self._lock:
             self._open_anew()
+        if (seen := _SEEN.get()) is not None:
+            seen.clear()
 
     def workspace(self) -> Workspace:
         """Read the validated workspace.

@@ -23,7 +23,7 @@ from flask import Response, request
 from poor_bench.dashboard.web.first_answers import write_preload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 BUNDLE_PATH = "/_bundle/"
@@ -86,7 +86,7 @@ class BundledDash(Dash):
         with self._bundling:
             if self._bundles is None:
                 sources = re.findall(r'src="([^"]+)"', self._generate_scripts_html())
-                scripts = Bundle(join_scripts(sources, self._assets), "js")
+                scripts = Bundle(join_scripts(sources, self._assets, self._inline_scripts), "js")
                 early = Bundle((self._assets / _EARLY).read_bytes(), "js")
                 self._bundles = scripts, Bundle(join_styles(self._assets), "css"), early
             return self._bundles
@@ -123,16 +123,18 @@ def _query() -> str:
     return request.query_string.decode("utf-8", "replace")
 
 
-def join_scripts(sources: list[str], assets: Path) -> bytes:
+def join_scripts(sources: list[str], assets: Path, inline: Sequence[str] = ()) -> bytes:
     """Join the scripts of libraries with ours, which the renderer finds when it starts.
 
     Args:
         sources: Addresses of scripts of libraries, in their order.
         assets: The folder of our scripts.
+        inline: Scripts of callbacks.
     """
     used = [each for each in sources if not each.removeprefix(_SUITES).startswith(_UNUSED)]
     n_first = next((n for n, each in enumerate(used) if _RENDERER in each), 0)
     own = [path.read_bytes() for path in sorted(assets.glob("*.js")) if path.name != _EARLY]
+    own += [script.encode() for script in inline]
     first, last = _read_libraries(used[:n_first]), _read_libraries(used[n_first:])
     return b";\n".join((b"", *first, *own, *last, _START.encode()))
 

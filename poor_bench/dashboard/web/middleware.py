@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 _SCRIPTS = "/_dash-component-suites/"
+_ICON = "/_favicon.ico"
+"""Of Dash; browsers ask for it again at each change of the address, unless they may keep it."""
 _YEAR_S = 365 * 24 * 3600
 
 
@@ -75,7 +77,7 @@ def cache_control(path: str, *, is_found: bool, has_version: bool) -> str:
     """
     if not is_found:
         return "no-store"
-    if path.startswith((_SCRIPTS, BUNDLE_PATH)):
+    if path.startswith((_SCRIPTS, BUNDLE_PATH, _ICON)):
         return f"public, max-age={_YEAR_S}, immutable"
     if path.startswith("/assets/"):
         return f"public, max-age={_YEAR_S}, immutable" if has_version else "no-cache"

@@ -131,6 +131,12 @@ def test_results_are_never_kept_by_caches(client: FlaskClient) -> None:
     assert client.get("/", headers=HOST).headers["Cache-Control"] == "no-store"
 
 
+def test_the_icon_is_kept(client: FlaskClient) -> None:
+    page = client.get("/", headers=HOST).get_data(as_text=True)
+    path = next(part for part in page.split('"') if "favicon" in part)
+    assert "immutable" in client.get(path, headers=HOST).headers["Cache-Control"]
+
+
 def test_scripts_are_compressed_and_kept(client: FlaskClient) -> None:
     page = client.get("/", headers=HOST).get_data(as_text=True)
     path = next(part for part in page.split('"') if part.endswith(".js"))

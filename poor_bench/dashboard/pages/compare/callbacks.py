@@ -134,21 +134,18 @@ def _register_state(app: Dash, services: Services) -> None:
 def _register_parts(app: Dash, services: Services) -> None:
     _register_head(app, services)
 
-    def draw_tests(search: str) -> tuple[Any, ...]:
-        return tuple(still(part, search=search) for part in show_tests(services, search))
-
-    bind_view(app, Ids.SEARCH, (Ids.CHARTS, Ids.CHIPS, Ids.TESTS), draw_tests)
-
     @on_data(
         app,
-        Output(Ids.DETAILS, "children"),
+        *(Output(part, "children") for part in (Ids.CHARTS, Ids.CHIPS, Ids.TESTS, Ids.DETAILS)),
         Output(Ids.RATED, "data"),
         Input(Ids.SEARCH, "data"),
         State(Ids.RATED, "data"),
     )
-    def _draw_panel(search: str, known: list[Any] | None) -> Any:
-        drawn, rated = show_panel(services, search)
-        return still(drawn, search=search), no_update if rated == known else rated
+    def _draw_tests(search: str, known: list[Any] | None) -> Any:
+        """Answer one request with the list and the panel: each request of a click delays both."""
+        panel, rated = show_panel(services, search)
+        parts = (still(part, search=search) for part in (*show_tests(services, search), panel))
+        return *parts, no_update if rated == known else rated
 
     # By a store of this page: page Model has the bar, too, and not what this page shows.
     bind_script(

@@ -46,10 +46,10 @@ def build_charts(counts: Mapping[Facet, Mapping[str, int]], url: CompareUrl) -> 
             _toggle(url, facet, value),
             is_active=True,
         )
-        for facet, wanted in url.chosen.items()
-        for value in wanted
+        for facet in FACET_FIELDS
+        for value in url.chosen[facet]
     ]
-    charts = [_build_chart(facet, values, url) for facet, values in counts.items()]
+    charts = [_build_chart(facet, counts[facet], url) for facet in FACET_FIELDS]
     return html.Div(
         [
             chip_row("Filters", chips) if chips else None,
@@ -114,10 +114,11 @@ def class_map(
         url: State of the page, for links to other states.
         summaries: By place of the model and class id; what they lack is written below a score.
     """
+    searches = {name: url.toggle("classes", name).change(test="").search for name in scores}
 
     def cell(class_id: str, place: int) -> Component:
-        summary = summaries.get((place, class_id))
-        return _cell(class_id, scores[class_id][place], names[place], url, summary)
+        score, summary = scores[class_id][place], summaries.get((place, class_id))
+        return _cell(class_id, score, names[place], searches[class_id], summary)
 
     models: SheetColumn[int] = SheetColumn(
         field="model", heading="Model", value=lambda place: names[place],
@@ -160,7 +161,7 @@ def _read_nothing(_place: int) -> None:
 
 
 def _cell(
-    class_id: str, score: ClassScore, name: str, url: CompareUrl, summary: Summary | None
+    class_id: str, score: ClassScore, name: str, search: str, summary: Summary | None
 ) -> Component:
     notes = list_trust_notes(summary) if summary else ()
     if score.score is None:
@@ -177,7 +178,7 @@ def _cell(
                 html.Span(write_count(score.n, "test"), className="heat-cell-n"),
                 *list_notes(notes),
             ],
-            url.toggle("classes", class_id).change(test="").search,
+            search,
             className="heat-cell",
             title=_describe_score(score),
             style={"--score": f"{score.score:.3f}"},

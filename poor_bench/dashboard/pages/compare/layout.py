@@ -61,6 +61,9 @@ class CompareIds(StrEnum):
 
 
 DEFAULT_LLMS = 3
+_SOME_PAGE, _SOME_TEST = 2, "-"
+"""Stand for any page of the list and any open test in `CompareUrl.head`: a link that leaves them
+differs from it, so that `assets/stay.js` drops them from the address."""
 FACET_FIELDS = {
     Facet.CLASS: "classes",
     Facet.LEVEL: "levels",
@@ -68,16 +71,14 @@ FACET_FIELDS = {
     Facet.LATENCY: "latencies",
     Facet.CHANGE: "changes",
 }
-"""Field of `CompareUrl` that holds the chosen values of a facet."""
+"""Field of `CompareUrl` that holds the chosen values of a facet with a chart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareUrl(ListUrl):
     """The state of the page."""
 
-    STAYS_ON_PAGE = frozenset(
-        {"page", "test", "left", "right", "prompts_of", "apart", "whole", "rated"}
-    )
+    STAYS_ON_PAGE = frozenset({"test", "left", "right", "prompts_of", "apart", "whole", "rated"})
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     """Compared subjects, as `ComparedSubject.parse` reads them; none means the best models."""
@@ -111,9 +112,10 @@ class CompareUrl(ListUrl):
     @property
     def chosen(self) -> dict[Facet, tuple[str, ...]]:
         """The values of each facet that are let through; empty for all."""
-        return {
+        charts = {
             facet: tuple(map(str, getattr(self, field))) for facet, field in FACET_FIELDS.items()
         }
+        return {Facet.SHOW: (self.show.value,), **charts}
 
     @property
     def head(self) -> CompareUrl:
@@ -127,8 +129,8 @@ class CompareUrl(ListUrl):
             right=self.right,
             prompts_of=self.prompts_of,
             tables=self.tables,
-            page=2,  # a link that drops page or test differs from this, so that the page drops them
-            test="-",
+            page=_SOME_PAGE,
+            test=_SOME_TEST,
         )
 
     def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
@@ -262,7 +264,7 @@ def _tests_card(url: CompareUrl) -> Component:
     )
 
 
-def filter_chips(counts: Mapping[Show, int], url: CompareUrl) -> list[Component]:
+def filter_chips(counts: Mapping[str, int], url: CompareUrl) -> list[Component]:
     """Build the switches above the tests.
 
     Args:

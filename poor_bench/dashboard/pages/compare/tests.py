@@ -11,7 +11,7 @@ from poor_bench.dashboard.components.badges import llm_mark, score_badge, trust_
 from poor_bench.dashboard.components.blocks import empty_state
 from poor_bench.dashboard.components.controls import page_steps
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
-from poor_bench.dashboard.components.tables import write_n
+from poor_bench.dashboard.components.tables import Element, write_n
 from poor_bench.dashboard.components.texts import MOST_SEARCHED, mark_text
 from poor_bench.dashboard.pages.compare.layout import LINKS, CompareUrl
 from poor_bench.dashboard.services.compared import LLMLine, TestAnswers
@@ -57,7 +57,8 @@ def build_test_list(
     if not rows:
         return empty_state("No tests", "No tests match these filters.")
     shown = {column.field for column in table.select_shown(rows, url.find_view(table.name))}
-    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown)
+    marks = [llm_mark(number) for number in range(len(rows[0].lines))]
+    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown, marks)
     tests = html.Ol(
         [_test_row(row, look) for row in rows],
         className="test-list",
@@ -76,6 +77,8 @@ class _Look(NamedTuple):
     notes_of: NotesOf
     shown: Collection[str]
     """Fields of the columns that the reader sees."""
+    marks: Sequence[Component]
+    """Of the subjects."""
 
 
 def _test_row(row: TestAnswers, look: _Look) -> Component:
@@ -88,36 +91,36 @@ def _test_row(row: TestAnswers, look: _Look) -> Component:
         html.Span(level, className="quiet") if "class" in look.shown else None,
         text if "text" in look.shown else None,
     ]
-    lines = [_line(line, number, look) for number, line in enumerate(row.lines)]
+    lines: list[Any] = [_line(line, number, look) for number, line in enumerate(row.lines)]
     return html.Li(
         [html.Div(about, className="test-about"), html.Div(lines, className="test-lines")],
         className="test-row is-open" if is_open else "test-row",
     )
 
 
-def _line(line: LLMLine, number: int, look: _Look) -> Component:
-    shown = look.shown
-    answers = _answers(line.answers, look.sought) if "answers" in shown else []
-    notes = look.notes_of(line)
-    return html.Div(
-        [
-            llm_mark(number),
-            html.Span(look.name_of(line.llm_id), className="line-name", title=line.llm_id),
-            _score(line, is_explained=bool(notes)) if "score" in shown else html.Span(),
-            _change(line.change if "change" in shown else None),
-            html.Span(
-                [_mark_unlike(line), trust_badges(notes), *answers], className="line-answers"
-            ),
-            html.Span(
-                milliseconds_text(line.mean_ms) if "latency" in shown else "",
-                className="line-time",
-            ),
-        ],
-        className="test-line",
+def _span(class_name: str, *children: Any, title: str | None = None) -> Element:
+    """Build a part of a line: the page has a thousand of them, and components are slow to build."""
+    return Element(
+        "span", {"className": class_name} | ({"title": title} if title else {}), children
     )
 
 
-def _score(line: LLMLine, *, is_explained: bool) -> Component:
+def _line(line: LLMLine, number: int, look: _Look) -> Element:
+    shown = look.shown
+    answers = _answers(line.answers, look.sought) if "answers" in shown else []
+    notes = look.notes_of(line)
+    parts = (
+        look.marks[number],
+        _span("line-name", look.name_of(line.llm_id), title=line.llm_id),
+        _score(line, is_explained=bool(notes)) if "score" in shown else _span(""),
+        _change(line.change if "change" in shown else None),
+        _span("line-answers", _mark_unlike(line), trust_badges(notes), *answers),
+        _span("line-time", milliseconds_text(line.mean_ms) if "latency" in shown else ""),
+    )
+    return Element("div", {"className": "test-line"}, parts)
+
+
+def _score(line: LLMLine, *, is_explained: bool) -> Element:
     """Show the mean score, and over how many trials it is if several.
 
     Args:
@@ -125,50 +128,43 @@ def _score(line: LLMLine, *, is_explained: bool) -> Component:
         is_explained: True if a note beside it says why a score is missing.
     """
     if not line.answers or (line.score is None and is_explained):
-        return html.Span("-", className="quiet")
+        return _span("quiet", "-")
     n = write_n(line.n_scored) if line.n_scored > 1 else None
-    return html.Span([score_badge(line.score), n], className="line-score")
+    return _span("line-score", score_badge(line.score), n)
 
 
-def _mark_unlike(line: LLMLine) -> Component | None:
-    if not line.is_unlike:
-        return None
-    return html.Span("asked differently", className="trust-badge is-unlike")
+def _mark_unlike(line: LLMLine) -> Element | None:
+    return _span("trust-badge is-unlike", "asked differently") if line.is_unlike else None
 
 
-def _change(change: float | None) -> Component:
+def _change(change: float | None) -> Element:
     if change is None or abs(change) < 0.005:
-        return html.Span(className="change")
+        return _span("change")
     word = "better" if change > 0 else "worse"
-    return html.Span(
-        f"{'▲' if change > 0 else '▼'} {abs(change):.2f}",
-        className=f"change is-{word}",
-        title=word,
-    )
+    arrow = "▲" if change > 0 else "▼"
+    return _span(f"change is-{word}", f"{arrow} {abs(change):.2f}", title=word)
 
 
-def _answers(answers: Sequence[DistinctAnswer], sought: Matches) -> list[Component]:
+def _answers(answers: Sequence[DistinctAnswer], sought: Matches) -> list[Element]:
     shown = [_answer_excerpt(answer, answers, sought) for answer in answers[:_SHOWN_ANSWERS]]
     further = len(answers) - len(shown)
     if further > 0:
-        shown.append(html.Span(f"+{write_count(further, 'other answer')}", className="quiet"))
+        shown.append(_span("quiet", f"+{write_count(further, 'other answer')}"))
     return shown
 
 
 def _answer_excerpt(
     answer: DistinctAnswer, among: Sequence[DistinctAnswer], sought: Matches
-) -> Component:
+) -> Element:
     matches = sought.find(answer.text[:MOST_SEARCHED])
     start = max(0, matches[0][0] - _BEFORE_MATCH) if matches else 0
     cut = " ".join(answer.text[start : start + 4 * _SHOWN_TEXT].split())[:_SHOWN_TEXT]
     shown = f"…{cut}" if start else cut or "empty answer"
     is_repeated = len(among) > 1 or answer.n_trials > 1
-    return html.Span(
-        [
-            html.Span(f"{answer.n_trials}x", className="answer-count") if is_repeated else None,
-            html.Span(mark_text(shown, sought.find)),
-        ],
-        className="answer is-failed" if answer.score is None else "answer",
+    return _span(
+        "answer is-failed" if answer.score is None else "answer",
+        _span("answer-count", f"{answer.n_trials}x") if is_repeated else None,
+        Element("span", {}, mark_text(shown, sought.find)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,10 +41,11 @@ from poor_bench.dashboard.services.compared import (
 )
 from poor_bench.dashboard.services.computations import Computed
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.services.stored_results import NOTED_TEXTS
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import TrustNote, list_model_notes
-from poor_bench.results.grid import TrialGrid
-from poor_bench.results.grid_lines import Show, of_interest, order_lines
+from poor_bench.results.grid import Facet, TrialGrid
+from poor_bench.results.grid_lines import order_lines
 from poor_bench.statistics.comparison import Comparison, name_tie_groups
 from poor_bench.statistics.summary import GroupBy
 
@@ -128,29 +130,26 @@ class CompareView:
 
     def chips(self) -> list[Component]:
         """Build the switches above the tests."""
-        grid, lines = self._grid(), self._keep()
-        counts = {show: len(of_interest(grid, lines, show)) for show in Show}
         alike = alike_chips(self._compare.likeness(self.columns), self.url)
-        rows = filter_chips(counts, self.url)
+        rows = filter_chips(self._counts[Facet.SHOW], self.url)
         return [*([alike] if alike else []), *rows, sort_chips(self.columns, self._name, self.url)]
 
     def charts(self) -> Component:
         """Build the charts that filter the tests."""
-        grid = self._grid()
-        lines = of_interest(grid, self._compare.lines(grid, self.url.text), self.url.show)
-        return build_charts(self._compare.facets(grid).count(lines, self.url.chosen), self.url)
+        return build_charts(self._counts, self.url)
 
-    def _keep(self) -> NDArray[np.int64]:
-        """Find the lines that search and charts let through, whatever the page shows of them."""
+    @cached_property
+    def _counts(self) -> Mapping[Facet, Mapping[str, int]]:
+        """Tests by value, of each facet under what is chosen of the others."""
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.text)
-        return self._compare.facets(grid).keep(lines, self.url.chosen)
+        return self._compare.facets(grid).count(lines, self.url.chosen)
 
     def tests(self) -> Component:
         """Build one page of the tests."""
         lines = self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
-        rows = self._read(lines[start : start + PAGE_SIZE])
+        rows = self._read(lines[start : start + PAGE_SIZE], ("response", *NOTED_TEXTS))
         find_reason = self._results.check_stale().find_reason
 
         def list_notes(line: LLMLine) -> Sequence[TrustNote]:
@@ -171,10 +170,12 @@ class CompareView:
         drawn = panel(row, self._compare.details, self._name, self.url, neighbours)
         return drawn, next(rated, None)
 
-    def _read(self, lines: Sequence[int] | NDArray[np.int64]) -> list[TestAnswers]:
+    def _read(
+        self, lines: Sequence[int] | NDArray[np.int64], texts: Sequence[str] | None = None
+    ) -> list[TestAnswers]:
         grid = self._grid()
         is_unlike = self._compare.alike(grid) < 0
-        return read_compared_tests(grid, lines, self._tests, is_unlike)
+        return read_compared_tests(grid, lines, self._tests, is_unlike, texts)
 
     def define_tests(self) -> SheetTable[TestAnswers]:
         """Define the columns of the tests."""
@@ -205,7 +206,8 @@ class CompareView:
     def lines(self) -> NDArray[np.int64]:
         """Find the lines of the grid that are listed, in their order."""
         grid = self._grid()
-        shown = of_interest(grid, self._keep(), self.url.show)
+        found = self._compare.lines(grid, self.url.text)
+        shown = self._compare.facets(grid).keep(found, self.url.chosen)
         return order_lines(grid, shown, self._tests, self.url.order, self.url.order_of)
 
     def _grid(self) -> TrialGrid:

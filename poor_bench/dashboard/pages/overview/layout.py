@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 
 import dash_mantine_components as dmc
 import plotly.graph_objects as go
@@ -77,6 +77,7 @@ WAIT_MS = 1500
 class OverviewUrl(GridUrl):
     """Which models the page shows, and how."""
 
+    STEPS = frozenset({"column_page"})
     text: str = ""
     """Words that ids or names of models have."""
     grouping: str = query_field("group")
@@ -89,12 +90,6 @@ class OverviewUrl(GridUrl):
     """Test classes of the heat map; none means all."""
     column_page: int = query_field("class-page", 1)
     """Which columns of the heat map are shown, where they are many."""
-
-    def change(self, **changes: Any) -> Self:
-        """Copy the state with other values; other columns begin at the first page."""
-        if "column_page" not in changes:
-            changes["column_page"] = 1
-        return replace(self, **changes)
 
 
 def layout(url: OverviewUrl) -> Component:

@@ -93,7 +93,7 @@ class TestState(StrEnum):
 class TestUrl(ListUrl):
     """The state of the page."""
 
-    STAYS_ON_PAGE = frozenset({"page", "test", "ticked"})
+    STAYS_ON_PAGE = frozenset({"test", "ticked"})
     levels: tuple[int, ...] = query_field("level", (), kind=int)
     kind: str = ""
     """Kind of finding; see `TestFinding`."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poor_bench.results.grid_lines import mark_shows
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -221,6 +219,26 @@ def _n_failed(
     return np.bincount(places[failed[has_failed_only]], minlength=size)
 
 
+class Show(StrEnum):
+    """Which tests are of interest; the base is the first LLM."""
+
+    ALL = "all"
+    DIFFERENCES = "differences"
+    """Not all that were scored scored alike."""
+    REGRESSIONS = "regressions"
+    """Some LLM scored less than the base."""
+    IMPROVEMENTS = "improvements"
+    """Some LLM scored more than the base."""
+    TIES = "ties"
+    """All LLMs were scored, and alike."""
+    UNSTABLE = "unstable"
+    """The trials of some LLM did not score alike."""
+    FORMAT = "format"
+    """Some LLM lost score to the form of its answer alone."""
+    FAILED = "failed"
+    """Some trial failed to run."""
+
+
 class Facet(StrEnum):
     """What tests are counted by."""
 
@@ -286,7 +304,7 @@ def find_facets(grid: TrialGrid, tests: Mapping[str, Test]) -> GridFacets:
     known = [tests.get(test_id) for test_id in grid.test_ids]
     return GridFacets(
         members={
-            Facet.SHOW: mark_shows(grid),
+            Facet.SHOW: _mark_shows(grid),
             Facet.CLASS: _mark([test.class_id if test else "" for test in known]),
             Facet.LEVEL: _mark([str(test.level) if test else "" for test in known]),
             Facet.CAUSE: grid.mark_causes(),
@@ -294,6 +312,27 @@ def find_facets(grid: TrialGrid, tests: Mapping[str, Test]) -> GridFacets:
             Facet.CHANGE: _mark_bins(_find_changes(grid), CHANGES),
         }
     )
+
+
+def _mark_shows(grid: TrialGrid) -> dict[str, NDArray[np.bool_]]:
+    """Mark the lines that are of each interest."""
+    import numpy as np
+
+    base, others = grid.scores[:, :1], grid.scores[:, 1:]
+    is_empty = np.isnan(grid.scores)
+    highest = np.where(is_empty, -np.inf, grid.scores).max(axis=1)
+    lowest = np.where(is_empty, np.inf, grid.scores).min(axis=1)
+    marks: dict[str, Any] = {
+        Show.ALL: np.ones(len(grid.test_ids), dtype=np.bool_),
+        Show.DIFFERENCES: highest > lowest,
+        Show.REGRESSIONS: (others < base).any(axis=1),
+        Show.IMPROVEMENTS: (others > base).any(axis=1),
+        Show.TIES: ~is_empty.any(axis=1) & (highest == lowest),
+        Show.UNSTABLE: (grid.spreads > 0).any(axis=1),
+        Show.FORMAT: (grid.strict_scores < grid.scores).any(axis=1),
+        Show.FAILED: (grid.n_failed > 0).any(axis=1),
+    }
+    return marks
 
 
 def _mark(values: Sequence[str]) -> dict[str, NDArray[np.bool_]]:

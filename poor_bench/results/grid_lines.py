@@ -18,26 +18,6 @@ if TYPE_CHECKING:
     from poor_bench.results.grid import TrialGrid
 
 
-class Show(StrEnum):
-    """Which tests are of interest; the base is the first LLM."""
-
-    ALL = "all"
-    DIFFERENCES = "differences"
-    """Not all that were scored scored alike."""
-    REGRESSIONS = "regressions"
-    """Some LLM scored less than the base."""
-    IMPROVEMENTS = "improvements"
-    """Some LLM scored more than the base."""
-    TIES = "ties"
-    """All LLMs were scored, and alike."""
-    UNSTABLE = "unstable"
-    """The trials of some LLM did not score alike."""
-    FORMAT = "format"
-    """Some LLM lost score to the form of its answer alone."""
-    FAILED = "failed"
-    """Some trial failed to run."""
-
-
 def find_lines(grid: TrialGrid, tests: Mapping[str, Test], text: str) -> NDArray[np.int64]:
     """Select the lines of the grid that a search finds, in the order of the grid.
 
@@ -114,27 +94,6 @@ def _join_texts(test_id: str, tests: Mapping[str, Test]) -> str:
     """Join the id and the texts of a test, a line each."""
     test = tests.get(test_id)
     return "\n".join((test_id, test.text or "", *(test.texts or ()))) if test else test_id
-
-
-def mark_shows(grid: TrialGrid) -> dict[str, NDArray[np.bool_]]:
-    """Mark the lines that are of each interest."""
-    import numpy as np
-
-    base, others = grid.scores[:, :1], grid.scores[:, 1:]
-    is_empty = np.isnan(grid.scores)
-    highest = np.where(is_empty, -np.inf, grid.scores).max(axis=1)
-    lowest = np.where(is_empty, np.inf, grid.scores).min(axis=1)
-    marks: dict[str, Any] = {
-        Show.ALL: np.ones(len(grid.test_ids), dtype=np.bool_),
-        Show.DIFFERENCES: highest > lowest,
-        Show.REGRESSIONS: (others < base).any(axis=1),
-        Show.IMPROVEMENTS: (others > base).any(axis=1),
-        Show.TIES: ~is_empty.any(axis=1) & (highest == lowest),
-        Show.UNSTABLE: (grid.spreads > 0).any(axis=1),
-        Show.FORMAT: (grid.strict_scores < grid.scores).any(axis=1),
-        Show.FAILED: (grid.n_failed > 0).any(axis=1),
-    }
-    return marks
 
 
 class GridSort(StrEnum):

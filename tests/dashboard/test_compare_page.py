@@ -6,8 +6,7 @@ from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
-from poor_bench.results.grid import CHANGES
-from poor_bench.results.grid_lines import Show
+from poor_bench.results.grid import CHANGES, Show
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results

@@ -30,8 +30,8 @@ from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.services.compare_service import Likeness
 from poor_bench.dashboard.url_state import ListUrl, query_field
-from poor_bench.results.grid import Facet
-from poor_bench.results.grid_lines import GridSort, Show, has_models, read_order
+from poor_bench.results.grid import Facet, Show
+from poor_bench.results.grid_lines import GridSort, has_models, read_order
 
 
 class CompareIds(StrEnum):

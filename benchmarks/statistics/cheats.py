@@ -99,13 +99,6 @@ def _translation(rng: random.Random) -> Item:
     )
 
 
-SOUND: dict[str, Maker] = {
-    "sums": _sum, "sums in JSON": _json_sum, "choices": _choice, "yes or no": _yes_no,
-    "moods": _mood, "extraction": _extract, "lists": _colours, "mentions": _mentions,
-    "dates": _date, "translations": _translation,
-}  # fmt: skip
-
-
 def _changed(maker: Maker, **parameters: Any) -> Maker:
     def make(rng: random.Random) -> Item:
         text, evaluator, own = maker(rng)
@@ -120,6 +113,23 @@ def _with(maker: Maker, change: Callable[[str, Mapping[str, Any]], Item]) -> Mak
         return change(text, parameters)
 
     return make
+
+
+SOUND: dict[str, Maker] = {
+    "sums": _sum, "sums in JSON": _json_sum, "choices": _choice, "yes or no": _yes_no,
+    "moods": _mood, "extraction": _extract, "lists": _colours, "mentions": _mentions,
+    "dates": _date, "translations": _translation,
+    "sums to the nearest one": _changed(_sum, absolute_tolerance=1),
+    "sums to a thousandth": _changed(_sum, relative_tolerance=0.001),
+    "sums, strict": _changed(_sum, strict=True),
+    "products as a bare number": _changed(_json_sum, expected_format="number"),
+    "choices, strict": _changed(_choice, strict=True),
+    "yes or no, 60 % yes": lambda rng: _yes_no(rng, share=0.6),
+    "lists in any order": _changed(_colours, compare="set"),
+    "lists in JSON": _changed(_colours, format="json"),
+    "extraction without other fields": _changed(_extract, forbid_other_fields=True),
+    "moods, two kinds": lambda rng: _mood(rng, moods=("positive", "negative")),
+}  # fmt: skip
 
 
 WEAK: dict[str, Maker] = {

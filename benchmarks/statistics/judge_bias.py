@@ -182,7 +182,7 @@ def main() -> None:
     """Print all figures."""
     runs = read_runs(__doc__.splitlines()[0], default=400)
     print_figures("Unbiased judges and length", list(accuse_unbiased(runs)))
-    print_figures("Unbiased judges, answers in groups", list(accuse_in_groups(2 * runs)))
+    print_figures("Unbiased judges, answers in groups", list(accuse_in_groups(6 * runs)))
     print_figures("Judges that like long answers", list(find_biased(runs)))
     print_figures("Position", list(position_figures(runs)))
 

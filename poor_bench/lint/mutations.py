@@ -12,7 +12,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -42,6 +42,7 @@ DRESSED = (Mutation.ANNOUNCED, Mutation.DENIED)
 """Wrong answers that look like right ones; the others are right answers that were broken."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_CHANGED_LINE = re.compile(r"(?<=\n[-+])(?![-+]{2} )[^\n]*\S")
 _OPERATORS: Mapping[type[ast.AST], Callable[[], Any]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult, ast.Mod: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
@@ -191,7 +192,11 @@ def _break(answer: str, labels: Sequence[str], rng: random.Random) -> Iterator[M
     if code is not None:
         yield from _break_code(*code)
         return
-    yield from _break_text(stripped, rng)
+    # Context and line numbers of a diff do not count: a mutant of those is right.
+    changed = list(_CHANGED_LINE.finditer(stripped)) if "\n@@ " in stripped else []
+    start, end = changed[-1].span() if changed else (0, len(stripped))
+    for mutant in _break_text(stripped[start:end], rng):
+        yield replace(mutant, text=f"{stripped[:start]}{mutant.text}{stripped[end:]}")
 
 
 def _shift_by_one(number: str) -> str:

@@ -43,8 +43,8 @@ def estimate_partial_effect(
     In simulation (`benchmarks/statistics/judge_bias.py`: whole scores, noise of raters and judge,
     compressed scales) the interval excludes an effect of 0 that is true in 1 % with one rater and
     in 3 % to 5 % with two or three, also in the worst single setting. Where answers of a group of 5
-    are alike in length and in the judge's error, it does in 4 % to 5 % with one rater and in 5 % to
-    6 % with three and 10 to 40 groups; without the groups it would in 8 % to 10 % and in 20 %.
+    are alike in length and in the judge's error, it does in 4 % to 5 % with one rater and with
+    three and 10 to 40 groups; without the groups it would in 8 % to 10 % and in 17 % to 20 %.
 
     Args:
         outcome: n numbers.
@@ -125,10 +125,10 @@ def _correct_for_noise(
     sums = np.stack([np.bincount(units, row) for row in moments])
     effects, signals = _solve((moments.sum(axis=1, keepdims=True) - sums) / (len(y) - sizes))
     (value,), (signal,) = _solve(moments.mean(axis=1, keepdims=True))
-    spread = math.sqrt((n - 1) ** 2 / n * float(signals.var()))
+    spread = math.sqrt((n - 1) * float(signals.var()))
     if signal < _SIGNAL * spread or signal <= 0:
         return None
-    error = math.sqrt((n - 1) ** 2 / n * float(effects.var()))
+    error = math.sqrt((n - 1) * float(effects.var()))
     own = x - q * (x @ q) / (q @ q)
     squares = np.bincount(units, own**2).astype(np.float64)
     half = t_quantile_95(_count_freedom(squares)) * error

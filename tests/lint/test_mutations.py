@@ -66,6 +66,13 @@ def test_a_right_answer_is_slightly_broken(right, mutation, wrong):
     assert mutants(right)[mutation] == wrong
 
 
+def test_only_a_changed_line_of_a_diff_is_broken():
+    head = "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n Hello, world!\n-1 test\n+"
+    broken = mutants(f"{head}2 tests\n")
+    assert broken[Mutation.NUMBER] == f"{head}3 tests"
+    assert broken[Mutation.WORD] == f"{head}2 zebra"
+
+
 def test_another_label_is_drawn_of_the_choices():
     assert mutants("B", choices=["x", "y"])[Mutation.LABEL] == "A"
 

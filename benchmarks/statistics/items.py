@@ -4,6 +4,11 @@ The suites are those of `item_suites.py`. Abilities spread evenly over four logi
 as difficulties do (the hard case, with goals for sound tests only). Beside each figure stands
 that of an oracle which knows how the suites were made: what it misses is missed by the data, not
 the method. The oracle flags as many tests as leave its precision at 90 %.
+
+In the hard case with one trial (25 suites, 12 of numbers) little can be found at all: the oracle
+finds 71 ± 7, 20 ± 4 and 36 ± 5 % of the wrong keys (numbers, four choices, yes/no), 13, 4 and 16 %
+of the ambiguous tests, and 29, 30 and 35 % of the reversed ones. The method's precision there is
+92 ± 5, 90 ± 6 and 87 ± 4 %, and it flags less than 1 % of the sound tests.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy, Summary
+from poor_bench.statistics.trials import TrialColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,6 +106,8 @@ class Likeness:
 
 
 V = TypeVar("V")
+_PAIRED = ("llm_id", "test_id", "score")
+"""Columns that pairs are compared by: a copy of all columns takes ten times the memory."""
 _ALIKE = 1 << 50
 """Added to the version of a table of which only tests that were asked alike are kept."""
 
@@ -177,7 +180,9 @@ class CompareService:
         version = (workspace.version, *(table.llm_versions.get(llm_id) for llm_id in topic))
 
         def compare() -> Comparison:
-            chosen = table.pick(table.find_entries("llm_id", topic.__contains__))
+            paired = {name: table.columns[name] for name in _PAIRED}
+            trials = TrialColumns(columns=paired, values=table.values)
+            chosen = trials.pick(table.find_entries("llm_id", topic.__contains__))
             groups = {test_id: test.group for test_id, test in workspace.tests_by_id.items()}
             return compare_llms(chosen, groups=groups)
 

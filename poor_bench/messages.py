@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 
 
@@ -179,3 +180,15 @@ def _name_unseen(character: str) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def join_names(names: Collection[str], limit: int = 8) -> str:
+    """List some names and the number of the others.
+
+    Example:
+        >>> join_names(["a", "b", "c"], limit=2)
+        'a, b and 1 more'
+    """
+    shown = ", ".join(list(names)[:limit])
+    n_more = len(names) - limit
+    return f"{shown} and {n_more} more" if n_more > 0 else shown

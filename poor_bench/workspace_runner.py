@@ -30,7 +30,6 @@ from poor_bench.runner.plan import Plan, WorkItem, make_plan
 from poor_bench.runner.run import Run, Workforce
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.stale import note_table
 from poor_bench.runner.trial_states import TrialStates
 from poor_bench.runs.history import make_run_id
 from poor_bench.sandbox import SandboxTerms, accept_level, describe_sandbox_terms, parse_level
@@ -109,6 +108,8 @@ class WorkspaceRunner:
             states.limit_to(selection.shard)
         known_tests = self.workspace.tests_by_id
         if self.config.store.is_large():
+            from poor_bench.runner.stale import note_table
+
             note_table(states, self.config.store.table(), self.fingerprints, known_tests)
         else:
             states.note_all(self.config.store.results(), self.fingerprints, known_tests)

@@ -1,6 +1,6 @@
 import pytest
 
-from poor_bench.messages import write_count
+from poor_bench.messages import join_names, write_count
 
 
 @pytest.mark.parametrize(
@@ -14,3 +14,7 @@ from poor_bench.messages import write_count
 )
 def test_a_noun_goes_with_its_number(number: int, noun: str, text: str) -> None:
     assert write_count(number, noun) == text
+
+
+def test_short_lists_are_named_in_full() -> None:
+    assert join_names(["a", "b"], limit=2) == "a, b"

@@ -28,7 +28,6 @@ from poor_bench.comparison.messages import (
     describe_mismatches,
     describe_power,
     explain_mismatches,
-    join_names,
     list_unpaired_lines,
     suggest_options,
     verdict,
@@ -36,7 +35,7 @@ from poor_bench.comparison.messages import (
 )
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
-from poor_bench.messages import stale_text, write_count
+from poor_bench.messages import join_names, stale_text, write_count
 
 _EPILOG = write_examples(
     """

@@ -49,8 +49,6 @@ class EndedRun(NamedTuple):
 
 def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> None:
     """Print the scores of the LLMs and tests that were selected, and what to do next."""
-    from poor_bench.statistics.ranking import rank_llms
-
     names = {llm.id: llm.label or llm.id for llm in runner.workspace.llms}
     if ended is None:
         n_in_batch = plan.states.n_in_batch
@@ -61,10 +59,15 @@ def print_run_summary(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | Non
         n_not_rescored = ended.finished.n_not_rescored
         print_rescored(ended.rescored, n_not_rescored, next_command("rescore --undo"))
     summaries = _summarise_results(runner, plan)
-    if summaries:
+    warnings: dict[str, str] = {}
+    if len(summaries) > 1:
+        from poor_bench.statistics.ranking import rank_llms
+
         ranking = rank_llms(_find_results(runner, plan))
         warnings = {llm_id: each.text for llm_id, each in ranking.coverage.items()}
-        print_summaries(ranking.sort(ranking.adjust(summaries)), names, warnings=warnings)
+        summaries = ranking.sort(ranking.adjust(summaries))
+    if summaries:
+        print_summaries(summaries, names, warnings=warnings)
     if plan.states.n_disabled:
         click.echo(f"{write_disabled_tests(plan.states.n_disabled)}.")
     if plan.states.n_removed:
@@ -135,9 +138,9 @@ def _tell_where(runner: WorkspaceRunner, plan: Plan, ended: EndedRun | None) -> 
 
 
 def _summarise_results(runner: WorkspaceRunner, plan: Plan) -> list[Summary]:
-    from poor_bench.statistics.summarise import summarise
+    from poor_bench.statistics.summarise_results import summarise_results
 
-    return summarise(_find_results(runner, plan))
+    return summarise_results(_find_results(runner, plan))
 
 
 def _find_results(runner: WorkspaceRunner, plan: Plan) -> Iterator[Result]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import CHANGES, Mismatch
 from poor_bench.comparison.result_set import ResultSet, find_unpaired_llms
-from poor_bench.messages import write_count
+from poor_bench.messages import join_names, write_count
 
 
 def verdict(group: ComparedGroup) -> str:
@@ -126,15 +126,3 @@ def list_unpaired_lines(
     if only_before:
         names = join_names([name_of(llm_id) for llm_id in only_before])
         yield f"No results after, so not compared: {names}"
-
-
-def join_names(names: Collection[str], limit: int = 8) -> str:
-    """List some names and the number of the others.
-
-    Example:
-        >>> join_names(["a", "b", "c"], limit=2)
-        'a, b and 1 more'
-    """
-    shown = ", ".join(list(names)[:limit])
-    n_more = len(names) - limit
-    return f"{shown} and {n_more} more" if n_more > 0 else shown

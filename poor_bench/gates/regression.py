@@ -8,9 +8,9 @@ from statistics import fmean
 
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, ScoreChange
-from poor_bench.comparison.messages import describe_mismatches, join_names
+from poor_bench.comparison.messages import describe_mismatches
 from poor_bench.gates.gate import NOTHING, GateStatus, Observation
-from poor_bench.messages import write_count
+from poor_bench.messages import join_names, write_count
 from poor_bench.statistics.non_inferiority import (
     ERROR,
     GateVerdict,

@@ -8,8 +8,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from poor_bench.comparison.messages import join_names
 from poor_bench.lint.subject import EvaluatorFacts, Finding, LintSubject
+from poor_bench.messages import join_names
 from poor_bench.models.problem import Severity
 
 _SHINGLE = 5

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.results.joined_table import open_run
 from poor_bench.results.merge import MergedView, sort_rows
 from poor_bench.results.parts import PartFolder
 from poor_bench.results.paths import StorePaths, paths_in, snapshot_locked
@@ -76,6 +75,8 @@ class ResultStore:
 
     def run_index(self, run_id: str) -> ResultIndex:
         """Open the results of one stored run, also those that later runs replaced."""
+        from poor_bench.results.joined_table import open_run
+
         return open_run(self.paths, run_id, self._resolve)
 
     def newest_run_id(self) -> str:

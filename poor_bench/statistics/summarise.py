@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.test import Test
 from poor_bench.statistics.groups import find_groups
-from poor_bench.statistics.intervals import percentile
 from poor_bench.statistics.means import mean_score
-from poor_bench.statistics.summary import Group, GroupBy, Summary, TimeParts, TimeSummary
+from poor_bench.statistics.summarise_results import RATES, SORTED, TOTALS, build_figures
+from poor_bench.statistics.summary import Group, GroupBy, Summary
 from poor_bench.statistics.trials import (
     Cells,
     TrialColumns,
@@ -266,15 +266,6 @@ def _tally(
     return counters
 
 
-_PARTS = ("queue_ms", "prefill_ms", "decode_ms", "thinking_ms", "parts_ms")
-_TOTALS = (
-    "cost_usd", "judge_cost_usd", "prompt_tokens", "cached_tokens", "completion_tokens",
-    "thinking_tokens",
-)  # fmt: skip
-"""Figures of a summary that are sums; the others of `_compute_figures` are means or medians."""
-_RATES = ("tokens_per_s", "generation_tokens_per_s", "prompt_tokens_per_s")
-
-
 def _compute_figures(table: TrialColumns) -> dict[str, Floats]:
     """Compute what each trial adds to each figure; NaN where it does not count."""
     import numpy as np
@@ -288,7 +279,7 @@ def _compute_figures(table: TrialColumns) -> dict[str, Floats]:
     figures = {
         "cost_usd": table.columns["cost_usd"],  # of failed trials, too
         "judge_cost_usd": table.columns["judge_cost_usd"],
-        **{name: read[name] for name in _TOTALS if name in read},
+        **{name: read[name] for name in TOTALS if name in read},
         **{name: read[name] for name in ("first_token_ms", "memory_bytes", "gpu_share")},
         "load_ms": _keep(read["load_ms"], read["load_ms"] > 0),
         "execution_time_ms": total,
@@ -299,7 +290,7 @@ def _compute_figures(table: TrialColumns) -> dict[str, Floats]:
         "thinking_ms": _keep(decode * np.nan_to_num(read["thinking_share"]), has_parts),
     }
     pairs = (read["completion_tokens"], total), (read["completion_tokens"], decode)
-    for name, (tokens, time_ms) in zip(_RATES, (*pairs, (fresh, read["prefill_ms"])), strict=True):
+    for name, (tokens, time_ms) in zip(RATES, (*pairs, (fresh, read["prefill_ms"])), strict=True):
         has_both = (tokens > 0) & (time_ms > 0)
         figures[name] = _keep(tokens, has_both)
         figures[f"{name}_ms"] = _keep(time_ms, has_both)
@@ -319,9 +310,6 @@ def _keep(values: Floats, is_kept: NDArray[np.bool_]) -> Floats:
     return values if is_kept.all() else np.where(is_kept, values, np.nan)
 
 
-_SORTED = ("execution_time_ms", "first_token_ms", "memory_bytes", "gpu_share")
-
-
 def _sum_figures(table: TrialColumns, grouped: _Grouped) -> Iterator[_Fields]:
     """Sum over the trials of each group that report a figure, and count these."""
     import numpy as np
@@ -334,56 +322,9 @@ def _sum_figures(table: TrialColumns, grouped: _Grouped) -> Iterator[_Fields]:
         sums.append(np.bincount(numbers, weights=values[is_told], minlength=len(grouped)))
         counts.append(np.bincount(numbers, minlength=len(grouped)))
     rows = np.transpose(sums).tolist(), np.transpose(counts).tolist()
-    ordered = (grouped.split(figures[name]) for name in _SORTED)
+    ordered = (grouped.split(figures[name]) for name in SORTED)
     for of_sums, of_counts, *values_of in zip(*rows, *ordered, strict=True):
         total = dict(zip(figures, of_sums, strict=True))
         n_told = dict(zip(figures, of_counts, strict=True))
-        times, first_tokens, memory, gpu = (values.tolist() for values in values_of)
-        yield {
-            "time": _summarise_times(times),
-            "parts": _average_parts(total, n_told["parts_ms"]),
-            "first_token_ms": percentile(first_tokens, 0.5) if first_tokens else None,
-            "load_ms": total["load_ms"] / n_told["load_ms"] if n_told["load_ms"] else None,
-            **{name: _write_total(name, total) if n_told[name] else None for name in _TOTALS},
-            **{name: _compute_rate(name, total) for name in _RATES},
-            "memory_bytes": int(memory[-1]) if memory else None,
-            "gpu_share": gpu[0] if gpu else None,
-            "n_told": {name: n_told[name] for name in _COUNTED},
-        }
-
-
-def _write_total(name: str, total: Mapping[str, float]) -> float:
-    return int(total[name]) if name.endswith("_tokens") else total[name]
-
-
-def _compute_rate(name: str, total: Mapping[str, float]) -> float | None:
-    time_ms = total[f"{name}_ms"]
-    return total[name] / time_ms * 1000 if time_ms else None
-
-
-def _average_parts(total: Mapping[str, float], n: int) -> TimeParts | None:
-    if not n:
-        return None
-    queue, prefill, decode, thinking, whole = (total[name] / n for name in _PARTS)
-    return TimeParts(
-        n=n,
-        queue_ms=queue,
-        prefill_ms=prefill,
-        thinking_ms=thinking,
-        answer_ms=decode - thinking,
-        other_ms=max(0.0, whole - queue - prefill - decode),
-    )
-
-
-_COUNTED = (*_TOTALS, "load_ms", *_RATES, "first_token_ms", "memory_bytes", "gpu_share")
-
-
-def _summarise_times(ordered_ms: list[float]) -> TimeSummary | None:
-    if not ordered_ms:
-        return None
-    return TimeSummary(
-        mean_ms=sum(ordered_ms) / len(ordered_ms),
-        median_ms=percentile(ordered_ms, 0.5),
-        p95_ms=percentile(ordered_ms, 0.95),
-        n=len(ordered_ms),
-    )
+        values = dict(zip(SORTED, (values.tolist() for values in values_of), strict=True))
+        yield build_figures(total, n_told, values)

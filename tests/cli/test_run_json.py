@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +81,18 @@ def test_every_kind_of_plan_has_the_same_facts_in_json(
     assert [list(plan) for plan in plans] == [PLAN_KEYS] * len(plans)
     assert [plan["n_planned"] for plan in plans] == [6, 3, 2, 2, None]
     assert [plan["what"] for plan in plans[1:]][0::2] == ["bikes", "demo"]
+
+
+@pytest.mark.slow(reason="starts Python")
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_a_model_is_run_without_numpy(
+    workspace_files: WorkspaceFiles, option: tuple[str, ...]
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", ["4"])
+    words = ["--data", str(workspace_files.write()), "run", *option]
+    code = (
+        "import sys; from poor_bench.cli.main import main;"
+        f"code = main({words!r}); sys.exit(code or 'numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,7 +7,6 @@ from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, classif
 from poor_bench.comparison.messages import (
     describe_mismatches,
     describe_power,
-    join_names,
     suggest_options,
 )
 
@@ -33,10 +32,6 @@ def test_missing_results_have_no_way_out() -> None:
 
 def test_every_obstacle_has_a_text() -> None:
     assert all(mismatch.text for mismatch in Mismatch)
-
-
-def test_short_lists_are_named_in_full() -> None:
-    assert join_names(["a", "b"], limit=2) == "a, b"
 
 
 def test_where_nothing_is_established_the_tests_that_would_tell_are_counted() -> None:

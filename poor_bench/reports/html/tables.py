@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison
 from poor_bench.comparison.compared_tests import ScoreChange
-from poor_bench.comparison.messages import describe_mismatches, join_names, verdict, write_p_value
-from poor_bench.messages import write_count
+from poor_bench.comparison.messages import describe_mismatches, verdict, write_p_value
+from poor_bench.messages import join_names, write_count
 from poor_bench.metrics import score_text, time_text, write_signed
 from poor_bench.reports.findings import name_ties
 from poor_bench.reports.html.charts import write_percent

@@ -88,6 +88,8 @@ def add_needed(code: str, parts: Sequence[str], function_name: str | None = None
         parts: All parts of a response.
         function_name: What only `code` may define.
     """
+    if not {*parts} - {code}:
+        return code
     missing = _collect_names(code).needed
     if not missing:
         return code

@@ -326,5 +326,5 @@ def _sum_figures(table: TrialColumns, grouped: _Grouped) -> Iterator[_Fields]:
     for of_sums, of_counts, *values_of in zip(*rows, *ordered, strict=True):
         total = dict(zip(figures, of_sums, strict=True))
         n_told = dict(zip(figures, of_counts, strict=True))
-        values = dict(zip(SORTED, (values.tolist() for values in values_of), strict=True))
-        yield build_figures(total, n_told, values)
+        lists = (values.tolist() for values in values_of)
+        yield build_figures(total, n_told, dict(zip(SORTED, lists, strict=True)))

@@ -77,7 +77,7 @@ class _Tally:
         self.asked.add(result.test_id)
         trial = result.test_id, result.trial
         if result.score is None:
-            self.failed.append((trial, result.failure and result.failure.kind))
+            self.failed.append((trial, result.failure.kind if result.failure else None))
         else:
             self.scored.add(trial)
             self.tests[result.test_id].add(result, result.score)

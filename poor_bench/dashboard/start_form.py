@@ -33,6 +33,8 @@ from poor_bench.runs.history import RunKind, RunProgress
 RunParts = tuple[Any, str, Any, bool]
 """Body, class and head of a run, and whether its clock rests."""
 CLOCK_MS = 1000
+REQUIRED = "required"
+"""Stands in an empty box without which nothing starts."""
 PHASE_TITLES = {
     RunPhase.IDLE: "Run of another process",
     RunPhase.STARTING: "Starting",
@@ -64,8 +66,6 @@ class StartForm:
     title: str
     fields: tuple[str, ...]
     """Ids of the choices, in the order in which they are handed on."""
-    first: str
-    """What to do as long as the first choice is empty."""
     note: str = ""
     kind: RunKind
     n_names: int = 1
@@ -82,7 +82,7 @@ class StartForm:
                 self.title,
                 html.Div(list(fields), className="start-fields", role="form",
                          **aria(label=self.title)),
-                html.Div(_say(self.first), id=self.part("preview-body")),
+                html.Div(id=self.part("preview-body")),
                 note=self.note or None,
                 tools=[start_button(self.part("start-button"))],
             ),
@@ -182,7 +182,7 @@ def bind_start_form(
             PoorBenchError.
     """
     run = services.commands[form.kind.name]
-    show, ask = partial(show_console_run, services, form.kind), partial(plan_or_tell, form, plan)
+    show, ask = partial(show_console_run, services, form.kind), partial(plan_or_tell, plan)
     states = [State(field, "value") for field in form.fields]
     opened = Output(form.part("consent-modal"), "opened", allow_duplicate=True)
     run_outputs = form.run_outputs(allow_duplicate=True)
@@ -236,22 +236,17 @@ def bind_start_form(
         return show()
 
 
-def plan_or_tell(
-    form: StartForm, plan: Callable[..., StartPlan], is_active: bool, *values: Any
-) -> StartPlan:
-    """Plan a choice, or say why it cannot start."""
+def plan_or_tell(plan: Callable[..., StartPlan], is_active: bool, *values: Any) -> StartPlan:
+    """Plan a choice, or say why it cannot start; a box says itself that it is required."""
     if is_active:
-        return StartPlan(_say("Another run is in progress."), is_off=True)
+        text = html.P("Another run is in progress.", className="quiet")
+        return StartPlan(text, is_off=True)
     if not values[0]:
-        return StartPlan(_say(form.first), is_off=True)
+        return StartPlan(None, is_off=True)
     try:
         return plan(*values)
     except PoorBenchError as error:
         return StartPlan(error_banner(error), is_off=True)
-
-
-def _say(text: str) -> Component:
-    return html.P(text, className="quiet")
 
 
 def show_console_run(services: Services, kind: RunKind) -> RunParts:

@@ -50,6 +50,17 @@ _CUT = """() => [...document.querySelectorAll(".ag-row .ag-cell *")].filter((ele
     return height && element.textContent && !element.children.length && bottom > row.bottom + 1;
 }).map((element) => element.textContent.slice(0, 50))"""
 """Lists the texts of a grid that its rows cut off below."""
+_CROWDED = """() => [...document.querySelectorAll(".xaxislayer-above")].flatMap((axis) => {
+    const all = [...axis.querySelectorAll("g.xtick text")];
+    const shown = all.filter((each) => each.checkVisibility());
+    const ends = shown.map((each) => each.getBoundingClientRect().right).sort((a, b) => a - b);
+    return ends.some((end, place) => end - ends[place - 1] < 8) ? [shown[0].textContent] : [];
+}).concat([...document.querySelectorAll(".textpoint")].filter((name) => {
+    const { left, right } = name.getBoundingClientRect();
+    const chart = name.closest(".js-plotly-plot").getBoundingClientRect();
+    return name.checkVisibility() && (left < chart.left - 1 || right > chart.right + 1);
+}).map((name) => name.textContent))"""
+"""Lists the charts whose axis has one label on another, and names that a chart cuts off."""
 _ALONE = """() => [...document.querySelectorAll(".card .choosable > .dropdown")].filter((list) => {
     const { bottom } = list.closest(".card").querySelector(".card-head").getBoundingClientRect();
     const box = list.getBoundingClientRect();
@@ -117,6 +128,8 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
         if not _fits(page):
             yield f"{path}: scrolls sideways at {size['width']} px: {page.evaluate(_WIDEST)}"
         yield from (f"{path}: cut at {size['width']} px: {each}" for each in page.evaluate(_CUT))
+        crowded = page.evaluate(_CROWDED)
+        yield from (f"{path}: labels at {size['width']} px: {each}" for each in crowded)
         if size is ZOOMED:
             continue
         yield from _violations(page, path, "light")

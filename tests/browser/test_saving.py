@@ -28,7 +28,7 @@ FILES = {
         f"poor_bench-score-against-{what}.{form}"
         for what in ("size", "time") for form in ("png", "svg")
     )],
-    "Model": ["poor_bench-score-by-test.png", "poor_bench-score-by-test.svg", "results.csv"],
+    "Model": ["poor_bench-scores.png", "poor_bench-scores.svg", "results.csv"],
     "Compare": ["compared_classes.csv", "compared_tests.csv", "comparison.csv"],
     "Issues": ["format_tax.csv", "issues.csv"],
     "Tests": ["test_classes.csv", "tests.csv"],

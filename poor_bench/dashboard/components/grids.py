@@ -101,7 +101,7 @@ def build_paged_table(
         "rowBuffer": 4,
         "maxBlocksInCache": 10,
         "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
-        "localeText": {"noRowsToShow": "No results match these filters."},
+        "localeText": {"noRowsToShow": "Nothing matches these filters."},
     }
     grid = _grid(table_id, columns, view, view_id, options)
     grid.rowModelType, grid.getRowId = "infinite", "params.data.id"

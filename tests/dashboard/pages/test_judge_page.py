@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from poor_bench.dashboard import shell
-from poor_bench.dashboard.pages.judge import callbacks, layout, pairwise
+from poor_bench.dashboard.pages.judge import callbacks, pairwise
 from poor_bench.dashboard.pages.judge.layout import LINKS, THIS_CASE, JudgeUrl, write_command
 from poor_bench.dashboard.services.console_runs import ConsoleRun, ConsoleState
 from poor_bench.dashboard.services.run_state import RunPhase
@@ -218,7 +218,7 @@ def with_agent(services: Services) -> Services:
 
 def previewed(services: Services, *fields: Any) -> tuple[str, bool]:
     plan = partial(callbacks.plan_run, services)
-    planned = plan_or_tell(layout.FORM, plan, False, *fields)
+    planned = plan_or_tell(plan, False, *fields)
     return text_of(planned.shown), planned.is_off
 
 

@@ -283,9 +283,9 @@ def test_reliability_is_told_where_tests_were_tried_several_times(
 def test_the_chart_follows_the_filters(services: Services) -> None:
     graph, note = callbacks.scores(services, SEARCH, "")
     assert list(graph.figure.data[0].x) == ["sum_001", "sum_002", "sum_003", "sum_004"]
-    assert "Score by test" in note
+    assert "By test" in note
     nothing, note = callbacks.scores(services, f"{SEARCH}&text=nowhere", "")
-    assert "No results match these filters" in str(nothing)
+    assert "Nothing matches these filters" in str(nothing)
     assert note == ""
 
 

@@ -14,7 +14,7 @@ from poor_bench.dashboard.app import create_app
 from poor_bench.dashboard.components.blocks import ABSENT
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites import callbacks
-from poor_bench.dashboard.pages.suites.layout import FORM, SuiteUrl
+from poor_bench.dashboard.pages.suites.layout import SuiteUrl
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import StartPlan, plan_or_tell, show_console_run
 from poor_bench.dashboard.table_files import TableFile
@@ -260,7 +260,7 @@ def test_the_form_says_what_a_suite_would_run(services: Services) -> None:
 
 
 def previewed(services: Services, *values: Any) -> StartPlan:
-    return plan_or_tell(FORM, partial(callbacks.plan_run, services), False, *values)
+    return plan_or_tell(partial(callbacks.plan_run, services), False, *values)
 
 
 def test_a_long_suite_run_asks_first(services: Services) -> None:

@@ -172,9 +172,9 @@ def test_unknown_addresses_have_none(shown: Services) -> None:
 @pytest.mark.parametrize(
     ("address", "texts"),
     [
-        ("/run?llm=scripted:bad", {"Run", "Test classes", "scripted:bad", "Pending trials"}),
-        ("/judge", {"Judge", "Agent", "Choose an agent", "No runs yet"}),
-        ("/suites", {"Suites", "Trials per case", "default", "No runs yet"}),
+        ("/run?llm=scripted:bad", {"Run", "Test classes", "scripted:bad", "Pending"}),
+        ("/judge", {"Judge", "Agent", "required", "No runs yet"}),
+        ("/suites", {"Suites", "Trials", "default", "No runs yet"}),
     ],
 )
 def test_a_page_of_controls_shows_their_texts(

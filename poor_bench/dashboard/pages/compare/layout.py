@@ -207,7 +207,7 @@ def layout(url: CompareUrl) -> Component:
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
                 [
-                    single_choice(CompareIds.ADD, "Model or run", placeholder="Model or run"),
+                    single_choice(CompareIds.ADD, "Model or run"),
                     html.Div(id=CompareIds.SUBJECTS, className="chip-rows"),
                 ],
                 className="filter-bar is-wide",

@@ -55,7 +55,7 @@ def build_test_list(
         table: What can be shown of a test.
     """
     if not rows:
-        return empty_state("No tests", "No tests match these filters.")
+        return empty_state("Nothing matches these filters.")
     shown = {column.field for column in table.select_shown(rows, url.find_view(table.name))}
     marks = [llm_mark(number) for number in range(len(rows[0].lines))]
     look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown, marks)
@@ -64,7 +64,7 @@ def build_test_list(
         className="test-list",
         start=str((url.page - 1) * PAGE_SIZE + 1),
     )
-    steps = page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Pages of tests")
+    steps = page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Tests")
     return html.Div([table.chooser(rows, LINKS, url), tests, steps], className="choosable")
 
 

@@ -27,7 +27,7 @@ from poor_bench.dashboard.components.controls import (
 from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
 from poor_bench.dashboard.services.console_runs import write_judges, write_options
-from poor_bench.dashboard.start_form import StartForm, cost_field, read_limit
+from poor_bench.dashboard.start_form import REQUIRED, StartForm, cost_field, read_limit
 from poor_bench.dashboard.text.formatting import dollars_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
@@ -120,7 +120,6 @@ FORM = StartForm(
         JudgeStartIds.AGENT, JudgeStartIds.JUDGES, JudgeStartIds.REPEAT,
         JudgeStartIds.DECISION, JudgeStartIds.MAX_COST,
     ),
-    first="Choose an agent",
     kind=JUDGED_RUNS,
 )  # fmt: skip
 
@@ -165,7 +164,7 @@ def _fields() -> list[Component]:
         dmc.Select(
             id=JudgeStartIds.AGENT,
             label="Agent",
-            placeholder="Choose an agent",
+            placeholder=REQUIRED,
             data=[],
             searchable=True,
         ),

@@ -19,6 +19,7 @@ from poor_bench.dashboard.page import on_data
 from poor_bench.dashboard.services.console_runs import must_ask, write_judges, write_options
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
+    REQUIRED,
     StartForm,
     StartPlan,
     bind_start_form,
@@ -51,7 +52,6 @@ FORM = StartForm(
     prefix="pairwise",
     title="Compare runs",
     fields=(PairIds.A, PairIds.B, PairIds.JUDGES, PairIds.MAX_COST),
-    first="Choose two runs",
     kind=PAIRWISE_RUNS,
     n_names=2,
 )
@@ -60,7 +60,7 @@ FORM = StartForm(
 def build() -> list[Component]:
     """Build the form and the place of the stored comparisons."""
     runs = [
-        dmc.Select(id=name, label=label, placeholder="Choose a run", data=[], searchable=True)
+        dmc.Select(id=name, label=label, placeholder=REQUIRED, data=[], searchable=True)
         for name, label in ((PairIds.A, "Run A"), (PairIds.B, "Run B"))
     ]
     judges = dmc.MultiSelect(

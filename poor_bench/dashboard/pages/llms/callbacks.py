@@ -86,8 +86,8 @@ def switch(services: Services, llm_id: str) -> Notices:
 _ARRANGED = {
     LLMAction.DELETE: "was deleted; its results are kept.",
     LLMAction.DUPLICATE: "was duplicated; the copy is disabled.",
-    LLMAction.MOVE_UP: "was moved up.",
-    LLMAction.MOVE_DOWN: "was moved down.",
+    LLMAction.MOVE_UP: "was moved.",
+    LLMAction.MOVE_DOWN: "was moved.",
 }
 
 

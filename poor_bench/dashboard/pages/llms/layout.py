@@ -195,7 +195,7 @@ def _add_card() -> Component:
         dmc.NumberInput(
             id=LLMsIds.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
         ),
-        _text(LLMsIds.PARAMETERS, "Parameters", "temperature=0 max_tokens=512"),
+        _text(LLMsIds.PARAMETERS, "Parameters", "temperature=0"),
     ]
     return card(
         "Add model",

@@ -196,9 +196,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
     if n_tests > MOST_BARS:
         chosen = ModelUrl.read(order)
         url = url.change(by=chosen.by, at=chosen.at)
-        return still(summarise_classes(services, url)), (
-            f"Score by class and level, {n_tests:,} tests"
-        )
+        return still(summarise_classes(services, url)), (f"By class, {n_tests:,} tests")
     graph = dcc.Graph(
         id=ModelIds.CHART_GRAPH,
         figure=score_bars_figure(bars, list(workspace.test_classes)),
@@ -206,7 +204,7 @@ def scores(services: Services, search: str, order: str | None) -> tuple[Any, str
         className="chart",
         style={"minWidth": f"{len(bars) * BAR_PX}px"},
     )
-    return graph, "Score by test"
+    return graph, "By test"
 
 
 def summarise_classes(services: Services, url: ModelUrl) -> Component:

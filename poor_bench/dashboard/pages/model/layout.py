@@ -174,7 +174,7 @@ def _further_controls(url: ModelUrl) -> list[Component]:
             most=1,
         ),
         range_boxes("Latency in s", (ModelIds.MIN_S, url.min_s), (ModelIds.MAX_S, url.max_s)),
-        _multi_select(ModelIds.CAUSES, url.causes, "Any cause", "Cause"),
+        _multi_select(ModelIds.CAUSES, url.causes, "Cause", "Cause"),
         _multi_select(ModelIds.THINKS, url.thinks, "Think", "Think"),
         dmc.SegmentedControl(
             id=ModelIds.STALE,
@@ -182,13 +182,13 @@ def _further_controls(url: ModelUrl) -> list[Component]:
             value="yes" if url.is_stale else "",
             size="xs",
             fullWidth=True,
-            **aria(label="Stale scores"),
+            **aria(label="Stale"),
         ),
         dmc.Select(
             id=ModelIds.RATING,
             value=next(iter(url.ratings), None),
             data=_RATINGS,
-            placeholder="Any rating",
+            placeholder="Rating",
             clearable=True,
             size="xs",
             comboboxProps={"withinPortal": False},
@@ -237,7 +237,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "field": "test_category",
         "headerName": "Test Category",
         "cellClass": "whole-text",
-        "minWidth": 152,
+        "minWidth": 176,
         "flex": 2,
     },
     {
@@ -378,6 +378,6 @@ def _scores_card() -> Component:
         "Scores",
         html.Div(loading_state(), id=ModelIds.CHART, **data(discards="")),
         note=html.Span(id=ModelIds.CHART_NOTE),
-        tools=image_buttons("Score by test"),
+        tools=image_buttons("Scores"),
         class_name="scores-card",
     )

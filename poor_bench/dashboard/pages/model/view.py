@@ -52,7 +52,7 @@ def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
 
 def no_match() -> Component:
     """Build what stands in the place of a chart where the filters find nothing."""
-    return empty_state("No results", "No results match these filters.")
+    return empty_state("Nothing matches these filters.")
 
 
 def notes_before_reading(
@@ -281,7 +281,7 @@ def build_breakdown(
     return html.Div(
         [
             html.Div([_orders(url), _steps(url, page, n_pages, len(ordered))], className="bar"),
-            sheet(heads, rows, label="Score by class and level", kind="heat-map"),
+            sheet(heads, rows, label="Score by test class", kind="heat-map"),
             heat_legend(),
         ],
         className="breakdown",
@@ -359,7 +359,7 @@ def _steps(url: ModelUrl, page: int, n_pages: int, n_classes: int) -> Component 
         ],
         className="chip-row",
         role="group",
-        **aria(label="Pages of classes"),
+        **aria(label="Classes"),
     )
 
 

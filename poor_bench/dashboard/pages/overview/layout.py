@@ -306,7 +306,7 @@ def trend(
     return card(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
-        note=f"Mean, 95 % CI, from the newest 24 MB of runs.{more}",
+        note=f"Mean, 95 % CI, newest runs.{more}",
         tools=image_buttons(title),
     )
 
@@ -327,7 +327,7 @@ def _chart(
         chart(figure, _description(title, points), class_name="frontier")
         if figure
         else empty_state("No data", missing),
-        note=f"Diamonds: efficient frontier. No model to the left scores as high.{further}",
+        note=f"Efficient frontier: no model to the left scores as high.{further}",
         tools=image_buttons(title) if points else None,
     )
 

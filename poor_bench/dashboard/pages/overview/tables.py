@@ -152,7 +152,7 @@ _WIDE: dict[str, dict[str, Any]] = {
     "first_token_s": {"minWidth": 84},
     "generation_tokens_per_s": {"minWidth": 92},
     "failed": {"cellClassRules": {"is-warning": "params.value > 0"}},
-    "stale": {"cellClassRules": {"is-warning": "params.value > 0"}},
+    "stale": {"hide": True},  # Status says it
 }  # fmt: skip
 _COLUMN_OF = {
     field: _metric(field, metric, **_WIDE.get(field, {})) for field, metric in FIGURES.items()

@@ -80,10 +80,10 @@ AMONG = {
     Redo.STALE: frozenset({TrialState.STALE_REQUEST, TrialState.STALE_SCORE}),
 }
 REDO_LABELS = {
-    Redo.PENDING: "Pending trials",
-    Redo.FAILED: "Failed trials",
-    Redo.STALE: "Stale trials",
-    Redo.ALL: "All trials",
+    Redo.PENDING: "Pending",
+    Redo.FAILED: "Failed",
+    Redo.STALE: "Stale",
+    Redo.ALL: "All",
 }
 
 
@@ -184,10 +184,10 @@ def layout(url: RunUrl) -> Component:
                 "Plan",
                 html.Div(loading_state(3), id=RunIds.PREVIEW, className="plan-body"),
                 tools=[
-                    file_buttons(RunIds.PREVIEW_CSV),
-                    _batch_button("Collect answers", RunIds.COLLECT),
-                    _batch_button("Submit batch", RunIds.BATCH),
                     start_button(RunIds.START),
+                    _batch_button("Submit batch", RunIds.BATCH),
+                    _batch_button("Collect answers", RunIds.COLLECT),
+                    file_buttons(RunIds.PREVIEW_CSV),
                 ],
             ),
             _failures_frame(),

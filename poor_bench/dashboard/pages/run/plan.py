@@ -64,7 +64,7 @@ def define_plan(name_of: NameOf) -> SheetTable[LLMPreview]:
     """Define the table of a plan; what is not known is None."""
     return SheetTable(
         name="plan",
-        label="Plan by model",
+        label="Plan",
         kept=[("Model ID", lambda llm: llm.llm_id)],
         columns=[
             SheetColumn(field="model", heading="Model", value=lambda llm: name_of(llm.llm_id)),
@@ -126,8 +126,9 @@ def run_is_under_way() -> Component:
 
 def _write_trials_note(planned: RunPreview) -> str:
     rescored = write_count(planned.n_rescored, "response")
-    note = f"and {rescored} to rescore" if planned.n_rescored else "to run"
-    return f"{note}; {planned.n_in_batch:,} in a batch" if planned.n_in_batch else note
+    note = f"and {rescored} to rescore" if planned.n_rescored else ""
+    batch = f"{planned.n_in_batch:,} in a batch" if planned.n_in_batch else ""
+    return "; ".join(filter(None, (note, batch)))
 
 
 def _total_time(planned: RunPreview) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from poor_bench.dashboard.pages.run.accepting import build_accepting, register_a
 from poor_bench.dashboard.services.console_runs import must_ask, write_options
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import (
+    REQUIRED,
     StartForm,
     StartPlan,
     bind_start_form,
@@ -54,7 +55,6 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    first="Choose a model",
     note="Files change only when you accept.",
     kind=SEARCHES,
 )  # fmt: skip
@@ -66,14 +66,14 @@ _ALL = "all"
 def build() -> list[Component]:
     """Build the form and the place of the stored searches."""
     fields = [
-        dmc.Select(id=TuneIds.LLM, label="Model", placeholder="Choose a model", data=[],
+        dmc.Select(id=TuneIds.LLM, label="Model", placeholder=REQUIRED, data=[],
                    searchable=True),
         dmc.Select(id=TuneIds.WHAT, label="Tune", value=_PROMPT, allowDeselect=False,
                    data=build_options([(_PROMPT, "Prompt"), (_PARAMETERS, "Parameters")])),
         dmc.Select(id=TuneIds.CLASS, label="Test class", placeholder="All classes",
                    data=[], searchable=True, clearable=True),
         dmc.TextInput(id=TuneIds.PARAMETERS, label="Parameters", debounce=400, value="",
-                      placeholder="temperature=0,0.4 top_k=1,40"),
+                      placeholder="temperature=0,0.4"),
         dmc.NumberInput(id=TuneIds.CALLS, label="Most requests", min=1, value=_CALLS,
                         allowDecimal=False, debounce=400),
         cost_field(TuneIds.MAX_COST),

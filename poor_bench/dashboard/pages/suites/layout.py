@@ -21,7 +21,7 @@ from poor_bench.dashboard.components.controls import (
     chip_row,
     file_buttons,
 )
-from poor_bench.dashboard.start_form import StartForm, cost_field
+from poor_bench.dashboard.start_form import REQUIRED, StartForm, cost_field
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.evaluation.models import (
     CaseStatus,
@@ -143,7 +143,7 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents in a browser. Start the example: it needs no model.",
+        "Suites test agents. Start the example: it needs no model.",
     )
 
 
@@ -161,7 +161,6 @@ FORM = StartForm(
     prefix="suite",
     title="Run suite",
     fields=(SuiteStartIds.SUITE, SuiteStartIds.TRIALS, SuiteStartIds.LLM, SuiteStartIds.MAX_COST),
-    first="Choose a suite",
     note="Runs workspace code.",
     kind=SUITE_RUNS,
 )
@@ -172,7 +171,7 @@ def _fields() -> list[Component]:
         dmc.Select(
             id=SuiteStartIds.SUITE,
             label="Suite",
-            placeholder="Choose a suite",
+            placeholder=REQUIRED,
             data=[],
             searchable=True,
         ),
@@ -186,7 +185,7 @@ def _fields() -> list[Component]:
         ),
         dmc.NumberInput(
             id=SuiteStartIds.TRIALS,
-            label="Trials per case",
+            label="Trials",
             placeholder="default",
             min=1,
             max=MOST_TRIALS,

@@ -206,7 +206,7 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
     if not tests and not known.has_figures:
         return html.P(COMPUTING, className="quiet")
     if not tests:
-        return empty_state("No tests", "No tests match these filters.")
+        return empty_state("Nothing matches these filters.")
     start = (url.page - 1) * PAGE_SIZE
 
     def style(test: Test) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
     return html.Div(
         [
             define_tests(known, url).draw(page, LINKS, url, style=style, kind=kind),
-            page_steps(LINKS, url, len(tests), PAGE_SIZE, label="Pages of tests"),
+            page_steps(LINKS, url, len(tests), PAGE_SIZE, label="Tests"),
         ]
     )
 

@@ -54,7 +54,7 @@ _CROWDED = """() => [...document.querySelectorAll(".xaxislayer-above")].flatMap(
     const all = [...axis.querySelectorAll("g.xtick text")];
     const shown = all.filter((each) => each.checkVisibility());
     const ends = shown.map((each) => each.getBoundingClientRect().right).sort((a, b) => a - b);
-    return ends.some((end, place) => end - ends[place - 1] < 8) ? [shown[0].textContent] : [];
+    return ends.some((end, place) => end - ends[place - 1] < 13) ? [shown[0].textContent] : [];
 }).concat([...document.querySelectorAll(".textpoint")].filter((name) => {
     const { left, right } = name.getBoundingClientRect();
     const chart = name.closest(".js-plotly-plot").getBoundingClientRect();

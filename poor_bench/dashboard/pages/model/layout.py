@@ -237,7 +237,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "field": "test_category",
         "headerName": "Test Category",
         "cellClass": "whole-text",
-        "minWidth": 176,
+        "minWidth": 158,
         "flex": 2,
     },
     {

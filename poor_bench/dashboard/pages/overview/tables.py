@@ -150,6 +150,7 @@ _WIDE: dict[str, dict[str, Any]] = {
     "median_s": {"minWidth": 84},
     "p95_s": {"minWidth": 84},
     "first_token_s": {"minWidth": 84},
+    "tokens_per_s": {"minWidth": 84},
     "generation_tokens_per_s": {"minWidth": 92},
     "failed": {"cellClassRules": {"is-warning": "params.value > 0"}},
     "stale": {"hide": True},  # Status says it

@@ -52,13 +52,13 @@ _CUT = """() => [...document.querySelectorAll(".ag-row .ag-cell *")].filter((ele
 """Lists the texts of a grid that its rows cut off below."""
 _CROWDED = """() => [...document.querySelectorAll(".xaxislayer-above")].flatMap((axis) => {
     const all = [...axis.querySelectorAll("g.xtick text")];
-    const shown = all.filter((each) => each.checkVisibility());
+    const shown = all.filter((each) => each.getBoundingClientRect().width);
     const ends = shown.map((each) => each.getBoundingClientRect().right).sort((a, b) => a - b);
     return ends.some((end, place) => end - ends[place - 1] < 13) ? [shown[0].textContent] : [];
 }).concat([...document.querySelectorAll(".textpoint")].filter((name) => {
     const { left, right } = name.getBoundingClientRect();
     const chart = name.closest(".js-plotly-plot").getBoundingClientRect();
-    return name.checkVisibility() && (left < chart.left - 1 || right > chart.right + 1);
+    return left < right && (left < chart.left - 1 || right > chart.right + 1);
 }).map((name) => name.textContent))"""
 """Lists the charts whose axis has one label on another, and names that a chart cuts off."""
 _ALONE = """() => [...document.querySelectorAll(".card .choosable > .dropdown")].filter((list) => {

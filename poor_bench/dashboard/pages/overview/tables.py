@@ -191,7 +191,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "headerName": "Status",
         "cellRenderer": "TrustBadges",
         "autoHeight": True,
-        "minWidth": 150,
+        "minWidth": 120,
         "flex": 2,
         "cellClass": "whole-text",
     },

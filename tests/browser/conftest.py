@@ -29,7 +29,8 @@ window.setInterval = (act, ms, ...more) => wait(act, shorter(ms), ...more);
 """
 """Pages look for news every few seconds; in tests nobody waits for that.
 
-Each look costs CPU of both sides: at three a second, a fifth of a core for an open page.
+Each look costs CPU of both sides: at three a second, a fifth of a core for an open page. So pages
+of a dashboard that tests only read, which has no news, keep their own pace.
 """
 _SKIP_FIRST_PAINT = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -100,6 +101,7 @@ def new_visitor(
     that failed, pictures of its pages stay in its folder.
     """
     n_failed = request.session.testsfailed
+    has_news = "serve" in request.fixturenames
     watches: list[Watch] = []
     contexts: list[BrowserContext] = []
 
@@ -108,7 +110,8 @@ def new_visitor(
             base_url=address, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
         )
         context.set_default_timeout(PATIENCE_MS)
-        context.add_init_script(_ASK_OFTEN)
+        if has_news:
+            context.add_init_script(_ASK_OFTEN)
         context.add_init_script(_SKIP_FIRST_PAINT)
         if address.startswith("http"):  # a report is opened as a file
             context.request.get(f"/?token={TOKEN}")  # as the printed link does: leaves the cookie

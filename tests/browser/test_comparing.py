@@ -47,7 +47,7 @@ def test_the_address_restores_the_view_in_another_browser(
         expect(chosen_chips(shown).filter(has_text="Difference ▲")).to_be_visible()
 
 
-def test_columns_and_order_of_a_table_stand_in_the_address(
+def test_columns_and_order_stand_in_the_address_and_models_are_removed_added_and_the_baseline(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = open_compare(new_visitor(results_shown))
@@ -71,12 +71,6 @@ def test_columns_and_order_of_a_table_stand_in_the_address(
     heading(page, "Compare")
     expect(table.get_by_role("rowheader").first).to_contain_text(BAD)
     expect(heads.get_by_text("Tie group")).to_have_count(0)
-
-
-def test_a_model_is_taken_away_added_and_made_the_baseline(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = open_compare(new_visitor(results_shown))
     compared = page.get_by_role("group", name="Compared models")
     rows = compared.get_by_role("row")
     n_shown = rows.count()

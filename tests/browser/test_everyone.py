@@ -67,6 +67,14 @@ _ALONE = """() => [...document.querySelectorAll(".card .choosable > .dropdown")]
     return box.height && (box.top + box.bottom) / 2 > bottom;
 }).map((list) => list.dataset.list)"""
 """Lists the tables whose list of columns takes a row of its own."""
+_COLOURS = "runOnly: ['color-contrast', 'link-in-text-block']"
+"""What colours decide: the other rules of axe say the same in light and dark."""
+_NOTE_SEEN = """() => document.querySelectorAll("body *").forEach((each) => {
+    if (each.checkVisibility({ visibilityProperty: true })) each.dataset.seen = "";
+})"""
+_UNSEEN = """[...document.querySelectorAll("body *:not([data-seen])")].filter(
+    (each) => each.checkVisibility({ visibilityProperty: true }))"""
+"""Finds what only a narrow window shows."""
 _UNMARKED = """() => {
     const look = (element) => {
         const all = [element];
@@ -105,6 +113,7 @@ def every_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_every_page_suits_everyone(every_page: str, new_visitor: NewVisitor, half: int) -> None:
     page = new_visitor(every_page).new_page()
     page.add_init_script(path=_axe())
+    page.on("dialog", lambda dialog: (_ for _ in ()).throw(AssertionError(dialog.message)))
     pages = list(PAGES.items())[half::2]
     faults = [fault for path, title in pages for fault in _faults_of(page, path, title)]
     assert faults == []
@@ -122,6 +131,7 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
     page.goto(path)
     expect(page).to_have_title(f"{title} · poor_bench")
     _draw_everything(page)
+    yield from _what_a_model_says_runs(page, path)
     yield from (f"{path}: list of columns alone: {each}" for each in page.evaluate(_ALONE))
     for size in (WIDE, ZOOMED, NARROW):
         page.set_viewport_size(size)
@@ -130,12 +140,22 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
         yield from (f"{path}: cut at {size['width']} px: {each}" for each in page.evaluate(_CUT))
         crowded = page.evaluate(_CROWDED)
         yield from (f"{path}: labels at {size['width']} px: {each}" for each in crowded)
-        if size is ZOOMED:
-            continue
-        yield from _violations(page, path, "light")
-        yield from _violations(page, path, "dark")
+        if size is WIDE:
+            yield from _violations(page, path, "light")
+            page.evaluate(_NOTE_SEEN)
+            yield from _violations(page, path, "dark", _COLOURS)
+        if size is NARROW:
+            yield from _violations(page, path, "light", _COLOURS, _UNSEEN)
+            yield from _violations(page, path, "dark")
     page.keyboard.press("Tab")  # from here on the browser marks the focus
     yield from (f"{path}: focus cannot be seen: {each}" for each in page.evaluate(_UNMARKED))
+
+
+def _what_a_model_says_runs(page: Page, path: str) -> Iterator[str]:
+    if path.startswith(("/model", "/compare", "/issues")):
+        expect(page.get_by_text("onerror=alert(1)").first).to_be_visible()
+    if page.locator("img[src='x'], a[href^='javascript']").count():
+        yield f"{path}: what a model says is part of the page"
 
 
 def _fits(page: Page) -> bool:
@@ -153,11 +173,19 @@ def _draw_everything(page: Page) -> None:
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
 
 
-def _violations(page: Page, path: str, scheme: str) -> Iterator[str]:
+def _violations(
+    page: Page, path: str, scheme: str, rules: str = "", parts: str = "[document.body]"
+) -> Iterator[str]:
     page.evaluate(
         "name => document.documentElement.setAttribute('data-mantine-color-scheme', name)", scheme
     )
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    options = f"{{ resultTypes: ['violations'], {rules} }}"
+    found = page.evaluate(
+        f"""() => {{
+            const parts = {parts};
+            return parts.length ? axe.run({{ include: parts }}, {options}) : {{ violations: [] }};
+        }}"""
+    )["violations"]
     width = page.viewport_size["width"] if page.viewport_size else 0
     for rule in found:
         for node in rule["nodes"]:

@@ -41,7 +41,7 @@ def phase(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
 
 
-def test_a_run_is_cancelled_and_what_is_finished_is_kept(
+def test_a_run_is_found_again_paused_and_cancelled_and_what_is_finished_is_kept(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
     folder = to_run_until_cancelled(workspace_files)
@@ -49,6 +49,13 @@ def test_a_run_is_cancelled_and_what_is_finished_is_kept(
     start_with_consent(page)
     phase(page, "Running")
     expect(page.get_by_text("0 of 400 trials")).to_have_count(0)
+    page.reload()
+    phase(page, "Running")
+    page.get_by_role("button", name="Pause").click()
+    phase(page, "Paused")
+    page.reload()
+    page.get_by_role("button", name="Resume").click()
+    phase(page, "Running")
     page.get_by_role("button", name="Cancel").click()
     phase(page, "Cancelled")
     page.get_by_role("button", name="Resume").click()
@@ -62,41 +69,14 @@ def test_a_run_is_cancelled_and_what_is_finished_is_kept(
     expect(page.get_by_role("link", name="scripted:steady").first).to_be_visible()
 
 
-def test_a_server_slower_than_the_clock_of_a_page_is_heard(
-    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
-) -> None:
-    visitor = new_visitor(serve(to_run_until_cancelled(workspace_files)))
-    visitor.add_init_script(_ANSWER_LATE)
-    page = visitor.new_page()
-    start_with_consent(page)
-    phase(page, "Running")
-    page.get_by_role("button", name="Cancel").click()
-    phase(page, "Cancelled")
-
-
-def test_a_reload_finds_the_run_again(
-    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
-) -> None:
-    folder = to_run_until_cancelled(workspace_files)
-    page = new_visitor(serve(folder)).new_page()
-    start_with_consent(page)
-    phase(page, "Running")
-    page.reload()
-    phase(page, "Running")
-    page.get_by_role("button", name="Pause").click()
-    phase(page, "Paused")
-    page.reload()
-    page.get_by_role("button", name="Resume").click()
-    phase(page, "Running")
-    page.get_by_role("button", name="Cancel").click()
-    phase(page, "Cancelled")
-
-
-def test_two_browsers_share_one_run_and_nothing_else(
+def test_two_browsers_of_a_server_slower_than_their_clocks_share_one_run_and_nothing_else(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
     address = serve(to_run_until_cancelled(workspace_files))
-    first, second = (new_visitor(address).new_page() for _ in range(2))
+    visitors = [new_visitor(address) for _ in range(2)]
+    for visitor in visitors:
+        visitor.add_init_script(_ANSWER_LATE)
+    first, second = (visitor.new_page() for visitor in visitors)
     second.goto("/run?class=sums&level=2")
     start_with_consent(first)
     phase(first, "Running")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.runner.batches import observe
 from poor_bench.workspace_folder import WorkspaceFolder
+from tests import forked
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers.batch_format import BatchServer
 from tests.providers.servers.fake_server import Answer, Request, serving
 
 pytestmark = pytest.mark.slow(reason="kills real runs")
 
-ROOT = Path(__file__).parents[2]
 N_TESTS = 6
 
 
@@ -50,7 +49,7 @@ class Killer:
 
     def __init__(self, server: BatchServer) -> None:
         self._server = server
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkServerProcess | None = None
 
     def run(self, folder: Path, *arguments: str, at: str, before: bool) -> None:
         """Run a command and kill it before or after a request like `POST /v1/files` counts."""
@@ -59,21 +58,21 @@ class Killer:
             if f"{request.method} {request.path}".endswith(at):
                 assert self._process is not None
                 self._process.kill()
-                self._process.wait()
+                wait([self._process.sentinel])  # `join` may be called by one thread only
 
         def kill_before(request: Request) -> Answer | None:
             kill(request)
             assert self._process is not None
-            is_dead = self._process.returncode is not None
+            is_dead = wait([self._process.sentinel], timeout=0)
             return Answer(status=500, body=b"{}") if is_dead else None
 
         if before:
             self._server.before = kill_before
         else:
             self._server.after = kill
-        command = [sys.executable, "main.py", "--data", str(folder), *arguments]
-        self._process = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ))
-        assert self._process.wait(timeout=120) == -signal.SIGKILL
+        self._process = forked.start(main, ["--data", str(folder), *arguments])
+        self._process.join()
+        assert self._process.exitcode == -signal.SIGKILL
         self._server.before, self._server.after = lambda _request: None, lambda _request: None
 
 
@@ -163,8 +162,7 @@ def test_what_was_stored_before_a_kill_is_not_stored_again(
     )
     assert call(folder, "run", "--batch", "--unchecked") == 0
     server.finish()
-    command = [sys.executable, "main.py", "--data", str(folder), "run", "--unchecked"]
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    assert forked.run(main, ["--data", str(folder), "run", "--unchecked"]) == -signal.SIGKILL
     n_before = count_stored(folder)
     assert call(folder, "run", "--unchecked") == 0
     assert n_before < N_TESTS

@@ -13,7 +13,7 @@ from poor_bench.lint.cheats import build_floor
 from poor_bench.models.result import Result
 from poor_bench.probe.report import list_notes
 from poor_bench.reports.exports import render_report
-from poor_bench.resolver import ResultSetResolver
+from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
@@ -143,7 +143,7 @@ class ReportGenerator:
             tests=self._tests,
             read_context=self._read_context,
             llms=self._known_llms,
-            base=self._compare(results) if self._base else None,
+            base=self._compare(read) if self._base else None,
             columns=read.columns,
             stored=None if read.columns is None else self._open_texts(read.columns),
             figures=None if read.columns is None else TableFigures(read.columns, self._tests),
@@ -269,19 +269,31 @@ class ReportGenerator:
             not self._filters_llms and llm_id not in self._known_llms
         )
 
-    def _compare(self, results: Sequence[Result]) -> BaseComparison:
-        """Compare the chosen results with the base; tests that were not chosen are left out."""
+    def _compare(self, read: _Read) -> BaseComparison:
+        """Compare the chosen results with the base; tests that were not chosen are left out.
+
+        Results in columns are read for the models that both have.
+        """
         from poor_bench.comparison.compare import compare_result_sets
         from poor_bench.comparison.result_set import ResultSet
         from poor_bench.reports.report_data import BaseComparison
 
-        before = self._opener.resolve_baseline(self._base)
         known = self._config.workspace.tests_by_id
+        table, is_whole = read.columns, len(self._tests) == len(known)
+        llm_ids = table.find_values("llm_id") if table is not None else ()
+        before = self._opener.resolve_baseline(self._base, llm_ids if table and is_whole else None)
         kept = tuple(
             r for r in before.results if r.test_id in self._tests or r.test_id not in known
         )
         before = replace(before, results=kept)
-        after = ResultSet(name="now", results=tuple(results), runs=self._opener.run_facts())
+        results, unread = read.results, ()
+        if table is not None:
+            compared = before.by_llm()
+            results = table.whole(table.find_entries("llm_id", compared.__contains__).nonzero()[0])
+            unread = tuple(llm_id for llm_id in llm_ids if llm_id not in compared)
+        after = ResultSet(
+            name=NOW, results=tuple(results), unread_llms=unread, runs=self._opener.run_facts()
+        )
         compared = compare_result_sets(
             before, after, tests=known, pass_score=self._pass_score, allowed=self._allowed
         )

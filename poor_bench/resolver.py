@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -62,43 +62,59 @@ class ResultSetResolver:
         self._config = config
         self._patterns = llm_patterns
 
-    def open(self, reference: str) -> ResultSet:
+    def open_both(self, before: str, after: str) -> tuple[ResultSet, ResultSet]:
+        """Find two sets of results to compare; of the larger one only what is compared is read.
+
+        Raises:
+            ConfigError: As `open`.
+            StoreError: If the results cannot be read.
+        """
+        if after == NOW:
+            old = self.open(before)
+            return old, self.open(after, old.llm_ids)
+        new = self.open(after)
+        return self.open(before, new.llm_ids), new
+
+    def open(self, reference: str, llm_ids: Collection[str] | None = None) -> ResultSet:
         """Find the results that a reference stands for.
 
         Args:
             reference: `now`, `last`, `previous`, the id of a run or its beginning, `before:` and
                 any of these, an LLM's id or label, a subject of an LLM as
                 `ComparedSubject.parse` reads it, or the path of a file with results.
+            llm_ids: LLMs whose results are needed; of a run and of the present results, those of
+                others are not read. None for all.
 
         Raises:
             ConfigError: If it refers to nothing, or not to one thing.
             StoreError: If the results cannot be read.
         """
         if reference == NOW:
-            return self._open_named("the present results", self.present)
+            return self._open_present(llm_ids)
+        if reference in {LAST, PREVIOUS} or reference.startswith(BEFORE):
+            return self._open_runs(reference, llm_ids)
         llm_id = self._find_llm_id(reference)
         if llm_id is not None:
             return self._open_llm(llm_id)
         subject = ComparedSubject.parse(reference)
         if subject.kind is not SubjectKind.MODEL:
             return self._open_subject(subject)
-        if reference.startswith(BEFORE):
-            return self._open_before(reference.removeprefix(BEFORE))
-        run = self._run(reference)
-        if run is not None:
-            return self._open_named(f"run {run.run_id}", self.read_results([run]))
+        if self._run(reference) is not None:
+            return self._open_runs(reference, llm_ids)
         if Path(reference).is_file():
             return self._open_file(Path(reference))
         raise self._make_unknown_error(reference)
 
-    def resolve_baseline(self, reference: str) -> ResultSet:
+    def resolve_baseline(
+        self, reference: str, llm_ids: Collection[str] | None = None
+    ) -> ResultSet:
         """Find the results that all LLMs are compared with: as `open`, but not one LLM's.
 
         Raises:
             ConfigError: As `open`, and if it refers to an LLM.
             StoreError: If the results cannot be read.
         """
-        side = self.open(reference)
+        side = self.open(reference, llm_ids)
         if side.is_llm:
             raise ConfigError(
                 f"{reference} is a model; a baseline is a run or a file of results",
@@ -113,11 +129,16 @@ class ResultSetResolver:
         Raises:
             StoreError: If they cannot be read.
         """
-        store = self._config.store
-        if self._patterns and store.is_large():
+        return list(self._open_present(None).results)
+
+    def _open_present(self, llm_ids: Collection[str] | None) -> ResultSet:
+        store, chosen = self._config.store, _ChosenLLMs(self._is_read, llm_ids)
+        if (self._patterns or llm_ids is not None) and store.is_large():
             table = store.table()
-            return [*table.whole(table.find_entries("llm_id", self._is_read).nonzero()[0])]
-        return [result for result in store.results() if self._is_read(result.llm_id)]
+            results = [*table.whole(table.find_entries("llm_id", chosen.has).nonzero()[0])]
+        else:
+            results = [result for result in store.results() if chosen.has(result.llm_id)]
+        return self._open_named("the present results", results, unread=chosen.unread)
 
     def _is_read(self, llm_id: str) -> bool:
         is_named = any(is_match(llm_id, pattern) for pattern in self._patterns)
@@ -179,9 +200,15 @@ class ResultSetResolver:
         more_runs: Mapping[str, RunFacts] | None = None,
         *,
         is_llm: bool = False,
+        unread: Iterable[str] = (),
     ) -> ResultSet:
-        runs = {**self.run_facts(), **(more_runs or {})}
-        return ResultSet(name=name, results=tuple(results), runs=runs, is_llm=is_llm)
+        return ResultSet(
+            name=name,
+            results=tuple(results),
+            unread_llms=tuple(unread),
+            runs={**self.run_facts(), **(more_runs or {})},
+            is_llm=is_llm,
+        )
 
     def _find_llm_id(self, reference: str) -> str | None:
         llm = find_llm(reference, self._config.workspace.llms)
@@ -238,23 +265,34 @@ class ResultSetResolver:
             return ""
         return hash_prompt(result.system_prompt or "", result.prompt or "", test)
 
-    def _open_before(self, reference: str) -> ResultSet:
-        run = self._run(reference)
+    def _open_runs(self, reference: str, llm_ids: Collection[str] | None) -> ResultSet:
+        """Find the results of one run, or of all before it."""
+        run = self._run(reference.removeprefix(BEFORE))
         if run is None:
-            raise self._make_unknown_error(reference)
-        earlier = self.stored_runs[: self.stored_runs.index(run)]
-        if not earlier:
+            raise self._make_unknown_error(reference.removeprefix(BEFORE))
+        runs, name = [run], f"run {run.run_id}"
+        if reference.startswith(BEFORE):
+            runs = self.stored_runs[: self.stored_runs.index(run)]
+            name = f"the results before run {run.run_id}"
+        if not runs:
             raise ConfigError(
                 f"no run before {run.run_id} is stored",
                 hint="a comparison needs two runs, two models or a file of results",
             )
-        return self._open_named(f"the results before run {run.run_id}", self.read_results(earlier))
+        chosen = _ChosenLLMs(self._is_read, llm_ids)
+        return self._open_named(name, self.read_results(runs, chosen.has), unread=chosen.unread)
 
     def _run(self, reference: str) -> StoredRun | None:
         return find_run(self.stored_runs, reference)
 
-    def read_results(self, runs: Sequence[StoredRun]) -> list[Result]:
+    def read_results(
+        self, runs: Sequence[StoredRun], is_wanted: Callable[[str], bool] | None = None
+    ) -> list[Result]:
         """Read the newest result of every trial of some runs.
+
+        Args:
+            runs: Oldest first.
+            is_wanted: Tells of an LLM id if its results are read; None for those of the patterns.
 
         Raises:
             StoreError: If a run cannot be read.
@@ -262,8 +300,9 @@ class ResultSetResolver:
         return newest_of_trials(
             result
             for run in runs
-            for result in read_results_file(run.path, self._resolve).results
-            if self._is_read(result.llm_id)
+            for result in read_results_file(
+                run.path, self._resolve, is_wanted or self._is_read
+            ).results
         )
 
     def _open_file(self, path: Path) -> ResultSet:
@@ -282,6 +321,22 @@ class ResultSetResolver:
             f"runs: {run_names(self.stored_runs)}" if self.stored_runs else "no runs are stored yet"
         )
         return ConfigError(f"{reference!r} is not a model, a run or a file of results", hint=hint)
+
+
+class _ChosenLLMs:
+    """Tells whose results are read, and collects the others."""
+
+    def __init__(self, is_read: Callable[[str], bool], llm_ids: Collection[str] | None) -> None:
+        self._is_read, self._llm_ids = is_read, llm_ids
+        self.unread: dict[str, None] = {}
+
+    def has(self, llm_id: str) -> bool:
+        if not self._is_read(llm_id):
+            return False
+        if self._llm_ids is None or llm_id in self._llm_ids:
+            return True
+        self.unread[llm_id] = None
+        return False
 
 
 def read_run_facts(header: Mapping[str, Any]) -> RunFacts:

@@ -54,6 +54,27 @@ def test_reference_opens_what_it_names(
     assert scores(config, reference) == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "read", "unread"),
+    [
+        ("before:last", "last", ({"a"}, {"a", "b"}), ((), ())),
+        ("previous", "now", ({"a"}, {"a"}), ((), ("scripted:b",))),
+        ("now", "previous", ({"a"}, {"a"}), (("scripted:b",), ())),
+        ("last", "scripted:b", ({"b"}, {"b"}), (("scripted:a",), ())),
+    ],
+)
+def test_of_two_sets_only_what_both_have_is_read(
+    config: WorkspaceFolder,
+    before: str,
+    after: str,
+    read: tuple[set[str], set[str]],
+    unread: tuple[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    sides = ResultSetResolver(config).open_both(before, after)
+    assert tuple({result.llm_id[-1] for result in side.results} for side in sides) == read
+    assert tuple(side.unread_llms for side in sides) == unread
+
+
 def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> None:
     copy = tmp_path / "base.jsonl"
     copy.write_bytes(config.store.paths.runs()[0].read_bytes())

@@ -104,11 +104,11 @@ def command(
     if not why and any(limits.values()):
         raise click.UsageError("--max-calls, --max-cost and --dry-run need --why")
     resolver = ResultSetResolver(app.config, filters["llms"])
-    opened = [
-        resolver.open(before or f"{BEFORE}{LAST}"),
-        resolver.open(after or (NOW if before else LAST)),
-    ]
-    chosen = _select(app, opened, filters) if any(filters.values()) else opened
+    names = before or f"{BEFORE}{LAST}", after or (NOW if before else LAST)
+    if any(filters.values()):  # a model counts as one that a side lacks only by what is chosen
+        chosen = _select(app, [resolver.open(name) for name in names], filters)
+    else:
+        chosen = [*resolver.open_both(*names)]
     if why:
         from poor_bench.cli.compare_why import WhyOptions, explain_change
 
@@ -185,7 +185,7 @@ def _explain_nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigErr
             f"nothing to compare: both sides are {before.name}",
             hint="Choose two different sides, such as `previous last`.",
         )
-    empty = next((side for side in (before, after) if not side.results), None)
+    empty = next((side for side in (before, after) if not side.llm_ids), None)
     if empty is not None:
         return ConfigError(
             f"nothing to compare: no results in {empty.name}",
@@ -193,7 +193,7 @@ def _explain_nothing_in_common(before: ResultSet, after: ResultSet) -> ConfigErr
         )
     return ConfigError(
         f"nothing to compare: no model has results in both {before.name} and {after.name}",
-        hint=f"before: {join_names(before.by_llm())}; after: {join_names(after.by_llm())}. "
+        hint=f"before: {join_names(before.llm_ids)}; after: {join_names(after.llm_ids)}. "
         "Name two models to compare one with the other.",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,17 +59,35 @@ def gather_evidence(
         pass_score=pass_score,
         is_sequential=n_trials is not None,
     )
-    baselines = {gate.baseline for gate in gates if gate.baseline}
-    if n_trials is None and not baselines and config.store.is_large():
-        return _add_columns(known, config)
     opener = ResultSetResolver(config)
-    known, flat = _add_results(known, StaleCheck(config).find(opener.present), opener, n_trials)
-    now = replace(opener.open(NOW), results=flat)
+    llm_ids = {llm.id for llm in chosen.llms}
+    names = {gate.baseline for gate in gates if gate.baseline}
+    baselines = {name: opener.resolve_baseline(name, llm_ids) for name in names}
+    if n_trials is None and config.store.is_large():
+        known = _add_columns(known, config)
+        compared = {llm_id for baseline in baselines.values() for llm_id in baseline.by_llm()}
+        flat = _read_compared(known, opener, compared) if compared else ()
+    else:
+        known, flat = _add_results(known, StaleCheck(config).find(opener.present), opener, n_trials)
+    now = ResultSet(name=NOW, results=flat, runs=opener.run_facts() if names else {})
     comparisons = {
-        name: _compare_baseline(opener.resolve_baseline(name), now, tests, config, pass_score)
-        for name in baselines
+        name: _compare_baseline(baseline, now, tests, config, pass_score)
+        for name, baseline in baselines.items()
     }
     return replace(known, comparisons=comparisons)
+
+
+def _read_compared(
+    known: Evidence, opener: ResultSetResolver, llm_ids: Collection[str]
+) -> tuple[Result, ...]:
+    """Read the stored results of the LLMs that are compared with a baseline."""
+    of_llm = opener.open(NOW, llm_ids).by_llm()
+    return tuple(
+        result
+        for llm in known.llms
+        for result in of_llm.get(llm.id, ())
+        if result.test_id in known.tests
+    )
 
 
 def _add_results(

@@ -50,6 +50,8 @@ class ResultSet:
     """Name on screens."""
     results: tuple[Result, ...]
     """The newest result of every trial, failures included."""
+    unread_llms: tuple[str, ...] = ()
+    """LLMs whose results were not read, as they are compared with nothing."""
     is_llm: bool = False
     """True if it was chosen as an LLM, and may be compared with another one."""
     runs: Mapping[str, RunFacts] = field(default_factory=dict)
@@ -61,6 +63,11 @@ class ResultSet:
         for result in self.results:
             grouped.setdefault(result.llm_id, []).append(result)
         return grouped
+
+    @property
+    def llm_ids(self) -> tuple[str, ...]:
+        """The LLMs that have results, those that were not read last."""
+        return (*self.by_llm(), *self.unread_llms)
 
 
 LLMPair = tuple[str, str]
@@ -86,8 +93,8 @@ def find_unpaired_llms(before: ResultSet, after: ResultSet) -> tuple[list[str], 
     compared_before = {llm_id for llm_id, _ in pairs}
     compared_after = {llm_id for _, llm_id in pairs}
     return (
-        [llm_id for llm_id in before.by_llm() if llm_id not in compared_before],
-        [llm_id for llm_id in after.by_llm() if llm_id not in compared_after],
+        [llm_id for llm_id in before.llm_ids if llm_id not in compared_before],
+        [llm_id for llm_id in after.llm_ids if llm_id not in compared_after],
     )
 
 

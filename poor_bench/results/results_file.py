@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,13 +32,16 @@ class ResultsFile(NamedTuple):
 
 
 def read_results_file(
-    path: Path, resolve: Callable[[str], str] = lambda llm_id: llm_id
+    path: Path,
+    resolve: Callable[[str], str] = lambda llm_id: llm_id,
+    is_wanted: Callable[[str], bool] = lambda _llm_id: True,
 ) -> ResultsFile:
     """Read the results of a file; unreadable rows are skipped and logged.
 
     Args:
         path: `results.json` of any workspace, `runs/<run id>.jsonl`, or what `report --json` wrote.
         resolve: Maps an LLM id of the file to the one in use.
+        is_wanted: Tells of an LLM id in use if its results are to be read.
 
     Raises:
         StoreError: If it cannot be read, or does not hold results.
@@ -47,8 +51,9 @@ def read_results_file(
             content = stream.read()
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
-    headers, records = _read_parts(content, path)
-    return ResultsFile(newest_of_trials(_read_results(records, resolve, path)), headers)
+    headers, records = _read_parts(content, path, cache(lambda key: is_wanted(resolve(key))))
+    results = _read_results(records, resolve, path)
+    return ResultsFile(newest_of_trials(r for r in results if is_wanted(r.llm_id)), headers)
 
 
 def newest_of_trials(results: Iterable[Result]) -> list[Result]:
@@ -66,14 +71,14 @@ def newest_of_trials(results: Iterable[Result]) -> list[Result]:
 
 
 def _read_parts(
-    content: bytes, path: Path
+    content: bytes, path: Path, is_wanted: Callable[[str], bool]
 ) -> tuple[dict[str, Mapping[str, Any]], Iterator[dict[str, Any]]]:
     """Split a file into headers by run id and records with their LLM ids."""
-    first = _object_in(content.partition(b"\n")[0])
+    first = _object_in(BytesIO(content).readline())
     if "run" in first or "llm_id" in first:
         header = first.get("run")
         run_id = str((header or {}).get("run_id", path.stem))
-        return {run_id: header} if header else {}, _journal_records(content, path)
+        return {run_id: header} if header else {}, _journal_records(content, path, is_wanted)
     document = _object_in(content)
     if isinstance(document.get("results"), list):
         runs = document.get("runs")
@@ -89,11 +94,23 @@ def _object_in(text: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _journal_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
+_LLM_FIRST = b'{"llm_id":"'
+
+
+def _journal_records(
+    content: bytes, path: Path, is_wanted: Callable[[str], bool]
+) -> Iterator[dict[str, Any]]:
     def report_damage(line: int) -> None:
         _LOG.warning("%s:%d is not readable and was skipped", path, line)
 
-    for line in read_journal(BytesIO(content), report_damage):
+    def may_be_wanted(line: bytes) -> bool:
+        # Journals name the model first. A line that does not, or escapes letters, has to be parsed.
+        if not line.startswith(_LLM_FIRST):
+            return True
+        key = line[len(_LLM_FIRST) : line.find(b'"', len(_LLM_FIRST))]
+        return b"\\" in key or is_wanted(key.decode("utf-8", "replace"))
+
+    for line in read_journal(BytesIO(content), report_damage, may_be_wanted):
         yield line.record
 
 

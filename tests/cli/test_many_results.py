@@ -64,8 +64,16 @@ FEW = [
     ["issues"],
     ["gate", "--min-score", "sums=0.1", "--max-p95-ms", "900", "--max-cost-usd", "0.6"],
     ["compare", "20260101T000000-a", "now", "--llm", "*:kept"],
+    ["gate", "--no-regression", "--baseline", "20260101T000000-a"],
+    ["compare"],
 ]
 REST = [
+    ["gate", "--no-regression", "--baseline", "previous", "--llm", "*:kept", "--json"],
+    ["gate", "--no-regression", "--baseline", "previous", "--plan"],
+    ["report", "--compare", "previous"],
+    ["report", "--compare", "last", "--class", "sums"],
+    ["compare", "last", "now", "--json"],
+    ["compare", "now", "last"],
     ["status", "--json", "--trials", "2"],
     ["status", "--llm", "*:gone"],
     ["report", "--by", "both"],

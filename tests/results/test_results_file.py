@@ -78,3 +78,26 @@ def test_newest_score_of_a_trial_counts_and_else_its_newest_failure() -> None:
     assert newest["a"].score == 1.0
     assert newest["b"].failure == second
     assert newest["c"].score == 0.5
+
+
+def test_only_results_of_wanted_models_are_read_however_a_line_names_them(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    records = [
+        {"llm_id": "old:a", "test_id": "sum_001", "score": 1.0},
+        {"llm_id": "b", "test_id": "sum_002", "score": 1.0},
+        {"test_id": "sum_003", "llm_id": "b", "score": 1.0},
+        {"test_id": "sum_004", "llm_id": "old:a", "score": 1.0},
+        {"llm_id": "älter", "test_id": "sum_005", "score": 1.0},
+    ]
+    path.write_text("\n".join(json.dumps(record) for record in records).replace('": "', '":"'))
+    path.write_bytes(path.read_bytes() + b'\n{"llm_id":"\xff')
+    names = {"old:a": "a", "älter": "a"}
+    asked: list[str] = []
+
+    def is_wanted(llm_id: str) -> bool:
+        asked.append(llm_id)
+        return llm_id == "a"
+
+    found = read_results_file(path, lambda llm_id: names.get(llm_id, llm_id), is_wanted).results
+    assert [result.test_id for result in found] == ["sum_001", "sum_004", "sum_005"]
+    assert {"a", "b"} <= {*asked}

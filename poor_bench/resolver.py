@@ -105,9 +105,7 @@ class ResultSetResolver:
             return self._open_file(Path(reference))
         raise self._make_unknown_error(reference)
 
-    def resolve_baseline(
-        self, reference: str, llm_ids: Collection[str] | None = None
-    ) -> ResultSet:
+    def resolve_baseline(self, reference: str, llm_ids: Collection[str] | None = None) -> ResultSet:
         """Find the results that all LLMs are compared with: as `open`, but not one LLM's.
 
         Raises:

@@ -85,6 +85,9 @@ class StoredFigures(Protocol):
     def compare(self) -> Comparison:
         """Compare all models in pairs."""
 
+    def rank(self) -> Ranking:
+        """Rank all models."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportData:
@@ -192,6 +195,8 @@ class ReportData:
     @cached_property
     def order(self) -> Ranking:
         """Order of the LLMs by score, adjusted where they were scored on other tests."""
+        if self.figures is not None and not self.dropped:
+            return self.figures.rank()
         ranking = rank_llms(self._trials, self.dropped)
         if not has_short_form(self.tests):
             return ranking

@@ -263,6 +263,9 @@ def find_scored_rows(table: ResultTable, llm_id: str) -> NDArray[np.int64]:
     return scored
 
 
+_ROWS_AT_ONCE = 1 << 20
+
+
 def count_stale(
     table: ResultTable,
     rows: NDArray[np.int64],
@@ -288,17 +291,25 @@ def count_stale(
         ],
         dtype=np.int64,
     )
-    known, parts = (None, *StaleReason), [*places]
-    llms = table.columns["llm_id"][rows].astype(np.int64)
-    groups = llms * len(parts) + part_of_test[table.columns["test_id"][rows]]
-    codes, numbers = np.unique(groups * len(known) + reasons, return_counts=True)
-    counts: dict[Group, Counter[StaleReason]] = {}
-    for code, n in zip(codes.tolist(), numbers.tolist(), strict=True):
-        group_code, place = divmod(code, len(known))
-        llm, part = divmod(group_code, len(parts))
+    reason_of, parts = (None, *StaleReason), [*places]
+    n_of_group = np.zeros(len(table.values["llm_id"]) * len(parts), dtype=np.int64)
+    n_stale: Counter[int] = Counter()
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        some, why = (each[start : start + _ROWS_AT_ONCE] for each in (rows, reasons))
+        llms = table.columns["llm_id"][some].astype(np.int64)
+        groups = llms * len(parts) + part_of_test[table.columns["test_id"][some]]
+        n_of_group += np.bincount(groups, minlength=len(n_of_group))
+        codes = groups[why > 0] * len(reason_of) + why[why > 0]
+        found, numbers = np.unique(codes, return_counts=True)
+        n_stale.update(dict(zip(found.tolist(), numbers.tolist(), strict=True)))
+    names = {}
+    for group in np.flatnonzero(n_of_group).tolist():
+        llm, part = divmod(group, len(parts))
         class_id, level = parts[part]
-        group = Group(llm_id=table.values["llm_id"][llm], class_id=class_id, level=level)
-        of_group = counts.setdefault(group, Counter())
-        if (reason := known[place]) is not None:
-            of_group[reason] += n
+        names[group] = Group(llm_id=table.values["llm_id"][llm], class_id=class_id, level=level)
+    counts: dict[Group, Counter[StaleReason]] = {name: Counter() for name in names.values()}
+    for code, n in sorted(n_stale.items()):
+        group, place = divmod(code, len(reason_of))
+        if (reason := reason_of[place]) is not None:
+            counts[names[group]][reason] += n
     return counts

@@ -191,6 +191,10 @@ class TableFigures(NamedTuple):
         """Compare all models in pairs."""
         return compare_models(self.table, self.tests)
 
+    def rank(self) -> Ranking:
+        """Rank all models."""
+        return rank_models(self.table, self.tests)
+
 
 def _describe_tests(tests: Mapping[str, Test]) -> list[object]:
     """List what figures depend on, of each test."""

@@ -42,6 +42,7 @@ class RowMarks:
         self._file: KeptFile[dict[str, str]] = KeptFile(basis, name, dict[str, str], about)
         kept = self._file.read() or {}
         self._fields = {key: _unpack(kept[key]) for key in self._sources.values() if key in kept}
+        self._is_changed = False
 
     def look_up(self, places: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell for each of some rows if it is known, and if it is marked."""
@@ -53,13 +54,17 @@ class RowMarks:
         return found[_KNOWN], found[_MARKED]
 
     def note(self, places: NDArray[np.int64], is_marked: NDArray[np.bool_]) -> None:
-        """Keep the marks of further rows; without permission or space, nothing is kept."""
-        if not len(places):
-            return
+        """Mark further rows."""
         for source, entries, rows in self._split(places):
             field = self._fields[source] = self._field(source, int(rows.max()) + 1)
             field[_KNOWN, rows], field[_MARKED, rows] = True, is_marked[entries]
-        self._file.write({source: _pack(field) for source, field in self._fields.items()})
+            self._is_changed = True
+
+    def keep(self) -> None:
+        """Keep the marks of further rows; without permission or space, nothing is kept."""
+        if self._is_changed:
+            self._file.write({source: _pack(field) for source, field in self._fields.items()})
+            self._is_changed = False
 
     def _split(
         self, places: NDArray[np.int64]

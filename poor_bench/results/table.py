@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
 _IN_MEMORY = (*CODES, *NUMBERS, "trial")
 _FETCHED_AT_ONCE = 1_000
+_BLOCK_ROWS = 1 << 20
 
 
 class TrialKey(NamedTuple):
@@ -132,6 +133,16 @@ class ResultTable(TrialColumns):
             if is_kept.all()
             else {name: column[is_kept] for name, column in self.columns.items()},
         )
+
+    def split(self) -> Iterator[tuple[int, ResultTable]]:
+        """Yield the first row of each block of rows, and a table of the block; nothing is copied.
+
+        What is worked out block by block takes no memory in proportion to the rows.
+        """
+        for start in range(0, len(self), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            columns = {name: column[rows] for name, column in self.columns.items()}
+            yield start, replace(self, columns=columns)
 
     def whole(
         self,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
@@ -104,13 +105,18 @@ class StaleCheck:
         def is_asked_for(llm_id: str) -> bool:
             return llm_id in self._llms and (llm_ids is None or llm_id in llm_ids)
 
-        rows = np.flatnonzero(table.is_scored & table.find_entries("llm_id", is_asked_for))
-        fingerprints = select_fingerprints(table, rows)
-        is_known = fingerprints.is_known
-        states = fingerprints.find_states(
-            self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
+        finder = StateFinder(
+            table, self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
         )
-        return rows[is_known], self._find_reasons(table, rows[is_known], states[is_known])
+        rows, reasons = [np.zeros(0, np.int64)], [np.zeros(0, np.uint8)]
+        for start, block in table.split():
+            is_meant = block.is_scored & block.find_entries("llm_id", is_asked_for)
+            is_meant &= (block.columns["request_code"] | block.columns["evaluator_code"]) != 0
+            known = is_meant.nonzero()[0]
+            reasons.append(self._find_reasons(block, known, finder.find(block, known)))
+            rows.append(known + start)
+        finder.keep()
+        return np.concatenate(rows), np.concatenate(reasons)
 
     def _find_reasons(
         self, table: ResultTable, rows: NDArray[np.int64], states: NDArray[np.uint8]
@@ -149,116 +155,106 @@ class StaleCheck:
             return None
 
 
-class StoredFingerprints(NamedTuple):
-    """Fingerprints of scored rows of a table, as numbers; 0 where they are not known."""
+class StateFinder:
+    """Finds the states that stored scores give their trials, as `find_scored_state`.
 
-    table: ResultTable
-    rows: NDArray[np.int64]
-    asked: NDArray[np.uint64]
-    """Of the request of each row."""
-    scored: NDArray[np.uint64]
-    """Of the evaluator."""
+    It takes the rows of a table block by block: of very many, what is worked out on the way would
+    take more memory than the table.
+    """
 
-    @property
-    def is_known(self) -> NDArray[np.bool_]:
-        """True for each row that stores a fingerprint."""
-        known: NDArray[np.bool_] = (self.asked | self.scored) != 0
-        return known
-
-    def find_states(
+    def __init__(
         self,
+        table: ResultTable,
         llms: Mapping[str, LLM],
         tests: Mapping[str, Test],
         fingerprints: Fingerprints,
         fingerprint_evaluator: Callable[[Test], str | None],
-    ) -> NDArray[np.uint8]:
-        """Find the state that each score gives its trial, as `find_scored_state`.
+    ) -> None:
+        """Read what is known of rows of a table.
 
         Args:
-            llms: By id; all that have such rows.
+            table: Of all blocks.
+            llms: By id; all that have scored rows with fingerprints.
             tests: By id; all that have such rows.
             fingerprints: Of today's requests.
             fingerprint_evaluator: Gives today's fingerprint; None where it is not known.
         """
         import numpy as np
 
-        states = np.full(len(self.rows), TrialState.DONE, dtype=np.uint8)
-        test_codes = self.table.columns["test_id"][self.rows]
-        now = np.zeros(len(self.table.values["test_id"]), dtype=np.uint64)
-        for code in np.flatnonzero(np.bincount(test_codes[self.scored != 0])).tolist():
-            current = fingerprint_evaluator(tests[self.table.values["test_id"][code]])
-            now[code] = encode_fingerprint(current) if current else 0
-        current_of_row = now[test_codes]
-        is_other = (self.scored != current_of_row) & (self.scored != 0) & (current_of_row != 0)
-        states[is_other] = TrialState.STALE_SCORE
-        asked = np.flatnonzero(self.asked != 0)
-        is_other = self._find_changed_requests(asked, llms, tests, fingerprints)
+        self._llms, self._tests = llms, tests
+        self._fingerprints, self._fingerprint_evaluator = fingerprints, fingerprint_evaluator
+        n_tests = len(table.values["test_id"])
+        self._evaluators = np.zeros(n_tests, dtype=np.uint64)
+        self._is_asked_for = np.zeros(n_tests, dtype=np.bool_)
+        # What was found of a row is kept: hashing a million requests takes longer than all else.
+        about = fingerprints.identify_requests() if table.basis else ""
+        self._marks = RowMarks(table.basis if about else None, "requests", about)
+
+    def find(self, table: ResultTable, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Find the state of some scored rows of a block."""
+        import numpy as np
+
+        states = np.full(len(rows), TrialState.DONE, dtype=np.uint8)
+        test_codes, scored = table.columns["test_id"][rows], table.columns["evaluator_code"][rows]
+        current = self._find_evaluators(table, test_codes, scored != 0)
+        states[(scored != current) & (scored != 0) & (current != 0)] = TrialState.STALE_SCORE
+        asked = np.flatnonzero(table.columns["request_code"][rows] != 0)
+        is_other = self._find_changed_requests(table, rows[asked])
         states[asked[is_other]] = TrialState.STALE_REQUEST
         return states
 
-    def _find_changed_requests(
-        self,
-        asked: NDArray[np.int64],
-        llms: Mapping[str, LLM],
-        tests: Mapping[str, Test],
-        fingerprints: Fingerprints,
-    ) -> NDArray[np.bool_]:
-        """Mark those of some entries that would be asked otherwise today.
+    def keep(self) -> None:
+        """Keep what was found of rows; without permission or space, nothing is kept."""
+        self._marks.keep()
 
-        What was found of a row is kept: hashing a million requests takes longer than all else.
-        """
-        basis = self.table.basis
-        about = fingerprints.identify_requests() if basis else ""
-        marks = RowMarks(basis if about else None, "requests", about)
-        places = self.table.columns["place"][self.rows[asked]]
-        is_known, is_other = marks.look_up(places)
-        new = (~is_known).nonzero()[0]
-        is_other[new] = self._compare_requests(asked[new], llms, tests, fingerprints)
-        marks.note(places[new], is_other[new])
-        return is_other
-
-    def _compare_requests(
-        self,
-        entries: NDArray[np.int64],
-        llms: Mapping[str, LLM],
-        tests: Mapping[str, Test],
-        fingerprints: Fingerprints,
-    ) -> NDArray[np.bool_]:
-        """Compute for some entries if they would be asked otherwise today."""
+    def _find_evaluators(
+        self, table: ResultTable, test_codes: NDArray[Any], is_told: NDArray[np.bool_]
+    ) -> NDArray[np.uint64]:
+        """Find today's fingerprint of the evaluator of each entry; 0 where it is not known."""
         import numpy as np
 
-        order = self.table.columns["test_id"][self.rows[entries]].argsort(kind="stable")
-        digests = np.empty(len(entries), dtype=np.uint64)
-        digests[order] = self._digest_requests(entries[order], llms, tests, fingerprints)
-        is_other: NDArray[np.bool_] = digests != self.asked[entries]
+        n_told = np.bincount(test_codes[is_told], minlength=len(self._evaluators))
+        for code in np.flatnonzero((n_told > 0) & ~self._is_asked_for).tolist():
+            current = self._fingerprint_evaluator(self._tests[table.values["test_id"][code]])
+            self._evaluators[code] = encode_fingerprint(current) if current else 0
+            self._is_asked_for[code] = True
+        found: NDArray[np.uint64] = self._evaluators[test_codes]
+        return found
+
+    def _find_changed_requests(
+        self, table: ResultTable, rows: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Mark those of some rows that would be asked otherwise today."""
+        places = table.columns["place"][rows]
+        is_known, is_other = self._marks.look_up(places)
+        new = (~is_known).nonzero()[0]
+        is_other[new] = self._compare_requests(table, rows[new])
+        self._marks.note(places[new], is_other[new])
         return is_other
 
-    def _digest_requests(
-        self,
-        places: NDArray[np.int64],
-        llms: Mapping[str, LLM],
-        tests: Mapping[str, Test],
-        fingerprints: Fingerprints,
-    ) -> NDArray[np.uint64]:
+    def _compare_requests(self, table: ResultTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Compute for some rows if they would be asked otherwise today."""
+        import numpy as np
+
+        order = table.columns["test_id"][rows].argsort(kind="stable")
+        digests = np.empty(len(rows), dtype=np.uint64)
+        digests[order] = self._digest_requests(table, rows[order])
+        is_other: NDArray[np.bool_] = digests != table.columns["request_code"][rows]
+        return is_other
+
+    def _digest_requests(self, table: ResultTable, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Compute today's fingerprints of rows that are ordered by test."""
         import numpy as np
 
-        llm_of = [llms.get(llm_id) for llm_id in self.table.values["llm_id"]]
-        codes = self.table.columns["llm_id"][self.rows[places]].tolist()
-        asked = [llm for code in codes if (llm := llm_of[code])]
-        test_codes = self.table.columns["test_id"][self.rows[places]]
+        llm_of = [self._llms.get(llm_id) for llm_id in table.values["llm_id"]]
+        asked = [llm for code in table.columns["llm_id"][rows].tolist() if (llm := llm_of[code])]
+        test_codes = table.columns["test_id"][rows]
         starts = np.flatnonzero(np.diff(test_codes, prepend=-1)).tolist()
         digests: list[bytes] = []
-        for start, end in pairwise((*starts, len(places))):
-            test = tests[self.table.values["test_id"][int(test_codes[start])]]
-            digests += fingerprints.digest_requests(asked[start:end], test)
+        for start, end in pairwise((*starts, len(rows))):
+            test = self._tests[table.values["test_id"][int(test_codes[start])]]
+            digests += self._fingerprints.digest_requests(asked[start:end], test)
         return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
-
-
-def select_fingerprints(table: ResultTable, rows: NDArray[np.int64]) -> StoredFingerprints:
-    """Select the fingerprints of scored rows."""
-    asked, scored = (table.columns[name][rows] for name in ("request_code", "evaluator_code"))
-    return StoredFingerprints(table, rows, asked, scored)
 
 
 def note_table(
@@ -272,19 +268,17 @@ def note_table(
     Raises:
         StoreError: If the index is damaged.
     """
-    import numpy as np
-
-    is_here = states.find_slots(table) >= 0
-    scored = np.flatnonzero(is_here & table.is_scored)
-    found = select_fingerprints(table, scored).find_states(
-        {llm.id: llm for llm in states.llms},
-        {test.test_id: test for test in states.tests},
+    llms, tests = states.llms, states.tests
+    finder = StateFinder(
+        table,
+        {llm.id: llm for llm in llms},
+        {test.test_id: test for test in tests},
         fingerprints,
         fingerprints.of_evaluator,
     )
-    states.note_columns(table, scored, found)
-    others = ~table.is_scored & is_here
-    others |= table.find_entries("test_id", lambda test_id: test_id not in known_tests)
     texts = ("request_fingerprint", "evaluator_fingerprint", "response", "thinking")
-    rows = np.flatnonzero(others)
-    states.note_all(table.whole(rows, texts), fingerprints, known_tests)
+    for _, block in table.split():
+        others = states.note_columns(block, partial(finder.find, block)) & ~block.is_scored
+        others |= block.find_entries("test_id", lambda test_id: test_id not in known_tests)
+        states.note_all(block.whole(others.nonzero()[0], texts), fingerprints, known_tests)
+    finder.keep()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
@@ -173,33 +173,34 @@ class TrialStates:
         return llm_index * len(self.tests) * self.trials + offset in self._batched
 
     def note_columns(
-        self, table: TrialColumns, scored: NDArray[np.int64], found: NDArray[np.uint8]
-    ) -> None:
+        self,
+        table: TrialColumns,
+        find_states: Callable[[NDArray[np.int64]], NDArray[np.uint8]],
+    ) -> NDArray[np.bool_]:
         """Take the states of scored trials.
 
         Args:
-            table: The results.
-            scored: Entries whose trials are among these.
-            found: The `TrialState` of each.
+            table: Results.
+            find_states: Finds the `TrialState` of some scored entries.
+
+        Returns:
+            Marks of the entries whose trials are among these, scored or not.
         """
-        import numpy as np
-
-        self.n_further += self._count_further(table)
-        slots = self.find_slots(table)[scored]
-        states = np.frombuffer(self._states, dtype=np.uint8)  # writes into the same bytes
-        known = states[slots]
-        states[slots] = np.maximum(known & _STATE, found) | known & _HAS_FAILURE | _SCORED
-
-    def find_slots(self, table: TrialColumns) -> NDArray[np.int64]:
-        """Find the place of each entry; -1 where it is not among these trials."""
         import numpy as np
 
         llm, test = self._find_llms_and_tests(table)
         trial = table.columns["trial"]
-        is_here = (llm >= 0) & (test >= 0) & (trial >= 1) & (trial <= self.trials)
-        slots = np.where(is_here, (llm * len(self.tests) + test) * self.trials + trial - 1, -1)
-        is_here[is_here] = np.frombuffer(self._states, np.uint8)[slots[is_here]] != _ELSEWHERE
-        return np.where(is_here, slots, -1)
+        is_here = (llm >= 0) & (test >= 0)
+        self.n_further += int((is_here & (trial > self.trials)).sum())
+        is_here &= (trial >= 1) & (trial <= self.trials)
+        slots = (llm * len(self.tests) + test) * self.trials + trial - 1
+        states = np.frombuffer(self._states, dtype=np.uint8)  # writes into the same bytes
+        is_here[is_here] = states[slots[is_here]] != _ELSEWHERE
+        scored = np.flatnonzero(is_here & table.is_scored)
+        known = states[slots[scored]]
+        found = np.maximum(known & _STATE, find_states(scored))
+        states[slots[scored]] = found | known & _HAS_FAILURE | _SCORED
+        return is_here
 
     def _find_llms_and_tests(
         self, table: TrialColumns
@@ -212,11 +213,6 @@ class TrialStates:
             for name, places in (("llm_id", self._llm_index), ("test_id", self._test_index))
         )
         return llms[table.columns["llm_id"]], tests[table.columns["test_id"]]
-
-    def _count_further(self, table: TrialColumns) -> int:
-        llm, test = self._find_llms_and_tests(table)
-        is_further = (llm >= 0) & (test >= 0) & (table.columns["trial"] > self.trials)
-        return int(is_further.sum())
 
     def state(self, llm_index: int, test_index: int, trial: int) -> TrialState:
         """State of one trial; `trial` counts from 1."""

@@ -181,7 +181,10 @@ def find_usual_trials(trials: Trials) -> int:
     """
     import numpy as np
 
-    n_trials = _count(trials, pass_score=1.0).n_trials
+    columns = collect_columns(trials)
+    if columns.columns["trial"].max(initial=0) < 2:
+        return 0
+    n_trials = _count(columns, pass_score=1.0).n_trials
     frequencies = np.bincount(n_trials[n_trials > 1])
     return int(np.flatnonzero(frequencies == frequencies.max())[-1]) if len(frequencies) else 0
 

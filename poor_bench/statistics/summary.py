@@ -17,7 +17,7 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.trials import number_codes
+from poor_bench.statistics.trials import order_codes
 
 if TYPE_CHECKING:
     from poor_bench.statistics.trials import TrialColumns
@@ -304,7 +304,7 @@ def add_coverage(
 
 def find_scored_tests(trials: TrialColumns) -> tuple[str, ...]:
     """List the ids of the tests that any model was scored on."""
-    used, _ = number_codes(trials.columns["test_id"][trials.is_scored])
+    used = order_codes(trials.columns["test_id"][trials.is_scored])
     return tuple(trials.values["test_id"][code] for code in used)
 
 

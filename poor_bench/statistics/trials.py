@@ -111,16 +111,15 @@ class TrialColumns:
 
     def find_values(self, field: str) -> tuple[Any, ...]:
         """List the values of a field that occur, in order of first appearance."""
-        used, _ = number_codes(self.columns[field])
+        used = order_codes(self.columns[field])
         return tuple(self.values[field][code] for code in used)
 
     def count_values(self, field: str) -> dict[str, int]:
         """Count the entries of each value of a field, in order of first appearance."""
         import numpy as np
 
-        used, numbers = number_codes(self.columns[field])
-        counts = np.bincount(numbers, minlength=len(used)).tolist()
-        return {self.values[field][code]: n for code, n in zip(used, counts, strict=True)}
+        counts = np.bincount(self.columns[field]).tolist()
+        return {self.values[field][code]: counts[code] for code in order_codes(self.columns[field])}
 
 
 Trials = Iterable[Result] | TrialColumns
@@ -176,6 +175,28 @@ _CODED: Mapping[str, Callable[[Result], Hashable]] = {
 }
 
 
+_CODES_AT_ONCE = 1 << 20
+
+
+def order_codes(codes: NDArray[Any]) -> list[int]:
+    """List the codes that occur, in order of first appearance.
+
+    Example:
+        >>> import numpy as np
+        >>> order_codes(np.array([7, 2, 7]))
+        [7, 2]
+    """
+    import numpy as np
+
+    n_entries = len(codes)
+    first = np.full(int(codes.max(initial=-1)) + 1, n_entries, dtype=np.int64)
+    for start in reversed(range(0, n_entries, _CODES_AT_ONCE)):
+        some = codes[start : start + _CODES_AT_ONCE][::-1]
+        first[some] = np.arange(start, start + len(some))[::-1]  # of equal indices the last stays
+    order: list[int] = np.argsort(first, kind="stable")[: int((first < n_entries).sum())].tolist()
+    return order
+
+
 def number_codes(codes: NDArray[Any]) -> tuple[list[int], NDArray[np.int64]]:
     """Number the codes that occur, from 0 on in order of first appearance.
 
@@ -190,13 +211,10 @@ def number_codes(codes: NDArray[Any]) -> tuple[list[int], NDArray[np.int64]]:
     """
     import numpy as np
 
-    n_entries = len(codes)
-    first = np.full(int(codes.max(initial=-1)) + 1, n_entries, dtype=np.int64)
-    first[codes[::-1]] = np.arange(n_entries)[::-1]  # of equal indices the last one stays
-    order = np.argsort(first, kind="stable")[: int((first < n_entries).sum())]
-    numbers = np.zeros(len(first), dtype=np.int64)
-    numbers[order] = np.arange(len(order))
-    return order.tolist(), numbers[codes]
+    used = order_codes(codes)
+    numbers = np.zeros(max(used, default=-1) + 1, dtype=np.int64)
+    numbers[used] = np.arange(len(used))
+    return used, numbers[codes]
 
 
 class Cells(NamedTuple):

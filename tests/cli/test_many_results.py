@@ -14,7 +14,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.results import index, settled
+from poor_bench.results import index, settled, table
 from poor_bench.results import store as result_store
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.selection import Selection
@@ -118,6 +118,7 @@ def keep_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat few results as very many: what is computed of them is kept."""
     monkeypatch.setattr(result_store, "FEW_RESULTS", 0)
     monkeypatch.setattr(index, "_PART_ROWS", 1)
+    monkeypatch.setattr(table, "_BLOCK_ROWS", 2)
     monkeypatch.setattr(settled, "FEWEST_NEW_ROWS", 1)
 
 

@@ -41,6 +41,8 @@ Figures = dict[str, list[Summary]]
 _KeptFigures = dict[str, tuple[str, list[Summary]]]
 """The same, with the name of what they were computed of."""
 _Kept = TypeVar("_Kept")
+_ROWS_AT_ONCE = 1_000_000
+"""Rows of models that are summarised together, but for a single model."""
 
 
 class KeptFile(Generic[_Kept]):
@@ -118,12 +120,18 @@ def _compute(
     by: GroupBy,
     pass_score: float,
 ) -> Figures:
-    """Summarise models in one pass."""
+    """Summarise models, some at once: what is worked out on the way takes more than the rows."""
     found: Figures = {llm_id: [] for llm_id in llm_ids}
-    trials = table.pick(table.find_entries("llm_id", found.__contains__)) if found else None
-    rows = summarise(trials, tests=tests, by=by, pass_score=pass_score) if trials else ()
-    for summary in rows:
-        found[summary.group.llm_id].append(summary)
+    counts = table.count_values("llm_id") if found else {}
+    some, n_rows = list[str](), 0
+    for number, llm_id in enumerate(found, 1):
+        some.append(llm_id)
+        n_rows += counts.get(llm_id, 0)
+        if n_rows >= _ROWS_AT_ONCE or (number == len(found) and n_rows):
+            trials = table.pick(table.find_entries("llm_id", some.__contains__))
+            for summary in summarise(trials, tests=tests, by=by, pass_score=pass_score):
+                found[summary.group.llm_id].append(summary)
+            some, n_rows = [], 0
     return found
 
 

@@ -39,6 +39,7 @@ RUN_VERSION = "1.0"
 FEW_RESULTS = 20_000
 """Up to so many results, files are read as soon as the index, which has to import its database."""
 
+_IN_EACH_ROW = b'"test_id":'
 _LOG = logging.getLogger(__name__)
 
 
@@ -249,11 +250,13 @@ class ResultStore:
     def _are_few(self) -> bool:
         """True if all results may be written to the snapshot; it costs no more than the limit."""
         most = most_in_snapshot()
-        n_before = _count_rows([self.paths.snapshot], most)
         n_added = _count_rows(self.paths.list_unmerged(), most)
+        if n_added > most:
+            return False
+        n_before = _count_rows([self.paths.snapshot], most)
         if n_before + n_added <= most:
             return True
-        if max(n_before, n_added) > most:
+        if n_before > most:
             return False
         with self._view() as view:  # trials that were repeated count once
             return sum(1 for _ in view.rows()) <= most
@@ -306,8 +309,11 @@ def _count_rows(paths: Iterable[Path], most: int) -> int:
     n_rows = 0
     for path in paths:
         with suppress(FileNotFoundError), open_regular(path) as stream:
-            while n_rows <= most and (lines := stream.readlines(1 << 20)):
-                n_rows += b"".join(lines).count(b'"test_id":')
+            rest = b""
+            while n_rows <= most and (piece := stream.read(1 << 18)):
+                piece = rest + piece
+                n_rows += piece.count(_IN_EACH_ROW)
+                rest = piece[1 - len(_IN_EACH_ROW) :]
     return n_rows
 
 

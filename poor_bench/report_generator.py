@@ -286,7 +286,8 @@ class ReportGenerator:
             r for r in before.results if r.test_id in self._tests or r.test_id not in known
         )
         before = replace(before, results=kept)
-        results, unread = read.results, ()
+        results: Iterable[Result] = read.results
+        unread: tuple[str, ...] = ()
         if table is not None:
             compared = before.by_llm()
             results = table.whole(table.find_entries("llm_id", compared.__contains__).nonzero()[0])

@@ -289,9 +289,9 @@ class ReportGenerator:
         results: Iterable[Result] = read.results
         unread: tuple[str, ...] = ()
         if table is not None:
-            compared = before.by_llm()
-            results = table.whole(table.find_entries("llm_id", compared.__contains__).nonzero()[0])
-            unread = tuple(llm_id for llm_id in llm_ids if llm_id not in compared)
+            in_both = before.by_llm()
+            results = table.whole(table.find_entries("llm_id", in_both.__contains__).nonzero()[0])
+            unread = tuple(llm_id for llm_id in llm_ids if llm_id not in in_both)
         after = ResultSet(
             name=NOW, results=tuple(results), unread_llms=unread, runs=self._opener.run_facts()
         )

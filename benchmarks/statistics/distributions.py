@@ -61,7 +61,7 @@ SCORES: Mapping[str, Chances] = {
         f"beta {a}, {b}": make_beta(a, b)
         for a, b in (
             *((0.1, 2), (0.2, 5), (0.5, 20), (1, 30), (2, 50), (1, 9), (0.5, 0.5), (1, 1)),
-            *((2, 2), (5, 1), (8, 0.5), (50, 2)),
+            *((2, 2), (5, 1), (8, 0.5), (50, 2), (20, 2)),
         )
     },
     "80 % 0, else beta 2, 2": mix((0.8, _ZERO), (0.2, make_beta(2, 2))),
@@ -92,6 +92,7 @@ DIFFERENCES: Mapping[str, Chances] = {
             *((0.3, 0.1), (0.4, 0.4)),
         )
     },
+    "small": _NEAR,
     "beta 2, 2 - beta 2, 3": _subtract(make_beta(2, 2), make_beta(2, 3)),
     "beta 1, 9 - beta 0.1, 2": _subtract(make_beta(1, 9), make_beta(0.1, 2)),
     "90 % small, 10 % +1": mix((0.9, _NEAR), (0.1, _ONE)),
@@ -121,6 +122,21 @@ RARE: Mapping[str, float] = {
 """Share of the values that are far from all others. A sample without any of them looks like one of
 the others alone; no method can tell the two apart, so an interval that fits the others misses."""
 
+WITHOUT_RARE: Mapping[str, str] = {
+    "95 % beta 1, 30, 5 % 1": "beta 1, 30",
+    "90 % beta 1, 30, 10 % 1": "beta 1, 30",
+    "95 % beta 20, 2, 5 % 0": "beta 20, 2",
+    "95 % small, 5 % -1": "small",
+    "90 % small, 10 % +1": "small",
+    "90 % small, 10 % +0.8": "small",
+}
+"""The distribution of the other values, where it is named, too."""
+
+
+def compute_mean(chances: Chances) -> float:
+    """Compute the mean of a distribution, 0.0 to 1.0."""
+    return float(chances @ VALUES / chances.sum())
+
 
 def make_random(rng: np.random.Generator) -> Chances:
     """Make a mixture of one or two beta laws and of the points 0 and 1, all at random."""
@@ -136,6 +152,14 @@ def draw(rng: np.random.Generator, chances: Chances, shape: tuple[int, int]) -> 
     return np.asarray(VALUES[np.minimum(places, STEPS)])
 
 
+def sum_draws(chances: Chances, n: int) -> tuple[Chances, Chances]:
+    """Compute the sums of `n` values that may occur, and their chances."""
+    size = 1 << (n * STEPS).bit_length()
+    sums = np.fft.irfft(np.fft.rfft(chances / chances.sum(), size) ** n, size)[: n * STEPS + 1]
+    places = np.flatnonzero(sums > 1e-15)
+    return places / STEPS, np.asarray(sums[places])
+
+
 def compute_needed_width(chances: Chances, n: int, *, n_points: int = 60) -> float:
     """Compute the mean width of the exact interval of whoever knows the shape of a distribution.
 
@@ -149,12 +173,10 @@ def compute_needed_width(chances: Chances, n: int, *, n_points: int = 60) -> flo
         n: Number of values that are averaged.
         n_points: Quantiles of the observed sum over which the width is averaged.
     """
-    size = 1 << (n * STEPS).bit_length()
-    sums = np.fft.irfft(np.fft.rfft(chances / chances.sum(), size) ** n, size)[: n * STEPS + 1]
-    places = np.flatnonzero(sums > 1e-15)
-    logs, totals = np.log(sums[places]), places / STEPS
-    order = np.searchsorted(np.cumsum(sums[places]), (np.arange(n_points) + 0.5) / n_points)
-    points, counts = np.unique(np.minimum(order, len(places) - 1), return_counts=True)
+    totals, sums = sum_draws(chances, n)
+    logs = np.log(sums)
+    order = np.searchsorted(np.cumsum(sums), (np.arange(n_points) + 0.5) / n_points)
+    points, counts = np.unique(np.minimum(order, len(sums) - 1), return_counts=True)
     widths = [
         _find_limit(chances, logs, totals, point, 1) - _find_limit(chances, logs, totals, point, -1)
         for point in points

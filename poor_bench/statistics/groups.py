@@ -66,6 +66,8 @@ class Sums:
     """Sum over groups of the cubed sum of deviations."""
     lowest: float
     highest: float
+    n_nonzero: int
+    """Values other than 0.0."""
     is_whole: bool
     """True if each value is -1, 0 or 1."""
     groups: Sequence[tuple[int, float]] = ()
@@ -126,6 +128,7 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
         cubes=math.fsum(excess**3 for excess in excesses),
         lowest=min(values),
         highest=max(values),
+        n_nonzero=sum(map(bool, values)),
         is_whole=_WHOLE.issuperset(values),
         groups=described,
     )
@@ -147,6 +150,7 @@ def _sum_whole(counts: Mapping[float, int]) -> Sums:
         cubes=math.fsum(count * (value - mean) ** 3 for value, count in counts.items()),
         lowest=min(counts),
         highest=max(counts),
+        n_nonzero=n - counts.get(0.0, 0),
         is_whole=True,
     )
 
@@ -192,6 +196,7 @@ def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = Non
         cubes=float((squared * excesses).sum()),
         lowest=float(values.min()),
         highest=float(values.max()),
+        n_nonzero=int((values != 0).sum()),
         is_whole=bool((values == np.rint(values)).all()),
         groups=groups,
     )

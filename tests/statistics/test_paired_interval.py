@@ -80,9 +80,15 @@ def test_bootstrap_needs_a_difference() -> None:
 
 
 def test_many_differences_of_one_sign_rule_out_the_other_as_scores_do() -> None:
-    differences = [1.0] * 10 + [0.0] * 90
+    differences = [1.0] * 12 + [0.0] * 88
     found, scores = estimate_paired_difference(differences), mean_score(differences)
     assert found.low == pytest.approx(scores.low)
+
+
+def test_few_differences_of_one_sign_rule_out_less_however_many_tests_are_equal() -> None:
+    differences = [1.0] * 6 + [0.0] * 94
+    found, scores = estimate_paired_difference(differences), mean_score(differences)
+    assert 0 < found.low < 0.9 * scores.low
 
 
 def test_three_wins_do_not_tell_the_sign() -> None:

@@ -300,7 +300,7 @@ def _print_merge(app: AppContext, merged: Merged) -> None:
     click.echo(f"{taken} from {write_count(len(merged.runs), 'run')} of other workspaces.")
     if merged.n_closed:
         click.echo(f"Closed {write_count(merged.n_closed, 'run')} of this workspace.")
-    if merged.is_done:
+    if merged.is_done and app.store.paths.snapshot.exists():
         click.echo(f"Results: {app.store.paths.snapshot}")
     if app.store.paths.list_sealed():
         export = next_command("results export")

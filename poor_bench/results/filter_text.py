@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
+from poor_bench.config.names import find_nearest_name
 from poor_bench.errors import ConfigError
 
 
@@ -64,9 +65,10 @@ class TestFilter:
 
 
 _BEGIN, _END = re.compile(r"(?:^|\s)/"), re.compile(r"/(?=\s|$)")
-_FIELDS = "|".join((*NUMBER_FIELDS, *TEXT_FIELDS))
-_CONDITION = re.compile(
-    rf"(?:^|(?<=\s))(?P<field>{_FIELDS})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.IGNORECASE
+_FIELDS = (*NUMBER_FIELDS, *TEXT_FIELDS)
+_CONDITION, _LIKE_CONDITION = (
+    re.compile(rf"(?:^|(?<=\s))(?P<field>{name})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.I)
+    for name in ("|".join(_FIELDS), "[a-z_]+")
 )
 
 
@@ -74,7 +76,8 @@ def parse_filter(text: str) -> TestFilter:
     r"""Take a search apart.
 
     Raises:
-        ConfigError: If the value of a number is not a number, or a text is compared by size.
+        ConfigError: If the value of a number is not a number, a text is compared by size, or a
+            name is nearly the one of a filter.
 
     Example:
         >>> found = parse_filter(r"score>0.5 class:math /\d+ apples/ red")
@@ -84,6 +87,12 @@ def parse_filter(text: str) -> TestFilter:
     pattern, rest = _split_pattern(text)
     conditions = tuple(map(_read_condition, _CONDITION.finditer(rest)))
     words = " ".join(_CONDITION.sub("", rest).split())
+    for found in _LIKE_CONDITION.finditer(words):
+        if near := find_nearest_name(found["field"], _FIELDS):
+            raise ConfigError(
+                f"`{found['field']}` is not a filter; the nearest is `{near}`",
+                hint=f"To find the text, write /{found[0]}/",
+            )
     return TestFilter(words, pattern, conditions)
 
 

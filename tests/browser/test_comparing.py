@@ -80,10 +80,10 @@ def test_columns_and_order_stand_in_the_address_and_models_are_removed_added_and
     page.get_by_role("option", name=GOOD, exact=True).click()
     expect(rows).to_have_count(n_shown)
     page.wait_for_url("**llm=**")
-    expect(page.get_by_text(f"1 model, baseline: {BAD}")).to_be_visible()
+    expect(page.get_by_text(f"2 models, baseline: {BAD}")).to_be_visible()
     expect(compared.get_by_text("better")).to_be_visible()
     page.get_by_role("link", name=f"Set {GOOD} as baseline").click()
-    expect(page.get_by_text(f"1 model, baseline: {GOOD}")).to_be_visible()
+    expect(page.get_by_text(f"2 models, baseline: {GOOD}")).to_be_visible()
     expect(compared.get_by_text("worse")).to_be_visible()
 
 

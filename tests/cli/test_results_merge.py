@@ -110,12 +110,12 @@ def test_results_that_differ_are_skipped_with_the_reason(
     assert (plan["pending"], plan["rescore"]) == ({"scripted:a": 1}, 1)
 
 
-def write_digests(path: Path, *digests: str) -> Path:
+def write_digests(path: Path, *digests: str, llm_id: str = "scripted:a") -> Path:
     """Write a run whose results were given by models with these digests."""
     lines: list[dict[str, Any]] = [{"run": {"run_id": path.stem}}]
     for number, digest in enumerate(digests, start=1):
         moment = f"2026-01-01T00:00:0{number}+00:00"
-        row = {"llm_id": "scripted:a", "test_id": f"sum_00{number}", "timestamp": moment}
+        row = {"llm_id": llm_id, "test_id": f"sum_00{number}", "timestamp": moment}
         lines.append(row | {"score": 1.0, "model_digest": digest})
     path.write_bytes(b"".join(add_checksum(dump_record(line)) + b"\n" for line in lines))
     return path
@@ -131,6 +131,17 @@ def test_results_of_another_model_under_the_same_name_are_skipped(
     merged = call(folder, "results", "merge", old, "--json")
     assert (merged["n_taken"], merged["skipped"]) == (0, {"other model digest": 1})
     assert call(folder, "results", "merge", old, "--allow", "model", "--json")["n_taken"] == 1
+
+
+def test_merge_that_takes_nothing_names_only_a_file_that_is_there(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = write_digests(tmp_path / "20260101T000000-a.jsonl", "sha256:1", llm_id="scripted:b")
+    assert main(["--data", str(folder), "results", "merge", str(foreign)]) == 0
+    assert "Results:" not in capsys.readouterr().out
+    known = write_digests(tmp_path / "20260102T000000-a.jsonl", "sha256:1")
+    assert main(["--data", str(folder), "results", "merge", str(known)]) == 0
+    assert f"Results: {folder / 'results.json'}" in capsys.readouterr().out
 
 
 def test_file_that_was_cut_gives_what_is_whole(folder: Path, call: Callable[..., Any]) -> None:

@@ -45,6 +45,12 @@ def test_the_base_comes_first_and_unknown_llms_are_left_out() -> None:
     assert selection.columns(["a", "b", "c"]) == ("b", "a")
 
 
+def test_a_model_without_results_is_named(workspace_files: WorkspaceFiles) -> None:
+    services = three_llms(workspace_files)
+    note, *_ = callbacks.show_strip(services, f"?llm={GOOD}&llm=scripted:new")
+    assert note == f"1 model, baseline: {GOOD}. No results: scripted:new"
+
+
 def test_differences_are_told_from_the_side_of_the_other_llm(
     workspace_files: WorkspaceFiles,
 ) -> None:
@@ -301,7 +307,7 @@ def test_counts_of_one_are_singular(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"good": [1], "bad": [0]}, n_tests=1)
     wait_for(lambda: callbacks.show_strip(services, "")[2])
     note, strip, _ = callbacks.show_strip(services, "")
-    assert note == f"1 model, baseline: {GOOD}"
+    assert note == f"2 models, baseline: {GOOD}"
     titles = [str(getattr(part, "title", "")) for part in components(strip)]
     [told] = [title for title in titles if "corrected p" in title]
     assert "1 common test, " in told

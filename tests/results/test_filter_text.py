@@ -34,6 +34,17 @@ def test_a_filter_without_sense_is_refused(text: str) -> None:
         parse_filter(text)
 
 
+@pytest.mark.parametrize("text", ["scor>0.5", "cuase:truncated", "red Levels=2"])
+def test_a_misspelt_filter_is_refused_with_the_nearest_name(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"the nearest is `(score|cause|level)`"):
+        parse_filter(text)
+
+
+@pytest.mark.parametrize("text", ["x=5", "http://a.b", "answer:4", "def f(n): return n>=1"])
+def test_words_with_signs_of_filters_stay_words(text: str) -> None:
+    assert parse_filter(text).words == text
+
+
 @pytest.mark.parametrize("pattern", ["(", "a{2,1}", "(?=a)", "[z-a]"])
 def test_an_invalid_pattern_is_told_in_one_line(pattern: str) -> None:
     with pytest.raises(ConfigError, match="is not a regular expression") as told:

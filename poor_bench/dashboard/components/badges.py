@@ -13,6 +13,7 @@ from poor_bench.dashboard.theme import ink_on_series, series_style
 from poor_bench.dashboard.url_state import run_link
 from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import TrustNote
+from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.statistics.summary import Summary
 
 
@@ -79,11 +80,26 @@ def latency_key() -> Component:
     return colour_key("Latency split", colours)
 
 
-def score_badge(score: float | None) -> Component:
-    """Build a score from 0.0 to 1.0 on its colour; None stands for a failure to run."""
+def score_badge(score: float | None, notes: Sequence[TrustNote] = ()) -> Component:
+    """Build a score from 0.0 to 1.0 on its colour; where it is None, `notes` say why."""
     if score is None:
-        return html.Span("failed to run", className="score-badge is-failed")
+        failed = html.Span("failed to run", className="score-badge is-failed")
+        return trust_badges(notes) or failed
     return html.Span(f"{score:.2f}", className="score-badge", style={"--score": f"{score:.3f}"})
+
+
+def failure_box(failure: Failure) -> Component:
+    """Say why a trial has no score."""
+    is_judge = failure.kind is FailureKind.JUDGE
+    kind = failure.kind.value.replace("_", " ")
+    return html.Div(
+        [
+            html.Strong("Judge pending" if is_judge else f"Failed to run: {kind}"),
+            html.P(failure.message),
+            html.P("Not a score: still pending.", className="quiet"),
+        ],
+        className="failure-box",
+    )
 
 
 def llm_mark(number: int) -> Component:

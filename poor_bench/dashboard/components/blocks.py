@@ -45,6 +45,8 @@ def icon(name: str) -> Component:
 
 
 _TICKED = re.compile(r"`([^`\n]+)`")
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?![\w*])")
+"""Not a power, nor arguments with names: what stands in quotes stays as it is."""
 
 
 def set_code(text: str) -> list[str | Component]:
@@ -55,6 +57,12 @@ def set_code(text: str) -> list[str | Component]:
         for place, piece in enumerate(pieces)
         if piece
     ]
+
+
+def set_emphasis(text: str) -> list[str | Component]:
+    """Build a text with what stands between two stars on either side in bold, without them."""
+    pieces = _BOLD.split(text)
+    return [html.Strong(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
 
 
 def card(

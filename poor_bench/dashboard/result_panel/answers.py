@@ -17,6 +17,7 @@ from poor_bench.dashboard.text.rendering import MOST_RENDERED, build_rendered
 from poor_bench.dashboard.url_state import result_link
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.messages import write_count
+from poor_bench.metrics.trust import list_trial_notes
 from poor_bench.models.result import Result
 
 
@@ -111,7 +112,7 @@ def _build_answer(answer: OtherAnswer, name: str, own: str) -> Component:
         [
             html.Summary(
                 [
-                    score_badge(answer.score),
+                    score_badge(answer.score, answer.notes),
                     html.Span(name, className="line-name", title=answer.llm_id),
                     html.Span(_first_line(answer.excerpt, own), className="line-answers"),
                 ]
@@ -131,19 +132,20 @@ def _first_line(text: str, own: str) -> str:
 
 
 def build_earlier(results: Sequence[Result], now: Result) -> Component:
-    """List the earlier results of a model for a test, with what differs from the open one."""
-    earlier = [each for each in results if not _is_same(each, now)]
+    """List the earlier results of a model for a test, with what differs from the open one.
+
+    A response that was scored again with the same score is listed once.
+    """
+    earlier = {_tell_apart(each): each for each in reversed(results)}
+    earlier.pop(_tell_apart(now), None)
     if not earlier:
         return html.P("No earlier answers", className="quiet")
-    return html.Div([_build_earlier(each, now) for each in earlier])
+    return html.Div([_build_earlier(each, now) for each in reversed(earlier.values())])
 
 
-def _is_same(result: Result, now: Result) -> bool:
-    mine, own = (
-        (each.trial, each.timestamp, each.score, each.response, each.failure is None)
-        for each in (result, now)
-    )
-    return mine == own
+def _tell_apart(result: Result) -> tuple[object, ...]:
+    is_scored = result.failure is None
+    return result.trial, result.timestamp, result.score, result.response, is_scored
 
 
 def _build_earlier(result: Result, now: Result) -> Component:
@@ -157,7 +159,7 @@ def _build_earlier(result: Result, now: Result) -> Component:
         [
             html.Summary(
                 [
-                    score_badge(result.score),
+                    score_badge(result.score, list_trial_notes(result.failure, None)),
                     html.Span(when + trial, className="line-name"),
                     html.Span(failure or _first_line(answer, own), className="line-answers"),
                 ]

@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.blocks import aria, data, icon
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import note_saved
-from poor_bench.dashboard.page import notice, on_click, on_data, show_notice
+from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data, show_notice
 from poor_bench.dashboard.result_panel.answers import build_earlier
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
@@ -198,20 +198,27 @@ def register_panel(app: Dash, services: Services) -> None:
         test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
         return (test.reported, f"the report of {test.test_id}") if test else ("", "")
 
+    version = Output(ShellIds.VERSION, "data", allow_duplicate=True)
+
     @on_click(
-        app, PanelIds.RESCORE, Output(PanelIds.RESCORE, "loading"), State(PanelIds.OPEN, "data")
+        app,
+        PanelIds.RESCORE,
+        Output(PanelIds.RESCORE, "loading"),
+        version,
+        State(PanelIds.OPEN, "data"),
     )
     def _rescore(opened: object) -> Any:
         show_notice(rescore(services, opened))
-        return False
+        return False, services.version()
 
     @on_click(
         app,
         PanelIds.REPORT,
         Output(PanelIds.REPORT, "loading"),
+        version,
         State(PanelIds.OPEN, "data"),
         State(PanelIds.REPORT_TEXT, "value"),
     )
     def _report(opened: object, reason: str | None) -> Any:
         show_notice(report(services, opened, reason))
-        return False
+        return False, services.version()

@@ -8,8 +8,13 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.badges import score_badge, trust_badges, weak_sandbox_badge
-from poor_bench.dashboard.components.blocks import aria, data, figures_list
+from poor_bench.dashboard.components.badges import (
+    failure_box,
+    score_badge,
+    trust_badges,
+    weak_sandbox_badge,
+)
+from poor_bench.dashboard.components.blocks import aria, data, figures_list, set_emphasis
 from poor_bench.dashboard.components.texts import build_folded, difference, plain_text
 from poor_bench.dashboard.result_panel.addresses import curl_address, text_address
 from poor_bench.dashboard.result_panel.answers import build_answer, build_others, build_thinking
@@ -162,17 +167,11 @@ def build_verdict(panel: PanelResult) -> Component:
     """Show score, format score, flags and what the evaluator says; or why the trial failed."""
     details, result = panel.details, panel.details.result
     if result.failure is not None:
-        kind = result.failure.kind.value.replace("_", " ")
-        return html.Div(
-            [
-                html.Strong(f"Failed to run: {kind}"),
-                html.P(result.failure.message),
-                html.P("Not a score: still pending.", className="quiet"),
-            ],
-            className="failure-box",
-        )
+        return failure_box(result.failure)
     strict = result.strict_score
-    issues = [html.Li(f"{title}: {evidence}") for title, evidence in details.issues]
+    issues = [
+        html.Li([f"{title}: ", *set_emphasis(evidence)]) for title, evidence in details.issues
+    ]
     return html.Div(
         [
             html.Div(

@@ -17,6 +17,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.metrics.trust import TrustNote, list_trial_notes
 from poor_bench.models.completion import ChatRequest, Message
+from poor_bench.models.failure import Failure
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.prompts import (
@@ -29,7 +30,7 @@ from poor_bench.providers.catalog import find_entry
 from poor_bench.providers.registry import write_curl
 from poor_bench.rescoring import Rescoring
 from poor_bench.results.earlier import find_earlier
-from poor_bench.results.table import TrialKey
+from poor_bench.results.table import ResultTable, TrialKey
 from poor_bench.runner.rescore import Rescored
 from poor_bench.runner.stale import StaleCheck
 from poor_bench.workspace_runner import WorkspaceRunner
@@ -71,7 +72,8 @@ class OtherAnswer:
     llm_id: str
     key: TrialKey
     score: float | None
-    """None where it failed to run."""
+    notes: tuple[TrustNote, ...]
+    """Why it has no score; empty where it has one."""
     excerpt: str
     """The beginning of its answer, or why there is none."""
 
@@ -205,6 +207,7 @@ class PanelResults:
                 llm_id=table.value("llm_id", row),
                 key=table.key(row),
                 score=table.number("score", row),
+                notes=list_trial_notes(_find_failure(table, row), None),
                 excerpt=_write_excerpt(response or "", failure or ""),
             )
             for row, (response, failure) in zip(rows, texts, strict=True)
@@ -218,6 +221,11 @@ class PanelResults:
                 each.key.trial,
             ),
         )
+
+
+def _find_failure(table: ResultTable, row: int) -> Failure | None:
+    kind = table.value("failure_kind", row)
+    return None if kind is None else Failure(kind=kind, message="")
 
 
 def _write_excerpt(response: str, failure: str) -> str:

@@ -105,7 +105,7 @@ def test_an_llm_that_never_ran_in_a_class_has_an_empty_cell(
         part for part in components(table)
         if "is-empty" in (getattr(part, "className", None) or "")
     ]  # fmt: skip
-    assert [part.children for part in empty] == ["n/a"]
+    assert [text_of(part) for part in empty] == ["n/a pending"]
 
 
 def test_charts_say_what_is_missing(workspace_files: WorkspaceFiles) -> None:
@@ -248,6 +248,34 @@ def test_every_model_is_shown_once_or_among_the_others(
 ) -> None:
     shown = show_models(llm_ids, grouping, top, LLMS)
     assert sorted([*shown.llm_ids, *shown.others]) == sorted(llm_ids)
+
+
+def test_what_a_model_was_not_asked_is_pending_and_a_link_away(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.classes.append(workspace_files.classes[0] | {"id": "others"})
+    workspace_files.add_tests(1)
+    workspace_files.add_tests(1, class_id="others")
+    for name in ("all", "half", "new", "off"):
+        workspace_files.add_llm(name, ["4"], enabled=name != "off")
+    folder = workspace_files.write()
+    both = [scored(test["test_id"], 1.0) for test in workspace_files.tests]
+    write_results(folder, {"scripted:all": both, "scripted:half": both[:1]})
+    services = services_of(folder)
+    _, half = of_type(callbacks.scores_by_class(services, ""), "Tbody")[0].children
+    assert "pending" in text_of(half)
+    assert "Re-run these" in text_of(half)
+    told = of_type(callbacks.leaderboard(services), "P")
+    assert "No results: scripted:new  Run tests" in [text_of(each) for each in told]
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_a_grouping_adds_its_column(workspace_files: WorkspaceFiles, grouping: str) -> None:
+    services = services_with(workspace_files, {"one": [1], "two": [0]})
+    table = callbacks.leaderboard(services, f"?group={grouping}")
+    [grid] = of_type(table, "AgGrid")
+    headings = [column["headerName"] for column in grid.columnDefs]
+    assert ("Group" in headings) == bool(grouping)
 
 
 @pytest.mark.parametrize(

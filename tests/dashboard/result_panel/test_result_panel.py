@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from poor_bench.dashboard.result_panel.panel import build_panel
 from poor_bench.dashboard.services.panel_results import TextPart
 from poor_bench.dashboard.services.services import Services
 from poor_bench.errors import ConfigError
+from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.results.table import TrialKey
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -108,6 +110,33 @@ def test_earlier_answers_come_from_the_runs_newest_first(workspace_files: Worksp
     assert "again" not in seen.partition("newest")[0]
 
 
+def test_an_answer_that_was_scored_again_with_the_same_score_is_listed_once(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    old = Result(llm_id=ONE, test_id="sum_001", score=1.0, response="old", timestamp="2026-05")
+    services, _ = stored(workspace_files, old)
+    store = services.files.config().store
+    store.add([old], "20260401T000000-c", {})
+    store.add([replace(old, score=0.5)], "20260501T000000-d", {})
+    store.add([replace(old, timestamp="2026-06", response="now")], "20260601T000000-e", {})
+    seen = text_of(frame.show_earlier(services, OPEN))
+    assert seen.count("2026-05") == 2
+
+
+def test_an_answer_without_its_judge_waits_and_has_not_failed(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    waits = Failure(kind=FailureKind.JUDGE, message="the response waits for its judge")
+    other = Result(llm_id="a:b", test_id="sum_001", response="mine", failure=waits)
+    services, _ = stored(workspace_files, other)
+    assert "judge pending" in shown(services)
+    panel = services.panel.read("a:b", TrialKey("sum_001", 1, is_failure=True))
+    assert panel is not None
+    seen = text_of(build_panel(panel))
+    assert "Judge pending" in seen
+    assert "failed" not in seen.lower()
+
+
 def test_a_long_answer_is_there_as_a_whole(workspace_files: WorkspaceFiles) -> None:
     answer = "".join(f"line {number}\n" for number in range(20_000))
     services, _ = stored(workspace_files, response=answer)
@@ -170,6 +199,16 @@ def test_earlier_answers_are_listed_again_when_results_change(
     frame.register_panel(app, services_of(workspace_files.write()))
     heard = app.callback_map[f"{PanelIds.EARLIER}.children"]["inputs"]
     assert {"id": ShellIds.VERSION, "property": "data"} in heard
+
+
+@pytest.mark.parametrize("button", [PanelIds.REPORT, PanelIds.RESCORE])
+def test_what_a_button_changed_is_shown_at_once(
+    workspace_files: WorkspaceFiles, button: PanelIds
+) -> None:
+    app = Dash()
+    frame.register_panel(app, services_of(workspace_files.write()))
+    [outputs] = [outputs for outputs in app.callback_map if f"{button}.loading" in outputs]
+    assert f"{ShellIds.VERSION}.data" in outputs
 
 
 def test_a_failed_judgement_is_no_zero_among_the_parts(workspace_files: WorkspaceFiles) -> None:

@@ -46,10 +46,10 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     answer = view.comparison()
     lines = view.strip_lines(answer.value)
     kinds = {ComparedSubject.parse(name).kind for name in view.columns}
-    others = write_count(
-        len(view.columns) - 1, "model" if kinds == {SubjectKind.MODEL} else "subject"
-    )
-    note = f"{others}, baseline: {lines[0].name}"
+    count = write_count(len(view.columns), "model" if kinds == {SubjectKind.MODEL} else "subject")
+    note = f"{count}, baseline: {lines[0].name}"
+    if lacking := [name for name in view.url.llm_ids if name not in view.columns]:
+        note += f". No results: {', '.join(map(view.name, lacking))}"
     has_changes = services.compare.changes(view.columns).is_current
     table = strip(lines, view.url, is_ready=answer.value is not None)
     return note, table, answer.is_current and has_changes

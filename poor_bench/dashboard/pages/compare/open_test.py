@@ -8,6 +8,7 @@ from dash import dcc, html
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.badges import (
+    failure_box,
     llm_mark,
     score_badge,
     weak_sandbox_badge,
@@ -199,7 +200,7 @@ def _of_llm(
                 [
                     llm_mark(number),
                     dcc.Link(name_of(line.llm_id), href=href),
-                    score_badge(line.score) if line.answers else None,
+                    None if line.score is None else score_badge(line.score),
                     _rate_switch(line, url),
                 ],
                 className="panel-llm",
@@ -242,10 +243,8 @@ def _find_test_id(answers: Sequence[DistinctAnswer]) -> str:
 
 
 def _answer(answer: DistinctAnswer, details: ResultDetails) -> Component:
-    if answer.score is None:
-        return html.Div(
-            [html.Strong("Failed to run"), html.P(answer.text)], className="failure-box"
-        )
+    if (failure := answer.results[0].failure) is not None:
+        return failure_box(failure)
     trials = ", ".join(str(result.trial) for result in answer.results)
     weak_levels = sorted({result.weak_sandbox for result in answer.results} - {""})
     return html.Div(

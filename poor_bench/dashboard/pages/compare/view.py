@@ -67,7 +67,7 @@ class CompareView:
         self.url = url
         self.columns = url.columns(services.compare.best_first())
 
-    def _name(self, name: str) -> str:
+    def name(self, name: str) -> str:
         """Name a subject for screens."""
         subject = ComparedSubject.parse(name)
         return subject.label(self._llm_name(subject.llm_id))
@@ -76,7 +76,7 @@ class CompareView:
         """Build the chosen subjects and what can be added to them."""
         llm_ids = dict.fromkeys(ComparedSubject.parse(name).llm_id for name in self.columns)
         picks = [self._find_picks(llm_id) for llm_id in llm_ids]
-        return build_subjects(self.columns, picks, self._name, self.url)
+        return build_subjects(self.columns, picks, self.name, self.url)
 
     def _find_picks(self, llm_id: str) -> QuickPicks:
         known = self._compare.subjects
@@ -90,7 +90,7 @@ class CompareView:
 
     def strip_lines(self, comparison: Comparison | None) -> list[StripLine]:
         """Build the lines of the LLMs; `comparison` is None while it is computed."""
-        names = self._name
+        names = self.name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
         letters = name_tie_groups(comparison.groups) if comparison else {}
@@ -118,7 +118,7 @@ class CompareView:
 
     def classes(self) -> Component:
         """Build the scores by class; their links leave page and open test."""
-        names = [self._name(llm_id) for llm_id in self.columns]
+        names = [self.name(llm_id) for llm_id in self.columns]
         scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
         models = [name for name in places if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
@@ -132,7 +132,7 @@ class CompareView:
         """Build the switches above the tests."""
         alike = alike_chips(self._compare.likeness(self.columns), self.url)
         rows = filter_chips(self._counts[Facet.SHOW], self.url)
-        return [*([alike] if alike else []), *rows, sort_chips(self.columns, self._name, self.url)]
+        return [*([alike] if alike else []), *rows, sort_chips(self.columns, self.name, self.url)]
 
     def charts(self) -> Component:
         """Build the charts that filter the tests."""
@@ -156,7 +156,7 @@ class CompareView:
             return list_line_notes(line, find_reason)
 
         table = self.define_tests()
-        return build_test_list(rows, self._name, self.url, len(lines), list_notes, table)
+        return build_test_list(rows, self.name, self.url, len(lines), list_notes, table)
 
     def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
         """Build the test that is open, and its answer to be rated; None where there is none."""
@@ -167,7 +167,7 @@ class CompareView:
         [row] = self._read([line])
         neighbours = self._neighbours(grid, line)
         rated = (find_rated(each) for each in row.lines if each.llm_id == self.url.rated)
-        drawn = panel(row, self._compare.details, self._name, self.url, neighbours)
+        drawn = panel(row, self._compare.details, self.name, self.url, neighbours)
         return drawn, next(rated, None)
 
     def _read(
@@ -179,7 +179,7 @@ class CompareView:
 
     def define_tests(self) -> SheetTable[TestAnswers]:
         """Define the columns of the tests."""
-        return define_tests([self._name(name) for name in self.columns])
+        return define_tests([self.name(name) for name in self.columns])
 
     def all_tests(self) -> Iterator[list[TestAnswers]]:
         """Yield all tests that the filters find, in their order, some at a time."""
@@ -195,7 +195,7 @@ class CompareView:
                 continue
             for llm_id, of_class in zip(self.columns, scores, strict=True):
                 row: dict[str, Any] = {"class_id": class_id, "llm_id": llm_id}
-                row |= {"model": self._name(llm_id), "score": of_class.score, "n": of_class.n}
+                row |= {"model": self.name(llm_id), "score": of_class.score, "n": of_class.n}
                 seen = of_class.against_base
                 if seen is not None:
                     row |= {"difference": seen.value, "low": seen.low, "high": seen.high}

@@ -10,7 +10,7 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from poor_bench import metrics
-from poor_bench.dashboard.components.blocks import aria, empty_state, no_results
+from poor_bench.dashboard.components.blocks import aria, empty_state, no_results, set_emphasis
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.pages.issues.layout import LINKS, IssueUrl
@@ -179,7 +179,7 @@ def _example(issue: Issue, name_of: Callable[[str], str], url: IssueUrl) -> Comp
                 ],
                 className="example-place",
             ),
-            html.Code(issue.evidence, className="evidence"),
+            html.Code(set_emphasis(issue.evidence), className="evidence"),
         ]
     )
 

@@ -83,7 +83,10 @@ def leaderboard(services: Services, search: str | None = "", view: str | None = 
     rows = leaderboard_rows(services, url)
     floor = build_floor_rows(services.tests.floor())
     columns = columns_for(rows, is_grouped=bool(url.grouping))
-    return layout.leaderboard(columns, rows, floor, GridUrl.read(view))
+    asked = set(services.results.table().llm_ids)
+    enabled = (llm.id for llm in services.files.workspace().llms if llm.enabled)
+    unasked = {llm_id: services.llms.name(llm_id) for llm_id in enabled if llm_id not in asked}
+    return layout.leaderboard(columns, rows, floor, GridUrl.read(view), unasked)
 
 
 def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:

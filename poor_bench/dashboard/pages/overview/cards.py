@@ -24,7 +24,7 @@ from poor_bench.dashboard.pages.overview.tables import ShownModels
 from poor_bench.dashboard.services.past_runs import LastRun
 from poor_bench.dashboard.url_state import model_link, run_link
 from poor_bench.messages import write_count
-from poor_bench.metrics.trust import list_trust_notes
+from poor_bench.metrics.trust import NOT_RUN, TrustNote, list_trust_notes
 from poor_bench.statistics.scores import average_scores
 from poor_bench.statistics.summary import Group, Summary
 
@@ -151,16 +151,16 @@ def heat_map(
         name_of: LLM id to what screens call it.
     """
     by_group = {_key(summary.group): summary for summary in summaries}
-    lacking = {
-        summary.group.llm_id
-        for summary in summaries
-        if list_trust_notes(summary) and rerun_link(summary)
-    }
+    askable = {summary.group.llm_id for summary in summaries if rerun_link(summary)}
+    lacking = {summary.group.llm_id for summary in summaries if list_trust_notes(summary)}
 
     def line(llm_id: str) -> Component:
+        cells = [by_group.get((llm_id, *column)) for column in columns]
+        is_lacking = llm_id in askable and (llm_id in lacking or None in cells)
+        pending = [NOT_RUN] if llm_id in askable else []
         return row(
-            _line_head(llm_id, name_of(llm_id), is_lacking=llm_id in lacking),
-            *(_cell(llm_id, column, by_group) for column in columns),
+            _line_head(llm_id, name_of(llm_id), is_lacking=is_lacking),
+            *(_cell(summary, pending) for summary in cells),
         )
 
     rows: list[Component] = []
@@ -225,13 +225,10 @@ def _column_head(column: Column) -> Component:
     return html.Th(lines, scope="col", title=class_id)
 
 
-def _cell(
-    llm_id: str, column: Column, by_group: Mapping[tuple[str, str, int | None], Summary]
-) -> Component:
-    class_id, level = column
-    summary = by_group.get((llm_id, class_id, level))
+def _cell(summary: Summary | None, pending: Sequence[TrustNote]) -> Component:
     if summary is None:
-        return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
+        said: list[Any] = ["n/a", *list_notes(pending)]
+        return html.Td(html.Span(said, className="heat-cell is-empty", title="No result"))
     notes = list_trust_notes(summary)
     if summary.score is None:
         return html.Td(_link_cell(summary.group, ["n/a", *list_notes(notes)], "is-empty"))

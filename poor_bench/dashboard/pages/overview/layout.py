@@ -36,7 +36,7 @@ from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.figures.scores import score_trend_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, GROUPINGS, TOPS
 from poor_bench.dashboard.services.past_runs import RunScore
-from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field
+from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field, run_link
 from poor_bench.messages import write_count
 
 
@@ -226,6 +226,7 @@ def leaderboard(
     rows: Sequence[Mapping[str, Any]],
     floor: Sequence[Mapping[str, Any]] = (),
     view: GridUrl | None = None,
+    unasked: Mapping[str, str] | None = None,
 ) -> Component:
     """Build the model comparison table.
 
@@ -234,6 +235,7 @@ def leaderboard(
         rows: One for each model.
         floor: Grey rows below: what answers score that need no model.
         view: What the address says about the table.
+        unasked: Id and name of the enabled models without results.
     """
     table = small_table(
         OverviewIds.LEADERBOARD,
@@ -248,6 +250,11 @@ def leaderboard(
     parts: list[Component] = [table]
     if any(row["latency_ms"] for row in rows):
         parts.append(latency_key())
+    if unasked:
+        run = dcc.Link("Run tests", href=run_link(llm_ids=list(unasked)), className="trust-rerun")
+        parts.append(
+            html.P([f"No results: {', '.join(unasked.values())} ", run], className="card-note")
+        )
     if floor:
         parts.append(html.P("Grey: no model needed.", className="card-note"))
     return table if len(parts) == 1 else html.Div(parts)

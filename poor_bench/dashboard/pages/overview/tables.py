@@ -212,7 +212,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
 """The columns that the specification names first, and the others behind them."""
 INTERVAL = tuple(zip(("low", "high"), head_limits("Score"), strict=True))
 """Field and heading of the interval of a score, in files."""
-_GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "width": 140}
+_GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "minWidth": 140}
 _LETTER = 7.2
 """Width of a letter in pixels."""
 _NARROWEST = 930

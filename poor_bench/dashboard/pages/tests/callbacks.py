@@ -363,14 +363,17 @@ def _register_bulk(app: Dash, services: Services) -> None:
     )
     action, tag = State(TestsIds.ACTION, "value"), State(TestsIds.TAG, "value")
 
-    @on_click(app, TestsIds.APPLY, *outputs, search, action, tag)
+    def show_busy(button: str) -> list[tuple[Output, bool, bool]]:
+        return [(Output(button, "loading"), True, False)]
+
+    @on_click(app, TestsIds.APPLY, *outputs, search, action, tag, running=show_busy(TestsIds.APPLY))
     def _apply(search: str, action: str | None, tag: str | None) -> Any:
         shown, is_changed = apply_edit(services, search, action, tag)
         if not is_changed:
             return shown, *leave_unchanged(outputs[1:])
         return shown, services.version(), TestUrl.read(search).change(ticked=()).search, None
 
-    @on_click(app, TestsIds.UNDO, *outputs)
+    @on_click(app, TestsIds.UNDO, *outputs, running=show_busy(TestsIds.UNDO))
     def _undo() -> Any:
         shown, is_changed = undo_edit(services)
         return shown, services.version() if is_changed else no_update, no_update, no_update

@@ -224,7 +224,7 @@ def test_figures_that_are_being_computed_are_not_called_unknown() -> None:
     assert (shown.count("computing ..."), "n/a" in shown) == (3, False)
     nothing = build_test_table([], computing, TestUrl(min_mean=0.5))
     assert text_of(nothing) == "computing ..."
-    assert "No tests match" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
+    assert "Nothing matches" in text_of(build_test_table([], KnownTests({}, {}), TestUrl()))
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from poor_bench.extraction.fences import find_fenced_blocks
@@ -42,6 +43,7 @@ class BracketSpans:
     depth: int
 
 
+@lru_cache(maxsize=4)  # one response is searched for values of several kinds
 def find_bracket_spans(text: str) -> BracketSpans:
     """Find the pairs of `[]` and `{}` in `text`.
 

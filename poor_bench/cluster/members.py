@@ -104,6 +104,8 @@ class MemberTable:
         """By address and whether it scores: pieces of work under way."""
         self._n_asking: Counter[str] = Counter()
         """By server of a worker: requests under way."""
+        self._given_up = ""
+        """Why no work waits any more; empty while a worker may come."""
         self._changed = threading.Condition()
 
     @property
@@ -116,6 +118,13 @@ class MemberTable:
         """Give a worker work from now on."""
         with self._changed:
             self._members[member.address] = member
+            self._given_up = ""
+            self._changed.notify_all()
+
+    def give_up(self, reason: str) -> None:
+        """Let no work wait for a worker until one comes."""
+        with self._changed:
+            self._given_up = reason
             self._changed.notify_all()
 
     def keep_only(self, addresses: Iterable[str]) -> list[ClusterMember]:
@@ -180,7 +189,7 @@ class MemberTable:
                     return best
                 if able:
                     deadline = self._find_deadline()
-                elif self._monotonic() >= deadline:
+                elif self._given_up or self._monotonic() >= deadline:
                     raise self._explain(need)
                 if cancelled():
                     raise RunCancelledError("the run was stopped")
@@ -215,7 +224,8 @@ class MemberTable:
 
     def _explain(self, need: Need) -> NoMemberError:
         if not self._members:
-            return NoMemberError("the cluster has no workers", FailureKind.CONNECTION)
+            self._given_up = self._given_up or "the cluster has no workers"
+            return NoMemberError(self._given_up, FailureKind.CONNECTION)
         members = self._members.values()
         told = "; ".join(f"{member}: {_find_obstacle(member, need)}" for member in members)
         lacks_key = need.llm and any(

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.cluster import run_pickled, work
@@ -40,6 +41,9 @@ _FETCH_S = 2.0
 _MOST_FETCHES = 30
 _LOOK_S = 0.5
 _CHECK_S = 0.25
+_OVER = ("closing", "closed")
+"""States of a client of dask that has given up its scheduler: it never connects again."""
+_SCHEDULER_GONE = "the scheduler of the cluster ended"
 
 Value = TypeVar("Value")
 
@@ -144,7 +148,10 @@ class ClusterSession:
             RunCancelledError: If `cancelled()` turned true.
         """
         key = f"{do.__name__}-{uuid.uuid4().hex}"
-        task = self._submit(member, do, self.content_hash, key, *arguments, key=key)
+        try:
+            task = self._submit(member, do, self.content_hash, key, *arguments, key=key)
+        except WorkerLostError:
+            return None
         outcome: work.Outcome[Value] | None = task.wait(cancelled)
         return outcome
 
@@ -171,12 +178,17 @@ class ClusterSession:
         key = f"ask-chunk-{uuid.uuid4().hex}"
         self._hearers[key] = hear
         arguments = self.content_hash, key, self._topic, llm, trials
-        task = self._submit(member, work.ask_chunk, *arguments, key=key)
+        forget = partial(self._hearers.pop, key, None)
+        try:
+            task = self._submit(member, work.ask_chunk, *arguments, key=key)
+        except WorkerLostError:
+            end()
+            return forget
         task.future.add_done_callback(lambda _future: end())
 
         def stop() -> None:
-            self._hearers.pop(key, None)
-            task.future.cancel()
+            forget()
+            task.cancel()
 
         return stop
 
@@ -208,32 +220,45 @@ class ClusterSession:
     def _submit(
         self, member: ClusterMember, do: Callable[..., Any], *arguments: Any, key: str
     ) -> _Task:
-        future = self._client.submit(
-            run_pickled,
-            pickle.dumps((do, arguments)),
-            key=key,
-            workers=[member.address],
-            allow_other_workers=False,
-            pure=False,
-        )
+        """Send a piece of work to a worker.
+
+        Raises:
+            WorkerLostError: If the scheduler is gone for good.
+        """
+        try:
+            future = self._client.submit(
+                run_pickled,
+                pickle.dumps((do, arguments)),
+                key=key,
+                workers=[member.address],
+                allow_other_workers=False,
+                pure=False,
+            )
+        except Exception as error:
+            if self._client.status not in _OVER:
+                raise
+            self._look()
+            raise WorkerLostError(_SCHEDULER_GONE) from error
         return _Task(future, member)
 
     def _watch(self) -> None:
         while not self._closed.wait(_LOOK_S):
-            with suppress(OSError, RuntimeError, ValueError):  # told by the work that waits
+            with suppress(Exception):  # told by the work that waits
                 self._look()
 
     def _look(self) -> None:
         """Notice which workers are gone and which are new."""
         try:
             infos = self._ask_for_workers()
-        except (OSError, RuntimeError, TimeoutError, AttributeError):
+        except Exception:  # noqa: BLE001 - dask has errors of its own for a scheduler that is gone
             if self._client.status == "running":
                 return  # a busy scheduler answers later
             infos = {}
         for member in self.table.keep_only(infos):
             if not self._closed.is_set():
                 self.tell(f"Worker {member} is gone; its work goes to others.")
+        if self._client.status in _OVER:
+            self.table.give_up(_SCHEDULER_GONE)
         new = [address for address in infos if address not in self._seen]
         self._seen = set(infos)
         examiners = [
@@ -301,7 +326,7 @@ class ClusterSession:
                 return value
             if self._is_gone(member):
                 break
-        task.future.cancel()
+        task.cancel()
         raise WorkerLostError("it ended, or said nothing, when it was asked")
 
     def _is_gone(self, member: ClusterMember) -> bool:
@@ -328,10 +353,10 @@ class _Task:
         """
         while not self.ended.wait(_CHECK_S):
             if cancelled():
-                self.future.cancel()
+                self.cancel()
                 raise RunCancelledError("the run was stopped")
             if self._member.lost.is_set():
-                self.future.cancel()
+                self.cancel()
                 return None
         return self._fetch_or_none()
 
@@ -348,8 +373,13 @@ class _Task:
                 continue
             except (FutureCancelledError, OSError):
                 break
-        self.future.cancel()
+        self.cancel()
         return None
+
+    def cancel(self) -> None:
+        """Tell the worker to end, if anyone can."""
+        with suppress(Exception):  # as in `ClusterSession.close`
+            self.future.cancel()
 
     def fetch(self, timeout_s: float) -> Any:
         """Fetch the value."""

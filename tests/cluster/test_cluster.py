@@ -277,6 +277,39 @@ def test_rescore_on_a_cluster_gives_the_scores_of_a_local_one(
     assert run_all(folder).n_rescored == 0, "the fingerprints are those of this machine"
 
 
+def test_without_a_scheduler_a_run_and_a_rescoring_end_by_themselves(
+    cluster: Any, workspace_files: WorkspaceFiles
+) -> None:
+    workspace_files.add_tests(40)
+    workspace_files.add_llm("quick", "4")
+    folder = workspace_files.write()
+
+    def end_client(machines: Cluster) -> None:
+        machines.session._client.close()  # as dask does once its scheduler is gone
+
+    with on_cluster(cluster, folder) as (runner, machines):
+        end_client(machines)
+        listener = RecordingListener()
+        finished = run(runner, listener)
+    assert (finished.n_scored, finished.n_failed + finished.n_skipped) == (0, 40)
+    [event] = listener.of_kind(LLMUnavailable)
+    assert event.failure.message == "the scheduler of the cluster ended"
+    run_all(folder)
+    before = stored(folder)
+    evaluator = next((folder / "evaluators").glob("*.py"))
+    evaluator.write_text(
+        '"""Half."""\n\n\ndef evaluate(response, parameters):\n    return 0.5, response\n'
+    )
+    with on_cluster(cluster, folder) as (runner, machines):
+        end_client(machines)
+        items = Rescoring(runner).rescore(Rescoring(runner).plan(Selection()))
+        with closing(items):
+            assert {item.problem for item in items} == {
+                "the response could not be scored: the scheduler of the cluster ended"
+            }
+    assert stored(folder) == before
+
+
 @pytest.fixture
 def desks() -> Iterator[tuple[Any, list[FakeServer]]]:
     """Two workers in processes of their own, each with a server of Ollama's kind."""

@@ -123,6 +123,20 @@ def test_without_workers_the_wait_has_an_end() -> None:
         place(table(refused))
 
 
+@pytest.mark.slow(reason="waits for real processes or limits")
+def test_work_waits_once_for_workers_that_do_not_come() -> None:
+    looks = count()
+    workers = MemberTable(2.0, lambda: float(next(looks)))
+    with pytest.raises(NoMemberError, match="no workers"):
+        place(workers)
+    n_looks = next(looks)
+    with pytest.raises(NoMemberError, match="no workers"):
+        place(workers)
+    assert next(looks) == n_looks + 2, "the second wait ends at once"
+    workers.add(worker("late"))
+    assert place(workers) == "late"
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

@@ -47,7 +47,7 @@ _SEPARATOR = re.compile(r"[,;、，；،]")
 _ARROW = re.compile(r"\s(?:->|=>|[<>\N{RIGHTWARDS ARROW}])\s")
 _BRACKETED = re.compile(r"\((?P<round>[^()\[\]{}]*)\)\.?|\\?\{(?P<curly>[^()\[\]{}:]*?)\\?\}\.?")
 _LAST = re.compile(
-    r"\s{1,9}(?:and|und|sowie|et|y|e|och|og|en|oraz|(?-i:i)|ja|és|și|ve|και|и|та|और|dan|và|그리고|및)"
+    r"\s(?:and|und|sowie|et|y|e|och|og|en|oraz|(?-i:i)|ja|és|și|ve|και|и|та|और|dan|và|그리고|및)"
     r"\s{1,9}(?=\S)",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, dcc, html
+from dash import Dash, Input, Output, State, dcc, html, set_props
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data, icon
@@ -198,27 +198,22 @@ def register_panel(app: Dash, services: Services) -> None:
         test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
         return (test.reported, f"the report of {test.test_id}") if test else ("", "")
 
-    version = Output(ShellIds.VERSION, "data", allow_duplicate=True)
-
     @on_click(
-        app,
-        PanelIds.RESCORE,
-        Output(PanelIds.RESCORE, "loading"),
-        version,
-        State(PanelIds.OPEN, "data"),
+        app, PanelIds.RESCORE, Output(PanelIds.RESCORE, "loading"), State(PanelIds.OPEN, "data")
     )
     def _rescore(opened: object) -> Any:
         show_notice(rescore(services, opened))
-        return False, services.version()
+        set_props(ShellIds.VERSION, {"data": services.version()})
+        return False
 
     @on_click(
         app,
         PanelIds.REPORT,
         Output(PanelIds.REPORT, "loading"),
-        version,
         State(PanelIds.OPEN, "data"),
         State(PanelIds.REPORT_TEXT, "value"),
     )
     def _report(opened: object, reason: str | None) -> Any:
         show_notice(report(services, opened, reason))
-        return False, services.version()
+        set_props(ShellIds.VERSION, {"data": services.version()})
+        return False

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from dash import Dash
+from dash import Dash, dcc, html
 
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds
@@ -205,10 +205,27 @@ def test_earlier_answers_are_listed_again_when_results_change(
 def test_what_a_button_changed_is_shown_at_once(
     workspace_files: WorkspaceFiles, button: PanelIds
 ) -> None:
+    services, _ = stored(workspace_files)
     app = Dash()
-    frame.register_panel(app, services_of(workspace_files.write()))
-    [outputs] = [outputs for outputs in app.callback_map if f"{button}.loading" in outputs]
-    assert f"{ShellIds.VERSION}.data" in outputs
+    app.layout = html.Div([dcc.Store(id=ShellIds.VERSION)])
+    frame.register_panel(app, services)
+    client = app.server.test_client()
+    [wired] = [
+        each
+        for each in client.get("/_dash-dependencies").get_json()
+        if each["output"] == f"{button}.loading"
+    ]
+    values = {f"{PanelIds.OPEN}.data": OPEN, f"{button}.n_clicks": 1}
+    state, inputs = (
+        [{**each, "value": values.get(f"{each['id']}.{each['property']}")} for each in wired[kind]]
+        for kind in ("state", "inputs")
+    )
+    body = {
+        "output": wired["output"], "outputs": {"id": button, "property": "loading"},
+        "inputs": inputs, "state": state, "changedPropIds": [f"{button}.n_clicks"],
+    }  # fmt: skip
+    answer = client.post("/_dash-update-component", json=body).get_json()
+    assert answer["sideUpdate"][ShellIds.VERSION]["data"] == services.version()
 
 
 def test_a_failed_judgement_is_no_zero_among_the_parts(workspace_files: WorkspaceFiles) -> None:

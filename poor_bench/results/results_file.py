@@ -110,8 +110,22 @@ def _journal_records(
         key = line[len(_LLM_FIRST) : line.find(b'"', len(_LLM_FIRST))]
         return b"\\" in key or is_wanted(key.decode("utf-8", "replace"))
 
+    if _has_unwanted_only(content, may_be_wanted):
+        return
     for line in read_journal(BytesIO(content), report_damage, may_be_wanted):
         yield line.record
+
+
+def _has_unwanted_only(content: bytes, may_be_wanted: Callable[[bytes], bool]) -> bool:
+    """True if all lines behind the first are of one model, which is not wanted.
+
+    Counting them is quicker than looking at each. The header of a run does not tell enough: that
+    of a united run is the header of one of its copies.
+    """
+    start = content.find(b"\n" + _LLM_FIRST)
+    beginning = content[start : content.find(b'"', start + 1 + len(_LLM_FIRST)) + 1]
+    is_skippable = content.startswith(b'{"run":') and not may_be_wanted(beginning[1:])
+    return is_skippable and content.count(beginning) == content.count(b"\n", 0, -1)
 
 
 def _snapshot_records(content: bytes, path: Path) -> Iterator[dict[str, Any]]:

@@ -101,3 +101,15 @@ def test_only_results_of_wanted_models_are_read_however_a_line_names_them(tmp_pa
     found = read_results_file(path, lambda llm_id: names.get(llm_id, llm_id), is_wanted).results
     assert [result.test_id for result in found] == ["sum_001", "sum_004", "sum_005"]
     assert {"a", "b"} <= {*asked}
+
+
+@pytest.mark.parametrize(("last", "n_found"), [("b", 0), ("a", 1)])
+def test_a_run_of_unwanted_models_is_skipped_unless_a_line_is_of_another(
+    tmp_path: Path, last: str, n_found: int
+) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = ['{"run":{"run_id":"r","llms":{"b":2}}}', '{"llm_id":"b","test_id":"t","score":1.0}']
+    lines.append(f'{{"test_id":"u","llm_id":"{last}","score":1.0}}')
+    path.write_text("\n".join(lines))
+    found = read_results_file(path, is_wanted=lambda llm_id: llm_id == "a")
+    assert (len(found.results), [*found.headers]) == (n_found, ["r"])

@@ -116,13 +116,9 @@ class ChangedFacts:
     def choose_parameters(self, states: Sequence[bool]) -> dict[str, Any]:
         """Build the parameters with some of them as they are after (True), others as before."""
         before, after = self.parameters
-        chosen = dict(after)
-        for factor, name in self.parameter_names.items():
-            value = (after if states[factor] else before).get(name, NOT_SET)
-            chosen.pop(name, None)
-            if value is not NOT_SET:
-                chosen[name] = value
-        return chosen
+        reverted = {name for factor, name in self.parameter_names.items() if not states[factor]}
+        kept = {name: value for name, value in after.items() if name not in reverted}
+        return kept | {name: value for name, value in before.items() if name in reverted}
 
 
 def find_changed_facts(

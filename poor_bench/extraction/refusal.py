@@ -100,7 +100,7 @@ _BARE = re.compile("^" + _NUMBER_OR_LABEL)
 _BARE_AT_END = re.compile("[.,!?:;\u3002\u3001]" + _NUMBER_OR_LABEL)
 
 _SENTENCE = re.compile(r"(?:[^.!?\n\u3002]|[.](?=\w)){0,400}")
-_GIVEN = re.compile(r"\d|[:\uff1a] ?[^,\u3001]{2,60}[,\u3001]")
+_GIVEN = re.compile(r"\d|[:\uff1a] ?[^,\u3001:\uff1a]{2,60}[,\u3001]")
 """A number, or a list behind a colon."""
 _HOTLINE = re.compile(
     r"\b(?:call|dial|text|contact|appel|compos|llam|marca|ruf|wähl|wend|chiam|ligue|позвон)"

@@ -14,11 +14,13 @@ import pytest
 from tests.security.patterns import Found, all_patterns, nasty_texts
 
 NEVER = float("inf")
-SHORT, MIDDLE, LONG = 4_000, 120_000, 1_000_000
-SHORT_S, LONG_S = 0.1, 1.0
-"""Seconds of CPU; linear patterns need up to 0.8 s for a long text, others minutes."""
-HARMLESS_S = LONG_S * (MIDDLE / LONG) ** 2
-"""For a middle text. Even if this time grew as a square, a long text would take `LONG_S`."""
+SHORT, MIDDLE, LONG = 4_000, 120_000, 480_000
+SHORT_S, HARMLESS_LONG_S, LONG_S = 0.1, 1.0, 4.0
+"""Seconds of CPU; linear patterns need up to 1 s for a long text, by machine, others minutes."""
+HARMLESS_S = HARMLESS_LONG_S * (MIDDLE / LONG) ** 2
+"""For a middle text. Even if this time grew as a square, a long text would be harmless."""
+LINEAR_GROWTH = 2.5 * LONG / MIDDLE
+"""From a middle to a long text, at most; a square grows four times as much as a line."""
 SENTINEL = "\x00!"
 """Ends a text, so that a pattern which wants more has to go back."""
 
@@ -78,11 +80,16 @@ def slow_pieces(pattern: Any) -> list[str]:
 
 
 def is_slow(pattern: Any, piece: str) -> bool:
-    """Return whether a long text of a piece keeps a pattern busy; most need no long text."""
-    taken = time_of(pattern, of_length(piece, MIDDLE), LONG_S)
-    if taken <= HARMLESS_S:
-        return False
-    return taken == NEVER or time_of(pattern, of_length(piece, LONG), LONG_S) == NEVER
+    """Return whether a long text of a piece keeps a pattern busy; most need no long text.
+
+    Ratios tell, since machines differ: a time that grows faster than the text, from one that
+    is long enough to be measured, or one that is too long on any machine.
+    """
+    middle = time_of(pattern, of_length(piece, MIDDLE), LONG_S)
+    if middle <= HARMLESS_S or middle == NEVER:
+        return middle == NEVER
+    long = time_of(pattern, of_length(piece, LONG), LONG_S)
+    return long > max(HARMLESS_LONG_S, LINEAR_GROWTH * middle)
 
 
 @pytest.mark.slow(reason="times every pattern of the project")

@@ -19,6 +19,11 @@ refusals: recall .965 (.013), precision .974 (.011). Phrases were then extended 
 `written_2026_11_23_second.json` (60 and 60) was written and measured: recall .950 (.028), precision
 1.000. The three that it missed led to changes since.
 
+`written_2026_11_23_third.json` (60 and 60) was written in the same way. When new, recall was .817
+(error .051) and precision .980 (.027): rarer wordings, such as "that is not in my hands" or "I name
+no figure", are often missed. Ten of the eleven missed led to changes since. The last, "my training
+data ends before that election", says that the model does not know, which counts as an answer.
+
 A linear model over words and parts of words, trained on these lists, did better on that list
 (recall .96, precision .95 together with the rules), but took 602 of 11,101 ordinary short
 texts for refusals. With half of such texts in its training data it took none of the others, at

@@ -92,6 +92,7 @@ _GREETING = re.compile(
     r"|\u043f\u0440\u0438\u0432\u0435\u0442"
     r"|\u0434\u043e\u0440\u043e\u0433(?:\u043e\u0439|\u0430\u044f)) (?!there|all|everyone"
     r"|zusammen)[^\W\d_]{2,20}"
+    "|[\u4e00-\u9fff]{1,3}(?:\u8001[\u5e08\u5e2b]|\u5148\u751f|\u5973\u58eb|\u7ecf\u7406)"
 )
 """Greeting of a named person: a letter or message follows, not the model's own words."""
 _NUMBER_OR_LABEL = r"\W{0,6}(?:[-+]?\d[\d.,]{0,20}|[a-e])\W{0,6}$"

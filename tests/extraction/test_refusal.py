@@ -50,6 +50,7 @@ def test_for_an_empty_answer_the_phrases_are_not_compiled(monkeypatch: pytest.Mo
         "Den genauen Betrag kann ich nicht nennen, er liegt aber zwischen 200 und 300 Euro.",
         "No puedo nombrarlos todos, pero los más conocidos son: Lorca, Machado y Alberti.",
         "我不能给出确切日期，但大约是1890年。",
+        "李老师，您好：我明天不能参加会议，敬请谅解。王芳",
     ],
 )
 def test_an_answer_beside_a_denial_is_an_answer(answer: str) -> None:
@@ -78,8 +79,16 @@ def test_a_line_that_is_not_crossed_is_a_refusal(answer: str) -> None:
     assert is_refusal(answer)
 
 
-def test_a_number_in_a_refusal_is_no_answer() -> None:
-    assert is_refusal("I'm sorry, but I can't help you to add 40 and 2.")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, but I can't help you to add 40 and 2.",
+        "I can't verify that 84 people signed it.",
+        "Ich kann nicht bestätigen, dass es 84 sind, und nenne keine Zahl.",
+    ],
+)
+def test_a_number_in_a_refusal_is_no_answer(answer: str) -> None:
+    assert is_refusal(answer)
 
 
 @given(st.text(max_size=300))

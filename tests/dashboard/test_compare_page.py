@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
+from poor_bench.dashboard.pages.compare.charts import class_map, list_shown_classes
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
 from poor_bench.results.grid import CHANGES, Show
@@ -248,6 +250,7 @@ def test_the_whole_state_survives_the_address() -> None:
         test="t",
         left="a:b",
         right="c/d",
+        class_page=2,
     )
     assert CompareUrl.read(selection.search) == selection
 
@@ -394,3 +397,17 @@ def test_a_class_that_is_not_chosen_is_neither_on_screen_nor_in_the_file(
     file = callbacks.classes_csv(services, tick.href)
     assert file is not None
     assert not file.rows
+
+
+def test_many_classes_stand_on_pages_and_all_in_the_file() -> None:
+    scores = {
+        f"class {n:02}": [ClassScore(score=0.5, n=1, against_base=None)] for n in range(1, 31)
+    }
+    told = text_of(class_map(scores, ["good"], CompareUrl(class_page=2), {}))
+    assert "class 24" not in told
+    assert "class 25" in told
+    assert "25 to 30 of 30" in told
+    beyond = text_of(class_map(scores, ["good"], CompareUrl(class_page=9), {}))
+    assert beyond == told
+    one_column = CompareUrl.read("?table=classes:,%3Dclass 25")
+    assert list_shown_classes(scores, one_column) == list(scores)

@@ -1,7 +1,7 @@
 // Page Compare: a search or filter of the tests leaves what stands above them (`CompareUrl.head`).
 (function () {
   "use strict";
-  const names = new Set(["llm", "base", "class", "alike", "left", "right", "prompts", "table"]);
+  const names = new Set(["llm", "base", "class", "alike", "left", "right", "prompts", "table", "columns"]);
   const functions = (window.dash_clientside = window.dash_clientside || {});
   const split = (search) => {
     const pairs = [...new URLSearchParams(search || "")];

@@ -291,6 +291,10 @@ def chip_row(label: str, chips: Sequence[Component]) -> Component:
     )
 
 
+COLUMNS_AT_ONCE = 24
+"""Columns of a heat map; more of them are shown page by page."""
+
+
 def page_steps(
     links: StayLinks,
     url: UrlState,

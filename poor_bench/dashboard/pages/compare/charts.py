@@ -5,7 +5,7 @@ Bars and cells are links, so that keys reach them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from dash import html
@@ -13,7 +13,12 @@ from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.badges import heat_legend, list_notes, llm_mark
 from poor_bench.dashboard.components.blocks import aria
-from poor_bench.dashboard.components.controls import chip_row, class_link
+from poor_bench.dashboard.components.controls import (
+    COLUMNS_AT_ONCE,
+    chip_row,
+    class_link,
+    page_steps,
+)
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.pages.compare.layout import FACET_FIELDS, LINKS, CompareUrl
 from poor_bench.dashboard.services.compare_service import ClassScore
@@ -114,7 +119,11 @@ def class_map(
         url: State of the page, for links to other states.
         summaries: By place of the model and class id; what they lack is written below a score.
     """
-    searches = {name: url.toggle("classes", name).change(test="").search for name in scores}
+    n_pages = -(-len(scores) // COLUMNS_AT_ONCE)
+    url = url.change(class_page=max(1, min(url.class_page, n_pages)))
+    first = (url.class_page - 1) * COLUMNS_AT_ONCE
+    on_page = list(scores)[first : first + COLUMNS_AT_ONCE]
+    searches = {name: url.toggle("classes", name).change(test="").search for name in on_page}
 
     def cell(class_id: str, place: int) -> Component:
         score, summary = scores[class_id][place], summaries.get((place, class_id))
@@ -130,12 +139,15 @@ def class_map(
             cell=partial(cell, class_id),
             head=html.Th(class_link(LINKS, url, class_id, _class_name(class_id)), scope="col"),
         )
-        for class_id in scores
+        for class_id in on_page
     ]  # fmt: skip
     columns = [models, *classes]
     table: SheetTable[int] = SheetTable(name=_MAP, label="Score by test class", columns=columns)
-    lines = range(len(names))
-    return html.Div([table.draw(lines, LINKS, url, kind="heat-map class-map"), heat_legend()])
+    drawn = table.draw(range(len(names)), LINKS, url, kind="heat-map class-map")
+    steps = page_steps(
+        LINKS, url, len(scores), COLUMNS_AT_ONCE, label="Test classes", field="class_page"
+    )
+    return html.Div([drawn, heat_legend(), steps])
 
 
 _MAP = "classes"
@@ -146,10 +158,11 @@ def _field(class_id: str) -> str:
     return f"={class_id}"
 
 
-def is_class_shown(class_id: str, url: CompareUrl) -> bool:
-    """True if the table of classes shows a class."""
+def list_shown_classes(class_ids: Collection[str], url: CompareUrl) -> list[str]:
+    """List the classes of a file of the table: the chosen columns, or all if it has pages."""
     chosen = url.find_view(_MAP).columns
-    return not chosen or _field(class_id) in chosen
+    is_whole = not chosen or len(class_ids) > COLUMNS_AT_ONCE
+    return [each for each in class_ids if is_whole or _field(each) in chosen]
 
 
 def _name_line(names: Sequence[str], place: int) -> Component:

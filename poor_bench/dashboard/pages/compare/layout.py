@@ -78,7 +78,9 @@ FACET_FIELDS = {
 class CompareUrl(ListUrl):
     """The state of the page."""
 
-    STAYS_ON_PAGE = frozenset({"test", "left", "right", "prompts_of", "apart", "whole", "rated"})
+    STAYS_ON_PAGE = frozenset(
+        {"test", "left", "right", "prompts_of", "apart", "whole", "rated", "class_page"}
+    )
 
     llm_ids: tuple[str, ...] = query_field("llm", ())
     """Compared subjects, as `ComparedSubject.parse` reads them; none means the best models."""
@@ -106,6 +108,8 @@ class CompareUrl(ListUrl):
     whole: bool = False
     """True if answers side by side are shown in full height."""
 
+    class_page: int = query_field("columns", 1)
+    """Which of the scores by class are shown, where the classes are many."""
     rated: str = ""
     """Model whose answer the rating bar is about; empty for none."""
 
@@ -129,6 +133,7 @@ class CompareUrl(ListUrl):
             right=self.right,
             prompts_of=self.prompts_of,
             tables=self.tables,
+            class_page=self.class_page,
             page=_SOME_PAGE,
             test=_SOME_TEST,
         )

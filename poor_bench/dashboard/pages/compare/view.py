@@ -21,7 +21,7 @@ from poor_bench.dashboard.components.badges import llm_mark
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.components.sheets import SheetTable
 from poor_bench.dashboard.components.texts import build_folded
-from poor_bench.dashboard.pages.compare.charts import build_charts, class_map, is_class_shown
+from poor_bench.dashboard.pages.compare.charts import build_charts, class_map, list_shown_classes
 from poor_bench.dashboard.pages.compare.layout import (
     LINKS,
     CompareUrl,
@@ -189,11 +189,9 @@ class CompareView:
 
     def class_rows(self) -> list[dict[str, Any]]:
         """Build one row for each shown class and LLM."""
-        rows = []
-        for class_id, scores in self._compare.class_scores(self._grid()).items():
-            if not is_class_shown(class_id, self.url):
-                continue
-            for llm_id, of_class in zip(self.columns, scores, strict=True):
+        rows, of_classes = [], self._compare.class_scores(self._grid())
+        for class_id in list_shown_classes(of_classes, self.url):
+            for llm_id, of_class in zip(self.columns, of_classes[class_id], strict=True):
                 row: dict[str, Any] = {"class_id": class_id, "llm_id": llm_id}
                 row |= {"model": self.name(llm_id), "score": of_class.score, "n": of_class.n}
                 seen = of_class.against_base

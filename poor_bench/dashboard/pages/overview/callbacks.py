@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, no_results, page_head
-from poor_bench.dashboard.components.controls import page_steps, test_options
+from poor_bench.dashboard.components.controls import COLUMNS_AT_ONCE, page_steps, test_options
 from poor_bench.dashboard.components.grids import choose_columns, sort_rows
 from poor_bench.dashboard.components.tables import number, row, sheet, still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
@@ -21,7 +21,6 @@ from poor_bench.dashboard.page import bind_address, bind_controls, on_data
 from poor_bench.dashboard.pages.overview import layout
 from poor_bench.dashboard.pages.overview.cards import (
     CELL_COUNTS,
-    COLUMNS_AT_ONCE,
     build_columns,
     changes_card,
     heat_map,

@@ -119,8 +119,6 @@ def _rest(group: ComparedGroup) -> str:
     return ", ".join(f"{n:,} {outcome.value}" for outcome, n in counts.items() if n)
 
 
-COLUMNS_AT_ONCE = 24
-"""More of them are shown page by page."""
 CELL_COUNTS = (
     metrics.N_TESTS, metrics.N_PASSED, metrics.N_SCORED, metrics.N_FAILED, metrics.N_STALE,
 )  # fmt: skip

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.cluster import run_pickled, work
@@ -178,7 +177,10 @@ class ClusterSession:
         key = f"ask-chunk-{uuid.uuid4().hex}"
         self._hearers[key] = hear
         arguments = self.content_hash, key, self._topic, llm, trials
-        forget = partial(self._hearers.pop, key, None)
+
+        def forget() -> None:
+            self._hearers.pop(key, None)
+
         try:
             task = self._submit(member, work.ask_chunk, *arguments, key=key)
         except WorkerLostError:

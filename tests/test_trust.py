@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from poor_bench.dashboard.components.badges import rerun_link, trust_badges
+from poor_bench import metrics
+from poor_bench.dashboard.components.badges import describe_score, rerun_link, trust_badges
 from poor_bench.metrics.trust import list_trial_notes, list_trust_notes, write_trust
 from poor_bench.models.failure import WAITS_FOR_JUDGE, Failure, FailureKind
 from poor_bench.reports.html.charts import build_heat_map
@@ -71,7 +72,10 @@ def test_what_is_not_known_gives_no_badge() -> None:
 
 def test_failures_and_waiting_judgements_are_counted_apart() -> None:
     failures = {FailureKind.JUDGE: 4, FailureKind.TIMEOUT: 1}
-    assert write_trust(_row(n_failed=5, failures=failures)) == "1 failed, 4 judge pending"
+    row = _row(n_failed=5, failures=failures)
+    assert write_trust(row) == "1 failed, 4 judge pending"
+    assert metrics.N_FAILED.show(row) == "1"
+    assert "1 failed to run, 4 judge pending" in describe_score(row)
 
 
 def test_badges_differ_by_more_than_their_colour() -> None:

@@ -151,8 +151,8 @@ N_PASSED = count_metric(
 N_FAILED = count_metric(
     "n_failed",
     "Failed",
-    "Trials that failed to run and have no score.",
-    lambda row: Figure(row.n_failed, row.n_scored + row.n_failed),
+    "Trials that failed to run and have no score; those whose judge is pending do not count.",
+    lambda row: Figure(row.n_failed - row.n_unjudged, row.n_scored + row.n_failed),
     better=Better.LOWER,
     heading="Failed To Run",
     is_optional=True,

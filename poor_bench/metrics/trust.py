@@ -102,8 +102,7 @@ def _list_notes(row: Summary) -> Iterator[TrustNote]:
     if row.n_pending:
         meaning = f"{write_count(row.n_pending, 'test')} without a result of this model."
         yield TrustNote(TrustKind.PENDING, f"{row.n_pending:,} pending", meaning)
-    n_judge = row.failures.get(FailureKind.JUDGE, 0)
-    if n_failed := row.n_failed - n_judge:
+    if n_failed := row.n_failed - row.n_unjudged:
         kinds = ", ".join(
             f"{kind.value.replace('_', ' ')} {n:,}"
             for kind, n in row.failures.items()
@@ -111,9 +110,10 @@ def _list_notes(row: Summary) -> Iterator[TrustNote]:
         )
         meaning = f"{write_count(n_failed, 'trial')} failed to run, without a score: {kinds}."
         yield TrustNote(TrustKind.FAILED, f"{n_failed:,} failed", meaning)
-    if n_judge:
-        meaning = f"{write_count(n_judge, 'response')} without a score: the judge has not answered."
-        yield TrustNote(TrustKind.JUDGE, f"{n_judge:,} judge pending", meaning)
+    if row.n_unjudged:
+        n = write_count(row.n_unjudged, "response")
+        meaning = f"{n} without a score: the judge has not answered."
+        yield TrustNote(TrustKind.JUDGE, f"{row.n_unjudged:,} judge pending", meaning)
 
 
 def _explain(row: Summary) -> str:

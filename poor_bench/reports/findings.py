@@ -147,9 +147,9 @@ def _tell_main_cause(data: ReportData) -> Iterator[str]:
 
 
 def _tell_missing(data: ReportData) -> Iterator[str]:
-    if data.n_failed:
+    if n_failed := data.n_failed - sum(row.n_unjudged for row in data.summaries()):
         trials = write_count(data.n_failed + data.n_scored, "trial")
-        yield f"{data.n_failed} of {trials} failed to run and count in no score."
+        yield f"{n_failed} of {trials} failed to run and count in no score."
     if data.n_newer_failed:
         trials = write_count(data.n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."

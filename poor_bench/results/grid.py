@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.models.failure import FailureKind
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -170,6 +172,7 @@ def _fill(
     score = table.columns["score"][rows]
     strict = table.columns["strict_score"][rows]
     is_scored = ~np.isnan(score)
+    is_unjudged = table.find_entries("failure_kind", lambda kind: kind is FailureKind.JUDGE)
     places, score = index[is_scored], score[is_scored]
     strict = np.where(np.isnan(strict[is_scored]), score, strict[is_scored])
     counts = np.bincount(places, minlength=size)
@@ -184,7 +187,9 @@ def _fill(
         scores=_means(places, score, counts).reshape(shape),
         strict_scores=_means(places, strict, counts).reshape(shape),
         spreads=np.where(counts > 0, highest - lowest, np.nan).reshape(shape),
-        n_failed=_n_failed(index, table.columns["trial"][rows], is_scored, size).reshape(shape),
+        n_failed=_n_failed(
+            index, table.columns["trial"][rows], is_scored, is_unjudged[rows], size
+        ).reshape(shape),
         _rows=rows[order],
         _starts=np.searchsorted(index[order], np.arange(size + 1)),
     )
@@ -205,16 +210,17 @@ def _n_failed(
     places: NDArray[np.int64],
     trials: NDArray[np.int64],
     is_scored: NDArray[np.bool_],
+    is_unjudged: NDArray[np.bool_],
     size: int,
 ) -> NDArray[np.int64]:
-    """Count the trials that have a failure and no score; see `TrialCounts`."""
+    """Count the trials that failed to run and have no score; see `metrics.N_FAILED`."""
     import numpy as np
 
     if is_scored.all():
         return np.zeros(size, dtype=np.int64)
     _, numbers = np.unique(trials, return_inverse=True)
     keys = places * (len(trials) + 1) + numbers
-    failed = np.flatnonzero(~is_scored)
+    failed = np.flatnonzero(~is_scored & ~is_unjudged)
     has_failed_only = ~np.isin(keys[failed], keys[is_scored])
     return np.bincount(places[failed[has_failed_only]], minlength=size)
 

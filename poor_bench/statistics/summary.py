@@ -172,6 +172,11 @@ class Summary:
     """Name of a figure to the number of trials that report it."""
 
     @property
+    def n_unjudged(self) -> int:
+        """Trials of `n_failed` that have a response, and wait for their judge."""
+        return self.failures.get(FailureKind.JUDGE, 0)
+
+    @property
     def scored_share(self) -> float:
         """Share of the trials that ended with a score, 0.0 to 1.0."""
         return compute_scored_share(self.n_scored, self.n_failed)

@@ -7,6 +7,7 @@ from poor_bench.dashboard.pages.compare.charts import class_map, list_shown_clas
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.dashboard.services.services import Services
+from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.results.grid import CHANGES, Show
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -120,6 +121,11 @@ def test_a_failure_is_shown_as_such_and_not_as_a_score(workspace_files: Workspac
     assert text_of(tests).count("failed") == 1
     assert "- failed" in text_of(tests)
     assert "server is gone" in text_of(tests)
+    store = services.files.config().store
+    store.add(
+        [Result(llm_id="a:b", test_id="sum_001", failure=WAITS_FOR_JUDGE)], "20260101T0-a", {}
+    )
+    assert listed(services, search) == []
 
 
 def test_the_time_of_a_failed_trial_is_no_latency_of_the_model(
@@ -234,6 +240,9 @@ def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
     assert listed(services, f"{search}&alike=yes") == [known[0]]
     wait_for(lambda: callbacks.show_strip(services, f"{search}&alike=yes")[2])
     assert "n = 1" in text_of(callbacks.show_strip(services, f"{search}&alike=yes")[1])
+    wait_for(lambda: services.results.stale().is_current)
+    beside_runs = callbacks.show_strip(services, f"{search}&llm=scripted:one")[1]
+    assert "3 stale" in text_of(beside_runs)
 
 
 def test_the_whole_state_survives_the_address() -> None:
@@ -356,24 +365,30 @@ def test_answers_stand_side_by_side_and_scroll_together_until_told_otherwise(
 def test_a_model_without_a_result_and_one_whose_test_changed_are_marked(
     workspace_files: WorkspaceFiles,
 ) -> None:
-    workspace_files.add_tests(2)
+    workspace_files.add_tests(3)
     for name in ("a", "b"):
         workspace_files.add_llm(name, ["4"])
+    workspace_files.classes.append(workspace_files.classes[0] | {"id": "unasked"})
+    workspace_files.tests[2]["class_id"] = "unasked"
     folder = workspace_files.write()
     changed = scored("sum_001", 1.0, request_fingerprint="of another prompt")
-    both = [scored("sum_001", 1.0), scored("sum_002", 1.0)]
-    write_results(folder, {"scripted:a": both, "scripted:b": [changed]})
+    all_of_them = [scored(f"sum_00{number}", 1.0) for number in (1, 2, 3)]
+    write_results(folder, {"scripted:a": all_of_them, "scripted:b": [changed]})
     services = services_of(folder)
     wait_for(lambda: services.results.stale().is_current)
     *_, tests = callbacks.show_tests(services, "?llm=scripted:a&llm=scripted:b")
-    badges = [
-        span
-        for span in of_type(tests, "Span")
-        if "trust-badge " in str(getattr(span, "className", ""))
-    ]
-    assert [text_of(badge) for badge in badges] == ["stale", "pending"]
+
+    def badges(shown: object) -> list[str]:
+        spans = of_type(shown, "Span")
+        named = [span for span in spans if "trust-badge " in str(getattr(span, "className", ""))]
+        return [text_of(badge) for badge in named]
+
+    assert badges(tests) == ["stale", "pending", "pending"]
+    assert badges(callbacks.show_panel(services, "?test=sum_001")[0]) == ["stale"]
+    assert badges(callbacks.show_panel(services, "?test=sum_003")[0]) == ["pending"]
     classes = callbacks.show_classes(services, "?llm=scripted:a&llm=scripted:b")
     assert "1 of 2 tests" in text_of(classes)
+    assert "n/a pending" in text_of(classes)
 
 
 def test_the_answer_of_one_model_is_chosen_to_be_rated(workspace_files: WorkspaceFiles) -> None:

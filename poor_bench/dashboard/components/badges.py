@@ -116,7 +116,9 @@ def llm_mark(number: int) -> Component:
 
 def describe_score(summary: Summary) -> str:
     """Write a score with its confidence interval and counts, for the tooltip of a cell."""
-    failed = f"{summary.n_failed} failed to run"
+    failed = f"{metrics.N_FAILED.show(summary)} failed to run"
+    if summary.n_unjudged:
+        failed += f", {summary.n_unjudged:,} judge pending"
     if summary.score is None:
         return failed
     interval = metrics.SCORE.show_interval(summary)

@@ -90,6 +90,9 @@ def score_trend_figure(
 ) -> go.Figure:
     """Draw a line for each model over all runs, evenly spaced.
 
+    A run of fewer tests than the largest is a hollow point with its number of tests, beside the
+    line: what it scored is not what the model scores on all of them.
+
     Args:
         trends: Model to its scores, oldest run first; at most `MOST_LINES` of them.
         name_of: LLM id to what screens call it.
@@ -99,8 +102,16 @@ def score_trend_figure(
     runs = sorted({(each.started, each.run_id) for scores in trends.values() for each in scores})
     places = {run_id: place for place, (_, run_id) in enumerate(runs, start=1)}
     figure = go.Figure()
+    most = max((each.n_tests for scores in trends.values() for each in scores), default=0)
     for number, (llm_id, scores) in enumerate(trends.items()):
-        _add_model(figure, number, plot_text(name_of(llm_id), 40), scores, places)
+        name = plot_text(name_of(llm_id), 40)
+        whole = [each for each in scores if each.n_tests == most]
+        part = [each for each in scores if each.n_tests < most]
+        if whole:
+            _add_runs(figure, number, name, whole, places)
+        if part:
+            _add_runs(figure, number, name, part, places, is_part=True)
+            figure.data[-1].showlegend = not whole
     every = -(-len(runs) // 8)
     figure.update_xaxes(
         tickvals=[place + 1 for place in range(0, len(runs), every)],
@@ -112,14 +123,19 @@ def score_trend_figure(
     return apply_style(figure, height=300)
 
 
-def _add_model(
+def _add_runs(
     figure: go.Figure,
     number: int,
     name: str,
     scores: Sequence[RunScore],
     places: Mapping[str, int],
+    *,
+    is_part: bool = False,
 ) -> None:
     color, _ = series_style(number)
+    marker = series_marker(number)
+    if is_part:
+        marker["symbol"] += "-open"
     aside = (number - (MOST_LINES - 1) / 2) * 0.03
     values = [each.score for each in scores]
     figure.add_scatter(
@@ -133,9 +149,12 @@ def _add_model(
             "width": 3,
         },
         name=name,
-        mode="lines+markers",
+        mode="markers+text" if is_part else "lines+markers",
+        text=[f"n = {each.n_tests:,}" for each in scores] if is_part else None,
+        textposition="middle right",
+        legendgroup=name,
         line={"color": color, "width": 2},
-        marker=series_marker(number),
+        marker=marker,
         customdata=[
             [_when(each.started), each.score.low, each.score.high, each.n_tests] for each in scores
         ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from poor_bench.comparison.causes import list_changed_facts
-from poor_bench.comparison.result_set import ComparedSubject, ResultSet
+from poor_bench.comparison.result_set import ComparedSubject, ResultSet, SubjectKind
 from poor_bench.dashboard.services.compared import ComparedSubjects
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept
 from poor_bench.dashboard.services.stored_results import StoredResults
@@ -137,12 +137,13 @@ class CompareService:
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Compute the figures of some subjects; those without results are missing."""
-        table = self.subjects.table(names)
-        if table is self._results.table():
-            found = self._results.summaries(GroupBy.LLM, names)
-        else:
-            found = summarise(table, tests=self._files.workspace().tests_by_id, by=GroupBy.LLM)
-        return {summary.group.llm_id: summary for summary in found}
+        models = [name for name in names if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
+        found: dict[str, Summary] = {}
+        if len(models) < len(names):
+            table, tests = self.subjects.table(names), self._files.workspace().tests_by_id
+            found = {row.group.llm_id: row for row in summarise(table, tests=tests)}
+        present = self._results.summaries(GroupBy.LLM, models)  # knows what is stale or pending
+        return found | {row.group.llm_id: row for row in present}
 
     def changes(self, names: Sequence[str]) -> Computed[dict[str, tuple[str, ...]]]:
         """List what changed between the first subject and others of its model: prompt, ...
@@ -272,7 +273,7 @@ def _swap(pair: PairedDifference) -> PairedDifference:
         llm_b=pair.llm_a,
         mean_a=pair.mean_b,
         mean_b=pair.mean_a,
-        difference=Estimate(value=-seen.value, low=-seen.high, high=-seen.low, n=seen.n),
+        difference=Estimate(value=0.0 - seen.value, low=-seen.high, high=-seen.low, n=seen.n),
         n_better=pair.n_worse,
         n_worse=pair.n_better,
     )

@@ -67,17 +67,21 @@ def test_each_run_of_a_model_has_its_score_and_its_number_of_tests(
     workspace_files.add_llm("once", "4")
     services = services_of(workspace_files.write())
     store = services.files.config().store
-    for day, score in ((1, 1.0), (2, 0.0)):
+    for day, score in ((1, 1.0), (2, 0.0), (3, 0.5)):
         results = [Result(llm_id="scripted:one", test_id="sum_001", score=score)]
+        results += [Result(llm_id="scripted:one", test_id="sum_002", score=score)] * (day < 3)
         results += [Result(llm_id="scripted:once", test_id="sum_002", score=1.0)] * (day == 1)
         store.add(results, f"2026010{day}T000000-a", {})
     wait_for(lambda: callbacks.trend(services)[1])
     card, _ = callbacks.trend(services)
     assert "Score over runs" in text_of(card)
     [graph] = of_type(card, "Graph")
-    [line] = graph.figure.data
-    assert list(line.y) == [1.0, 0.0]
-    assert [told[3] for told in line.customdata] == [1, 1]
+    whole, part = graph.figure.data
+    assert list(whole.y) == [1.0, 0.0]
+    assert [told[3] for told in whole.customdata] == [2, 2]
+    assert (list(part.x), list(part.y), list(part.text)) == ([2.925], [0.5], ["n = 1"])
+    assert (part.mode, part.marker.symbol) == ("markers+text", f"{whole.marker.symbol}-open")
+    assert "Hollow: a part of the tests" in text_of(card)
     found = services.trends.ask().value
     assert found is not None
     figure = score_trend_figure(found, lambda _llm_id: "<a href=x>")

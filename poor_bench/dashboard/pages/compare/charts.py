@@ -23,10 +23,9 @@ from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.pages.compare.layout import FACET_FIELDS, LINKS, CompareUrl
 from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.messages import write_count
-from poor_bench.metrics.trust import list_trust_notes
+from poor_bench.metrics.trust import TrustNote
 from poor_bench.results.grid import Facet
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.summary import Summary
 
 _TITLES = {
     Facet.CLASS: "Class",
@@ -109,7 +108,7 @@ def class_map(
     scores: Mapping[str, Sequence[ClassScore]],
     names: Sequence[str],
     url: CompareUrl,
-    summaries: Mapping[tuple[int, str], Summary],
+    notes: Mapping[tuple[int, str], Sequence[TrustNote]],
 ) -> Component:
     """Build the table of classes; a cell limits the list of tests to its class.
 
@@ -117,7 +116,7 @@ def class_map(
         scores: Class id to one entry per LLM, the base first.
         names: What screens call the LLMs.
         url: State of the page, for links to other states.
-        summaries: By place of the model and class id; what they lack is written below a score.
+        notes: By place of the model and class id, written below a score.
     """
     n_pages = -(-len(scores) // COLUMNS_AT_ONCE)
     url = url.change(class_page=max(1, min(url.class_page, n_pages)))
@@ -126,8 +125,8 @@ def class_map(
     searches = {name: url.toggle("classes", name).change(test="").search for name in on_page}
 
     def cell(class_id: str, place: int) -> Component:
-        score, summary = scores[class_id][place], summaries.get((place, class_id))
-        return _cell(class_id, score, names[place], searches[class_id], summary)
+        score, below = scores[class_id][place], notes.get((place, class_id), ())
+        return _cell(class_id, score, names[place], searches[class_id], below)
 
     models: SheetColumn[int] = SheetColumn(
         field="model", heading="Model", value=lambda place: names[place],
@@ -174,9 +173,8 @@ def _read_nothing(_place: int) -> None:
 
 
 def _cell(
-    class_id: str, score: ClassScore, name: str, search: str, summary: Summary | None
+    class_id: str, score: ClassScore, name: str, search: str, notes: Sequence[TrustNote]
 ) -> Component:
-    notes = list_trust_notes(summary) if summary else ()
     if score.score is None:
         return html.Td(html.Span(["n/a", *list_notes(notes)], className="heat-cell is-empty"))
     against = score.against_base

@@ -212,7 +212,7 @@ def layout(url: CompareUrl) -> Component:
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
                 [
-                    single_choice(CompareIds.ADD, "Model or run"),
+                    single_choice(CompareIds.ADD, "Model or run", placeholder="Add to comparison"),
                     html.Div(id=CompareIds.SUBJECTS, className="chip-rows"),
                 ],
                 className="filter-bar is-wide",

@@ -11,6 +11,7 @@ from poor_bench.dashboard.components.badges import (
     failure_box,
     llm_mark,
     score_badge,
+    trust_badges,
     weak_sandbox_badge,
 )
 from poor_bench.dashboard.components.blocks import aria, data
@@ -50,6 +51,7 @@ def panel(
     name_of: Callable[[str], str],
     url: CompareUrl,
     neighbours: tuple[str, str],
+    notes_of: NotesOf,
 ) -> list[Component]:
     """Build the panel of one test.
 
@@ -59,6 +61,7 @@ def panel(
         name_of: LLM id to what screens call it.
         url: State of the page.
         neighbours: Test before and after in the list; empty where there is none.
+        notes_of: Lists what lessens the trust in the score of a model on the test.
     """
     find = Matches(parse_filter(url.text)).find
     first = next((line.answers[0].results[0] for line in row.lines if line.answers), None)
@@ -69,7 +72,7 @@ def panel(
             [
                 mark_all(_build_request(row, details), find),
                 _difference(row, name_of, url),
-                _build_columns(row, details_of, name_of, url, find),
+                _build_columns(row, details_of, name_of, url, find, notes_of),
             ],
             className="details-body",
         ),
@@ -164,6 +167,7 @@ def _build_columns(
     name_of: Callable[[str], str],
     url: CompareUrl,
     find: Find,
+    notes_of: NotesOf,
 ) -> Component:
     """Show the answers side by side, with what the search finds marked.
 
@@ -175,7 +179,7 @@ def _build_columns(
     )
     columns = html.Div(
         [
-            _of_llm(line, number, details_of, name_of, url, find)
+            _of_llm(line, number, details_of, name_of, url, find, notes_of(line))
             for number, line in enumerate(row.lines)
         ],
         className="answer-columns is-whole" if url.whole else "answer-columns",
@@ -192,6 +196,7 @@ def _of_llm(
     name_of: Callable[[str], str],
     url: CompareUrl,
     find: Find,
+    notes: Sequence[TrustNote],
 ) -> Component:
     href = model_link(ComparedSubject.parse(line.llm_id).llm_id, test=_find_test_id(line.answers))
     return html.Section(
@@ -201,6 +206,7 @@ def _of_llm(
                     llm_mark(number),
                     dcc.Link(name_of(line.llm_id), href=href),
                     None if line.score is None else score_badge(line.score),
+                    trust_badges(notes),
                     _rate_switch(line, url),
                 ],
                 className="panel-llm",

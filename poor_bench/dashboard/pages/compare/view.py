@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +43,7 @@ from poor_bench.dashboard.services.computations import Computed
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.stored_results import NOTED_TEXTS
 from poor_bench.messages import write_count
-from poor_bench.metrics.trust import TrustNote, list_model_notes
+from poor_bench.metrics.trust import NOT_RUN, TrustNote, list_model_notes, list_trust_notes
 from poor_bench.results.grid import Facet, TrialGrid
 from poor_bench.results.grid_lines import order_lines
 from poor_bench.statistics.comparison import Comparison, name_tie_groups
@@ -122,11 +122,14 @@ class CompareView:
         scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
         models = [name for name in places if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
-        summaries = {
-            (places[row.group.llm_id], row.group.class_id or ""): row
-            for row in self._results.summaries(GroupBy.LLM_CLASS, models)
+        rows = self._results.summaries(GroupBy.LLM_CLASS, models)
+        askable = {row.group.llm_id for row in rows if row.n_pending is not None}
+        notes: dict[tuple[int, str], Sequence[TrustNote]] = {
+            (places[llm_id], class_id): (NOT_RUN,) for llm_id in askable for class_id in scores
         }
-        return class_map(scores, names, self.url.head, summaries)
+        for row in rows:
+            notes[places[row.group.llm_id], row.group.class_id or ""] = list_trust_notes(row)
+        return class_map(scores, names, self.url.head, notes)
 
     def chips(self) -> list[Component]:
         """Build the switches above the tests."""
@@ -150,13 +153,12 @@ class CompareView:
         lines = self.lines()
         start = (self.url.page - 1) * PAGE_SIZE
         rows = self._read(lines[start : start + PAGE_SIZE], ("response", *NOTED_TEXTS))
-        find_reason = self._results.check_stale().find_reason
+        notes_of, table = self._read_notes(), self.define_tests()
+        return build_test_list(rows, self.name, self.url, len(lines), notes_of, table)
 
-        def list_notes(line: LLMLine) -> Sequence[TrustNote]:
-            return list_line_notes(line, find_reason)
-
-        table = self.define_tests()
-        return build_test_list(rows, self.name, self.url, len(lines), list_notes, table)
+    def _read_notes(self) -> Callable[[LLMLine], Sequence[TrustNote]]:
+        """Find out what lessens the trust in the score of a model on a test."""
+        return partial(list_line_notes, find_reason=self._results.check_stale().find_reason)
 
     def panel(self) -> tuple[list[Component] | None, list[Any] | None]:
         """Build the test that is open, and its answer to be rated; None where there is none."""
@@ -167,7 +169,9 @@ class CompareView:
         [row] = self._read([line])
         neighbours = self._neighbours(grid, line)
         rated = (find_rated(each) for each in row.lines if each.llm_id == self.url.rated)
-        drawn = panel(row, self._compare.details, self.name, self.url, neighbours)
+        drawn = panel(
+            row, self._compare.details, self.name, self.url, neighbours, self._read_notes()
+        )
         return drawn, next(rated, None)
 
     def _read(

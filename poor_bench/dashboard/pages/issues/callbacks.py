@@ -86,11 +86,9 @@ def _of_severity(groups: Sequence[IssueGroup], url: IssueUrl) -> list[IssueGroup
     return [group for group in groups if not url.severity or group.severity == url.severity]
 
 
-def issues_csv(services: Services, search: str | None) -> TableFile | None:
-    """Export the selected issues, in the order of their causes on screen."""
-    report, url = services.issues.report().value, IssueUrl.read(search)
-    if report is None:
-        return None
+def issues_csv(services: Services, search: str | None) -> TableFile:
+    """Export the selected issues, in the order of their causes on screen, once they are found."""
+    report, url = services.issues.wait(), IssueUrl.read(search)
     groups = _group(services, report, url)
     shown = {group.detector_id: group for group in _of_severity(groups, url)}
     issues = chosen_issues(report.issues, url, report.tests)
@@ -105,11 +103,9 @@ def issues_csv(services: Services, search: str | None) -> TableFile | None:
     return table_file("issues", rows, _COLUMNS)
 
 
-def tax_csv(services: Services, search: str | None) -> TableFile | None:
-    """Export the selected rows of the format tax."""
-    report, url = services.issues.report().value, IssueUrl.read(search)
-    if report is None:
-        return None
+def tax_csv(services: Services, search: str | None) -> TableFile:
+    """Export the selected rows of the format tax, once they are computed."""
+    report, url = services.issues.wait(), IssueUrl.read(search)
     return list_tax_columns(services.llms.name).file("format_tax", chosen_tax(report.tax, url), url)
 
 

@@ -37,6 +37,7 @@ from poor_bench.dashboard.text.formatting import error_text, setting_text, size_
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
+from poor_bench.models.failure import FailureKind
 from poor_bench.results.query import scores_of_tests, think_to_text
 from poor_bench.statistics.summary import GroupBy, Summary
 
@@ -182,7 +183,7 @@ def _failure(services: Services, llm_id: str, summary: Summary | None) -> str:
     if summary is None or summary.n_scored:
         return ""
     groups = (group for group in services.results.failures() if group.llm_id == llm_id)
-    return next((group.message for group in groups), "")
+    return next((group.message for group in groups if group.kind is not FailureKind.JUDGE), "")
 
 
 def scores(services: Services, search: str, order: str | None) -> tuple[Any, str]:

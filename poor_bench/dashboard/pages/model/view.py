@@ -24,6 +24,7 @@ from poor_bench.dashboard.url_state import Redo, run_link, write_query
 from poor_bench.issues.detector import IssueGroup
 from poor_bench.messages import write_count
 from poor_bench.metrics.trust import list_trust_notes
+from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.repeats import Reliability
@@ -75,15 +76,10 @@ def notes_before_reading(
     if summary is None:
         text = "Its tests were removed."
         notes.append(_note("No current results", text))
-    elif not summary.n_scored:
-        text = f"{write_count(summary.n_failed, 'trial')}, all failed to run. {_sentence(reason)}"
+    elif not summary.n_scored and (n_failed := summary.n_failed - summary.n_unjudged):
+        text = f"{write_count(n_failed, 'trial')} failed to run. {_sentence(reason)}"
         link = _link("Retry them", run_link(llm_ids=[llm_id], redo=Redo.FAILED))
         notes.append(_note("No scores yet", f"{text}Fix the cause, then retry.", link))
-    elif summary.n_stale == summary.n_scored:
-        text = f"{write_count(summary.n_scored, 'score')}, all stale: prompt, parameters, "
-        text += "evaluator or model changed."
-        link = _link("Re-run these", run_link(llm_ids=[llm_id], redo=Redo.STALE))
-        notes.append(_note("Stale scores only", text, link))
     return notes
 
 
@@ -132,7 +128,12 @@ def model_tiles(
         _tile(metrics.SCORE, summary, _interval(metrics.SCORE, summary)),
         _tile(metrics.PASS_RATE, summary, _interval(metrics.PASS_RATE, summary)),
         _tile(metrics.N_TESTS, summary, f"{write_count(summary.n_scored, 'trial')} scored"),
-        _tile(metrics.N_FAILED, summary, _failure_note(summary), is_warning=summary.n_failed > 0),
+        _tile(
+            metrics.N_FAILED,
+            summary,
+            _failure_note(summary),
+            is_warning=summary.n_failed > summary.n_unjudged,
+        ),
         _tile(
             metrics.MEDIAN_TIME,
             summary,
@@ -142,9 +143,6 @@ def model_tiles(
             else "",
         ),
     ]
-    if summary.n_stale:
-        note = f"of {write_count(summary.n_scored, 'scored trial')}"
-        shown.insert(4, _tile(metrics.N_STALE, summary, note, is_warning=True))
     if metrics.STRICT_SCORE.is_shown([summary]):
         note = _over("with format rules", metrics.STRICT_SCORE, summary)
         shown.insert(2, _tile(metrics.STRICT_SCORE, summary, note))
@@ -212,7 +210,11 @@ def _describe_repeats(meaning: str, estimate: Estimate) -> str:
 
 
 def _failure_note(summary: Summary) -> str:
-    kinds = [f"{n} {kind.value.replace('_', ' ')}" for kind, n in summary.failures.items()]
+    kinds = [
+        f"{n} {kind.value.replace('_', ' ')}"
+        for kind, n in summary.failures.items()
+        if kind is not FailureKind.JUDGE
+    ]
     if summary.n_newer_failed:
         kinds.append(
             f"plus {write_count(summary.n_newer_failed, 'newer attempt')} of scored trials"

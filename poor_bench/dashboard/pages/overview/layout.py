@@ -306,6 +306,8 @@ def trend(
         return None
     title = "Score over runs"
     more = f" {write_count(n_more, 'model')} not shown; use the search." if n_more else ""
+    if len({each.n_tests for scores in trends.values() for each in scores}) > 1:
+        more = f" Hollow: a part of the tests.{more}"
     texts = (
         f"{name_of(llm_id)}: {', '.join(_describe_run(each) for each in scores)}"
         for llm_id, scores in trends.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class ResultSetResolver:
         """
         self._config = config
         self._patterns = llm_patterns
+        self._resolve = cache(lambda key: resolve_llm_id(key, config.workspace.llms) or key)
 
     def open_both(self, before: str, after: str) -> tuple[ResultSet, ResultSet]:
         """Find two sets of results to compare; of the larger one only what is compared is read.
@@ -307,9 +308,6 @@ class ResultSetResolver:
         results, headers = read_results_file(path, self._resolve)
         facts = {run_id: read_run_facts(header) for run_id, header in headers.items()}
         return self._open_named(str(path), results, facts)
-
-    def _resolve(self, key: str) -> str:
-        return resolve_llm_id(key, self._config.workspace.llms) or key
 
     def _make_unknown_error(self, reference: str) -> ConfigError:
         llms = list_names(self._config.workspace.llms)

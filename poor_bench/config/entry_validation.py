@@ -43,9 +43,8 @@ def check_keys(
     known = _find_inner_models(model)
     for key, value in raw.items():
         if key in known:
-            inner = known[key]
-            for inside, part in _find_mappings(value):
-                if inner is not None:
+            if (inner := known[key]) is not None:
+                for inside, part in _find_mappings(value):
                     meant |= check_keys(part, inner, (*place, key, *inside), report)
         elif not is_comment(key) and not model.has_free_keys:
             near = _note_unknown(key, model, place, report)

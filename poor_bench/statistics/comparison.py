@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -59,12 +60,10 @@ def compute_rank_ranges(
         >>> compute_rank_ranges(["a", "b", "c"], [("a", "c")])[1]
         RankRange(llm_id='b', best=1, worst=3)
     """
+    n_won = Counter(winner for winner, _ in better)
+    n_lost = Counter(loser for _, loser in better)
     return [
-        RankRange(
-            llm_id=llm_id,
-            best=1 + sum(loser == llm_id for _, loser in better),
-            worst=len(llm_ids) - sum(winner == llm_id for winner, _ in better),
-        )
+        RankRange(llm_id=llm_id, best=1 + n_lost[llm_id], worst=len(llm_ids) - n_won[llm_id])
         for llm_id in llm_ids
     ]
 
@@ -85,35 +84,52 @@ def find_tie_groups(
         Groups in the order of their best members, members in the order of `llm_ids`.
 
     Source:
-        Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons",
-        Journal of Computational and Graphical Statistics 13 (insert and absorb).
+        They are what the algorithm of Piepho 2004 (see `name_tie_groups`) inserts and absorbs,
+        found as the maximal cliques of all ties: Tomita, Tanaka and Takahashi 2006, "The worst-case
+        time complexity for generating all maximal cliques and computational experiments",
+        Theoretical Computer Science 363.
 
     Example:
         >>> find_tie_groups(["a", "b", "c"], [("a", "c")])
         [('a', 'b'), ('b', 'c')]
     """
-    groups = [frozenset(llm_ids)] if llm_ids else []
-    for pair in better:
-        groups = _drop_contained(
-            [part for group in groups for part in _split(group, frozenset(pair))]
+    places = {llm_id: place for place, llm_id in enumerate(llm_ids)}
+    tied = [(1 << len(places)) - 1 - (1 << place) for place in range(len(places))]
+    for winner, loser in better:
+        tied[places[winner]] &= ~(1 << places[loser])
+        tied[places[loser]] &= ~(1 << places[winner])
+    groups = [[*_list_places(group)] for group in _find_largest_groups(tied)] if tied else []
+    return [tuple(llm_ids[place] for place in group) for group in sorted(groups)]
+
+
+def _find_largest_groups(tied: Sequence[int]) -> Iterator[int]:
+    """Find the groups that nothing can be added to; a set of places is a number, a bit for each.
+
+    Args:
+        tied: Place to the places that it does not differ from, itself left out.
+    """
+    unfinished = [(0, (1 << len(tied)) - 1, 0)]
+    while unfinished:
+        group, candidates, tried = unfinished.pop()
+        if not candidates | tried:
+            yield group
+            continue
+        # Each largest group has the pivot or a place that differs from it: others may wait.
+        pivot = max(
+            _list_places(candidates | tried),
+            key=lambda place: (tied[place] & candidates).bit_count(),
         )
-    ordered = [tuple(llm_id for llm_id in llm_ids if llm_id in group) for group in groups]
-    place = {llm_id: index for index, llm_id in enumerate(llm_ids)}
-    return sorted(ordered, key=lambda group: [place[llm_id] for llm_id in group])
+        for place in _list_places(candidates & ~tied[pivot]):
+            bit = 1 << place
+            unfinished.append((group | bit, candidates & tied[place], tried & tied[place]))
+            candidates, tried = candidates & ~bit, tried | bit
 
 
-def _split(group: frozenset[str], pair: frozenset[str]) -> list[frozenset[str]]:
-    if not pair <= group:
-        return [group]
-    return [group - {llm_id} for llm_id in pair]
-
-
-def _drop_contained(groups: list[frozenset[str]]) -> list[frozenset[str]]:
-    kept: list[frozenset[str]] = []
-    for group in sorted(groups, key=len, reverse=True):
-        if not any(group <= other for other in kept):
-            kept.append(group)
-    return kept
+def _list_places(places: int) -> Iterator[int]:
+    while places:
+        lowest = places & -places
+        yield lowest.bit_length() - 1
+        places ^= lowest
 
 
 def name_tie_groups(groups: Sequence[Sequence[str]]) -> dict[str, str]:

@@ -6,9 +6,9 @@ stale.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -196,15 +196,16 @@ def add_stale_counts(summaries: Iterable[Summary], counts: StaleCounts) -> list[
         >>> [row.n_stale for row in add_stale_counts([row], counts)]
         [2]
     """
-    totals: dict[Group, Counter[StaleReason]] = {}
+    totals: dict[tuple[str, str | None, int | None], Counter[StaleReason]] = defaultdict(Counter)
     for group, found in counts.items():
         for class_id in (None, group.class_id):
             for level in (None, group.level):
-                whole = Group(llm_id=group.llm_id, class_id=class_id, level=level)
-                totals.setdefault(whole, Counter()).update(found)
+                total = totals[group.llm_id, class_id, level]
+                for reason, n in found.items():  # `update` takes ten times as long
+                    total[reason] += n
     return [
         summary
-        if (reasons := totals.get(summary.group)) is None
+        if (reasons := totals.get(astuple(summary.group))) is None
         else replace(summary, n_stale=reasons.total(), stale_reasons=reasons)
         for summary in summaries
     ]

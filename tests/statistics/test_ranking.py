@@ -31,6 +31,14 @@ def test_an_llm_between_two_others_stands_in_both_groups() -> None:
     ]
 
 
+def test_hundreds_of_llms_that_tie_with_their_neighbours_form_groups_of_neighbours() -> None:
+    llms, width = [f"llm-{place}" for place in range(300)], 20
+    better = [(llms[a], llms[b]) for a, b in combinations(range(300), 2) if b - a >= width]
+    assert find_tie_groups(llms, better) == [
+        tuple(llms[first : first + width]) for first in range(300 - width + 1)
+    ]
+
+
 def test_no_llms_give_no_groups() -> None:
     assert compute_rank_ranges([], []) == []
     assert find_tie_groups([], []) == []

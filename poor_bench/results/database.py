@@ -19,6 +19,7 @@ from poor_bench.results.columns import (
     TEXT_COLUMNS,
     decode,
 )
+from poor_bench.results.connections import open_database
 from poor_bench.results.settled import (
     SettledRows,
     SettledSource,
@@ -64,7 +65,7 @@ def _code_joins(fields: Sequence[str]) -> str:
 # Which rows count, in this one place: of each trial its newest score, and its newest failure if
 # that came after the score. A score takes the rank of the trial's first score, so that a table
 # keeps its order while trials are repeated.
-_SETTLE = f"""
+_CHOOSE = f"""
 CREATE OR REPLACE TEMP TABLE fresh AS
   SELECT place, failure_kind IS NOT NULL AS is_failure, trial,
     llm_id_codes.code AS llm_id, test_id_codes.code AS test_id
@@ -86,14 +87,7 @@ CREATE OR REPLACE TEMP TABLE counting AS
 DELETE FROM newest
   WHERE place IN (SELECT place FROM candidates ANTI JOIN counting USING (place))
     OR place IN (SELECT place FROM fresh);
-INSERT INTO newest
-  SELECT place, counting.rank, failure_kind IS NOT NULL,
-    {", ".join(f"{name}_codes.code" for name in CODES)}, trial,
-    {", ".join((*NUMBERS, *FINGERPRINTS))}
-  FROM incoming JOIN counting USING (place) {_code_joins(CODES)};
 DROP TABLE candidates;
-DROP TABLE counting;
-CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;
 """
 _NOT_SHOWN = ("rank", "is_failure")
 """Columns that only tell which rows count, and in which order."""
@@ -112,7 +106,6 @@ SELECT field, text FROM (
 """
 """Each value of each field of `CODES`, by its first row: planning a query for each field takes
 longer than reading a thousand rows."""
-_MANY_ROWS = 2_000
 _VALUES_AT_ONCE = 1 << 17
 """How many values are fetched by one query; while they are fetched, they take several times their
 memory."""
@@ -122,33 +115,27 @@ class Database:
     """Rows of one store; the caller sees to it that only one thread at a time changes it."""
 
     def __init__(
-        self, resolve: Callable[[str], str], start_again: Callable[[Database], None]
+        self,
+        resolve: Callable[[str], str],
+        start_again: Callable[[Database], None],
+        *,
+        is_large: bool,
     ) -> None:
         """Start without rows.
 
         Args:
             resolve: Maps an LLM id of a file to the one in use.
             start_again: Called where files of texts turn out to be damaged.
+            is_large: True if many rows are to come.
         """
-        import duckdb
-
         self._resolve = resolve
-        self.connection = duckdb.connect(
-            config={
-                "threads": 1,
-                "temp_directory": tempfile.gettempdir(),
-                "allocator_flush_threshold": "1MB",  # else freed memory of loading stays with us
-                "allocator_bulk_deallocation_flush_threshold": "1MB",
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-            }
-        )
-        self._n_rows, self._latest = 0, ""
+        self.connection, reader = open_database(self, is_large=is_large)
+        self._latest = ""
         self._settled: SettledRows | None = None
         self._counting: Mapping[str, NDArray[Any]] = {}
         self._is_moved: NDArray[np.bool_] | None = None
         """Rows of `_settled` that are in the database instead."""
-        self.texts = TextRows(self.connection, partial(start_again, self))
+        self.texts = TextRows(reader, partial(start_again, self))
         self._numbers = itertools.count(1)
         self._n_incoming = 0
         self._changed: dict[str, None] = {}
@@ -178,7 +165,6 @@ class Database:
             if name == "llm_id" and len(set(values)) < len(values):
                 return False
             self._codes[name], self._values[name] = dict(known), values
-        self._expect_rows(settled.n_rows)
         self._settled, self._latest = settled, settled.latest
         self._is_moved = np.zeros(settled.n_rows, dtype=np.bool_)
         last = max((source.first_place for source in settled.sources), default=0)
@@ -191,7 +177,6 @@ class Database:
 
     def read_lines(self, lines: Sequence[bytes]) -> None:
         """Read lines of `row_line` into the table `batch`."""
-        self._expect_rows(len(lines))
         kinds = ", ".join(f"'{name}': '{kind}'" for name, kind in ALL_COLUMNS.items())
         longest = max(map(len, lines), default=0)
         with _as_file(lines) as path:
@@ -224,7 +209,6 @@ class Database:
 
     def count_part(self, source: int, numbers: Path) -> int:
         """Let the rows of a part count, from the next `settle` on; return how many."""
-        self._expect_rows(_MANY_ROWS)  # or they would not be in a part
         return self._count(parquet_relation(numbers), source)
 
     def settle(self) -> list[str]:
@@ -245,9 +229,23 @@ class Database:
         self._add_codes()
         if self._settled is not None:
             self._move_rows(self._settled)
-        self.connection.execute(_SETTLE)
+        self.connection.execute(_CHOOSE)
+        self._insert_counting()
         found = self.connection.execute("SELECT llm_id FROM fresh").fetchnumpy()["llm_id"]
         self._changed |= dict.fromkeys(self._values["llm_id"][code] for code in set(found.tolist()))
+
+    def _insert_counting(self) -> None:
+        """Insert the rows that count: joins are dear, and a field with one value needs none."""
+        only = {name: set(codes.values()) for name, codes in self._codes.items()}
+        joined = [name for name in CODES if len(only[name]) > 1]
+        codes = (f"{name}_codes.code" if name in joined else str(*only[name]) for name in CODES)
+        self.connection.execute(
+            "INSERT INTO newest SELECT place, counting.rank, failure_kind IS NOT NULL, "
+            f"{', '.join((*codes, 'trial', *NUMBERS, *FINGERPRINTS))} "
+            f"FROM incoming JOIN counting USING (place) {_code_joins(joined)};"
+            "DROP TABLE counting;"
+            "CREATE OR REPLACE TABLE incoming AS FROM incoming LIMIT 0;"
+        )
 
     def _copy(self, relation: str, numbers: Path, texts: Path) -> None:
         for path, columns in ((numbers, NUMBER_COLUMNS), (texts, TEXT_COLUMNS)):
@@ -256,12 +254,6 @@ class Database:
                 f"COPY (SELECT {names} FROM {relation} ORDER BY row) TO {quote_path(path)} "
                 "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 8192)"
             )
-
-    def _expect_rows(self, n_rows: int) -> None:
-        """Use several threads from some number of rows on: for few, they cost more than they do."""
-        before, self._n_rows = self._n_rows, self._n_rows + n_rows
-        if before < _MANY_ROWS <= self._n_rows:
-            self.connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}")
 
     def _count(self, relation: str, source: int) -> int:
         names = ", ".join(f'"{name}"' for name in NUMBER_COLUMNS if name != "row")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.results.columns import SEARCHED
+from poor_bench.results.connections import connect
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,16 +32,14 @@ ROWS = (1 << ROW_BITS) - 1
 class TextRows:
     """Texts by the places of their rows: in the table `held`, or in files of parts."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, note_damage: Callable[[], None]
-    ) -> None:
+    def __init__(self, reader: duckdb.DuckDBPyConnection, note_damage: Callable[[], None]) -> None:
         """Know no row yet.
 
         Args:
-            connection: The database of the store.
+            reader: A connection to the database of the store that nobody else uses.
             note_damage: Called where files turn out to be damaged or gone.
         """
-        self._connection = connection
+        self._reader = reader
         self._note_damage = note_damage
         self._lock = threading.Lock()
         self._files: dict[int, Path | None] = {}
@@ -175,8 +174,8 @@ class TextRows:
         import duckdb
 
         try:
-            with self._lock, self._connection.cursor() as cursor:
-                yield cursor
+            with self._lock:
+                yield self._reader
         except (duckdb.Error, KeyError) as error:
             self._note_damage()
             raise StoreError(
@@ -197,11 +196,10 @@ def read_rows(texts: Path, rows: NDArray[np.int64], names: Sequence[str]) -> dic
         duckdb.Error: If the file is damaged or gone.
         KeyError: If it lacks a row.
     """
-    import duckdb
     import numpy as np
 
     query = f"SELECT row, {', '.join(names)} FROM {parquet_relation(texts)} ORDER BY row"
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connect() as connection:
         found = connection.execute(query).fetchnumpy()
     places = np.searchsorted(found["row"], rows)
     if len(rows) and (places[-1] >= len(found["row"]) or (found["row"][places] != rows).any()):
@@ -256,7 +254,7 @@ def check_pattern(pattern: str) -> None:
     import duckdb
 
     try:
-        with duckdb.connect() as connection:
+        with connect() as connection:
             connection.execute("SELECT regexp_matches('', $1)", [FLAGS + pattern]).fetchall()
     except (duckdb.Error, UnicodeError) as error:
         reason = str(error).partition(": ")[2].partition("\n")[0] or "it cannot be read"
@@ -272,15 +270,13 @@ def search_texts(pattern: str, texts: Sequence[str], *, most_s: float = MOST_S) 
     Raises:
         ConfigError: If the search takes longer than `most_s`.
     """
-    import duckdb
-
     query = (
         "SELECT place FROM (SELECT unnest($1::VARCHAR[]) AS text, "
         "unnest(range(len($1::VARCHAR[]))) AS place) "
         "WHERE regexp_matches(text, $2)"
     )
     given = [text.encode("utf-8", "backslashreplace").decode() for text in texts]
-    with duckdb.connect() as connection, limit_time(connection, pattern, most_s):
+    with connect() as connection, limit_time(connection, pattern, most_s):
         return [
             place for (place,) in connection.execute(query, [given, FLAGS + pattern]).fetchall()
         ]

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,17 @@ def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     Only a cut of power loses what the system holds; a process that is killed loses nothing.
     """
     monkeypatch.setattr(os, "fsync", os.fstat)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_for_models() -> Iterator[None]:
+    """Let embedded models compute with one thread: several wait for each other by spinning.
+
+    Where other workers hold a core, a token then takes up to five times the CPU.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("poor_bench.providers.embedded_engine.count_compute_threads", lambda: 1)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+from poor_bench.providers import embedded_engine
+
 PROJECT = Path(__file__).parents[1]
 _IMPORTED = [
     "poor_bench.cli.dashboard",
@@ -58,4 +60,5 @@ def _run(
     os.chdir(PROJECT)
     os.environ.clear()
     os.environ.update(environment)
+    embedded_engine.count_compute_threads = lambda: 1  # as in `one_thread_for_models`
     program(*arguments)

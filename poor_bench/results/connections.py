@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MANY_BYTES = 1_000_000
+_MANY_BYTES = 1_000_000
 """Size of the results from which on they get an instance of their own: all of its memory goes back
 to the system at the end, and several threads no longer cost more than they do."""
 _CONFIG = {
@@ -37,24 +37,24 @@ def connect() -> DuckDBPyConnection:
         return _share().cursor()
 
 
-def open_database(
-    owner: object, *, is_large: bool
-) -> tuple[DuckDBPyConnection, DuckDBPyConnection]:
+def open_database(owner: object, n_bytes: int) -> tuple[DuckDBPyConnection, DuckDBPyConnection]:
     """Open a database in memory.
 
     Args:
         owner: As long as it is there, so is the database.
-        is_large: True if it is to hold much.
+        n_bytes: Size of what it is to hold.
 
     Returns:
         A connection to change it, and one to read it meanwhile.
     """
-    if is_large:
+    if n_bytes >= _MANY_BYTES:
         instance = _start(min(4, os.cpu_count() or 1))
         return instance, instance.cursor()
+    name = f"store_{next(_NUMBERS)}"
     with _LOCK:
-        name = _attach()
-        both = _INSTANCES[0].cursor(), _INSTANCES[0].cursor()
+        shared = _share()
+        shared.execute(f"ATTACH ':memory:' AS {name}")
+        both = shared.cursor(), shared.cursor()
     # Owners may go at any time, also while this thread is inside DuckDB.
     weakref.finalize(owner, _LEFT.append, name).atexit = False
     for connection in both:
@@ -62,22 +62,13 @@ def open_database(
     return both
 
 
-def _attach() -> str:
+def _share() -> DuckDBPyConnection:
     import duckdb
 
-    name = f"store_{next(_NUMBERS)}"
     try:
-        _share().execute(f"ATTACH ':memory:' AS {name}")
-    except duckdb.Error:  # after an error within DuckDB, an instance answers no more
-        _INSTANCES.clear()
-        _share().execute(f"ATTACH ':memory:' AS {name}")
-    return name
-
-
-def _share() -> DuckDBPyConnection:
-    if not _INSTANCES:
-        _LEFT.clear()
-        _INSTANCES.append(_start(1))
+        _INSTANCES[0].execute("SELECT 1")
+    except (IndexError, duckdb.Error):  # after an error within DuckDB, an instance answers no more
+        _INSTANCES[:] = [_start(1)]
     while _LEFT:
         _INSTANCES[0].execute(f"DETACH DATABASE IF EXISTS {_LEFT.popleft()}")
     return _INSTANCES[0]

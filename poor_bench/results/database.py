@@ -118,18 +118,17 @@ class Database:
         self,
         resolve: Callable[[str], str],
         start_again: Callable[[Database], None],
-        *,
-        is_large: bool,
+        n_bytes: int,
     ) -> None:
         """Start without rows.
 
         Args:
             resolve: Maps an LLM id of a file to the one in use.
             start_again: Called where files of texts turn out to be damaged.
-            is_large: True if many rows are to come.
+            n_bytes: Size of the files with the rows that are to come.
         """
         self._resolve = resolve
-        self.connection, reader = open_database(self, is_large=is_large)
+        self.connection, reader = open_database(self, n_bytes)
         self._latest = ""
         self._settled: SettledRows | None = None
         self._counting: Mapping[str, NDArray[Any]] = {}

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from poor_bench.errors import StoreError
-from poor_bench.results.connections import MANY_BYTES
 from poor_bench.results.database import Database
 from poor_bench.results.parts import (
     BASE,
@@ -186,9 +185,9 @@ class ResultIndex:
         runs: Mapping[str, BinaryIO],
     ) -> None:
         """Start with the rows that were settled before, if their sources are as they were."""
-        n_bytes = sum(os.fstat(stream.fileno()).st_size for stream in runs.values())
-        n_bytes += base.status[0] if base else 0
-        self._database = Database(self._resolve, self._start_again, is_large=n_bytes >= MANY_BYTES)
+        sizes = [os.fstat(stream.fileno()).st_size for stream in runs.values()]
+        n_bytes = sum(sizes, base.status[0] if base else 0)
+        self._database = Database(self._resolve, self._start_again, n_bytes)
         settled = read_settled(self._parts.folder)
         if settled is None or not settled.sources:
             return

@@ -38,8 +38,9 @@ def test_control_characters_become_visible() -> None:
     assert harmless("a\x1b[31mb\x07\u202ec\n\td") == "a\u241b[31mb\u2407⟨U+202E⟩c\n\td"
 
 
-@pytest.fixture
-def folder(workspace_files: WorkspaceFiles) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace_files = WorkspaceFiles(tmp_path_factory.mktemp("output"))
     workspace_files.add_tests(300)
     workspace_files.add_llm("a", "4")
     folder = workspace_files.write()

@@ -15,7 +15,7 @@ from poor_bench.judge.reply import compute_weighted_mean
 from poor_bench.judge.rubric import Dimension, Rubric
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
-from poor_bench.providers.embedded_engine import count_compute_threads, require_library
+from poor_bench.providers.embedded_engine import require_library
 from tests.judge.judging import subject
 from tests.providers.embedded_file import real_model
 
@@ -32,8 +32,7 @@ def address() -> Iterator[str]:
     parameters.model.path = str(real_model())
     parameters.n_ctx = 4096
     parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = count_compute_threads()
-    parameters.cpuparams_batch.n_threads = count_compute_threads()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.warmup = False
     parameters.verbosity = -1
     parameters.api_keys = [KEY]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 STEPS = 1000
 VALUES = np.arange(STEPS + 1) / STEPS
@@ -195,13 +195,12 @@ def _find_limit(chances: Chances, logs: Chances, totals: Chances, point: int, si
         beyond = weights[:point] if side > 0 else weights[point + 1 :]
         return float((beyond.sum() + weights[point] / 2) / weights.sum())
 
-    far = side * 1.0
+    near, far = -side * 1.0, side * 1.0
     while tail(far) > 0.025:
-        far *= 2
-    near = -far
-    for _ in range(30):
-        middle = (near + far) / 2
-        near, far = (middle, far) if tail(middle) > 0.025 else (near, middle)
+        near, far = far, far * 2
+    while tail(near) <= 0.025:
+        near *= 2
+    far = optimize.brentq(lambda tilt: tail(tilt) - 0.025, near, far, xtol=1e-4)
     weights = np.log(chances[support]) + far * VALUES[support]
     weights = np.exp(weights - weights.max())
     return float(weights @ VALUES[support] / weights.sum())

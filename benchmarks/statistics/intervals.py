@@ -6,11 +6,20 @@ of samples, which then look like those of "beta 1, 30" (`unseen.py` has the boun
 "won 0.05, lost 0" none is won in 21 % of samples, which do not tell the side, and a sign test tells
 it from 5 wins on. Of all intervals that cover 95 % whatever shares are won and lost, the narrowest
 is 1.17 times as wide there (`narrowest.py`; 1.07 with 93 %, 0.89 where 10 % are won). `mean_score`,
-which knows that none is lost, is 1.06 to 1.15 times as wide for the six distributions of
-differences without losses, and covers 91 % of "85 % 0, else beta 1, 9".
+which knows that none is lost, is 1.06 to 1.14 times as wide for the six distributions of
+differences without losses, and covers 92 % of "85 % 0, else beta 1, 9".
+
+Of 6,000 samples per cell, 266 of 270 cells of 10 tests and more cover 93 %. The others have 30
+tests: two are out of reach, "95 % beta 20, 2, 5 % 0" covers 79.9 % (error: 0.5 %) and
+"beta 0.1, 2" 92.2 % (0.4 %). Of 108 widths 99 are at most 1.15. The other nine have 30 tests and
+are up to 1.47, but for two of 100 tests that are above 1.15 by less than 0.01. Four of the nine are
+out of reach of intervals that also cover rare far values; of five no such proof is known
+(`unseen.py`).
 
 The constants of the intervals were chosen while looking at the named distributions, so their
-figures flatter. The random distributions at the end took no part in that.
+figures flatter. The random distributions at the end took no part in that: 93 % are covered in 96 %
+of the cells of mean scores and in 95 % of those of differences, all of them at most 1.15 wide. The
+lowest cover 75.9 % and 68.8 % (error: 1.2 %).
 """
 
 from __future__ import annotations

@@ -611,7 +611,7 @@ def test_exactly_the_rows_that_hold_the_words_are_found(
     assert found(store.table(), words) == [
         row
         for row, result in enumerate(results)
-        if sought in f"{result.test_id}\n\n{result.response}\n".casefold()
+        if any(sought in text.casefold() for text in (result.test_id, result.response))
     ]
 
 

@@ -70,7 +70,6 @@
     return element(
       window.poor_bench.Dropdown,
       { title: "Views", onOpen: load },
-      views.length ? element("ul", { className: "view-list" }, ...views.map(line)) : null,
       element(
         "form",
         { className: "view-form", onSubmit: save },
@@ -84,6 +83,8 @@
         }),
         element("button", { type: "submit", className: "choose-button" }, "Save view")
       ),
+      // Below the form: a saved view must not push its Delete below the mouse.
+      views.length ? element("ul", { className: "view-list" }, ...views.map(line)) : null,
       element("p", { className: "card-note" }, problem || "Stored in this browser.")
     );
   };

@@ -16,9 +16,9 @@ exchange test, which give tests that flip in all trials more weight, changed non
 
 The moved model is missed because each test has one earlier trial: in 17 misses of 400 runs the
 exchange test mostly comes to .03 to .15. More checks of it (4 instead of 3) leave too few pairs for
-the other cause: 90.8 % instead of 93.4 % of the same 500 runs are right. Five thirds of alpha for the
-direction of a significant whole change and a third for the other one come to 95.6 % there, but to
-93.0 % instead of 94.2 % beside a model that moved nothing (500 runs each, error: 1 %).
+the other cause: 90.8 % instead of 93.4 % of the same 500 runs are right. Five thirds of alpha for
+the direction of a significant whole change and a third for the other one come to 95.6 % there, but
+to 93.0 % instead of 94.2 % beside a model that moved nothing (500 runs each, error: 1 %).
 """
 
 from __future__ import annotations

@@ -92,6 +92,7 @@ def _build_corrections() -> Component:
                 [
                     dmc.Textarea(
                         id=PanelIds.REPORT_TEXT,
+                        disabled=True,
                         label="Why is the test wrong?",
                         description="Saved in tests.json.",
                         autosize=True,
@@ -191,6 +192,8 @@ def register_panel(app: Dash, services: Services) -> None:
         Output(PanelIds.REPORT_TEXT, "value"),
         Output(PanelIds.REPORT_FORM, "data-form"),
         Input(PanelIds.OPEN, "data"),
+        # What is typed before its answer would be replaced by it.
+        running=[(Output(PanelIds.REPORT_TEXT, "disabled"), True, False)],
         prevent_initial_call=True,
     )
     def _show_report(opened: object) -> Any:

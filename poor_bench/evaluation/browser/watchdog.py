@@ -195,8 +195,10 @@ def remove_leftovers(table: Callable[[], Iterable[Process]] = list_living_proces
 
 def _parent() -> Path:
     """Folder of temporary files, asked anew each time: `tempfile` remembers its first answer."""
-    named = os.environ.get(_VARIABLE)
-    return Path(named) if named and Path(named).is_dir() else Path(tempfile.gettempdir())
+    named = Path(os.environ.get(_VARIABLE) or tempfile.gettempdir())
+    if named.name.startswith(_PREFIX):  # another trial starts its driver, see `give_to_children`
+        named = named.parent
+    return named if named.is_dir() else Path(tempfile.gettempdir())
 
 
 def _is_own(folder: Path) -> bool:

@@ -172,6 +172,7 @@ def _make_timeout(what: str, seconds: float) -> ProviderError:
 
 _PIECE_BYTES = 64 * 1024
 _IDLE_S = 5.0
+_SIGNALS_S = 1.0
 _MANY = 16
 _NAP_S = 0.002
 """With many streams, the thread waits for several pieces before it wakes up for them."""
@@ -233,7 +234,9 @@ class StreamThread:
         stream = _WatchedStream(sock, take)
         try:
             self._add(stream)
-            stream.ended.wait()
+            # A signal right before an endless wait would be handled after it only.
+            while not stream.ended.wait(_SIGNALS_S):
+                pass
         except BaseException:  # Ctrl+C: the caller is about to close what the thread watches
             shut_down(sock)
             self._abandon(stream)

@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from poor_bench.calls.caller import SystemClock
 from poor_bench.errors import AgentError, RunCancelledError
 from poor_bench.evaluation.agent import AgentOutcome
+from poor_bench.evaluation.browser import opening
 from poor_bench.evaluation.browser.watchdog import Patience, Process
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.living import (
@@ -28,6 +30,9 @@ from tests.evaluation.browser.living import (
     wait_until_gone,
 )
 from tests.waiting import wait_for
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 pytestmark = pytest.mark.browser
 Part = Callable[[Path], list[Process]]
@@ -153,10 +158,21 @@ class _PatientClock(SystemClock):
 @pytest.mark.parametrize("is_stopped", [True, False])
 @pytest.mark.parametrize("part", [chromium_of, driver_of])
 def test_what_freezes_while_it_starts_is_ended(
-    trials: Trials, profiles: Path, part: Part, is_stopped: bool
+    trials: Trials,
+    profiles: Path,
+    part: Part,
+    is_stopped: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trials.patience = Patience(start_s=60 if is_stopped else 5, end_s=0.3, mild_s=0.3)
     trials.clock = clock = _PatientClock()
+    make_context = opening.make_context
+
+    def make_context_once_frozen(browser: Browser) -> BrowserContext:
+        assert clock.runs.wait(PATIENCE_S)
+        return make_context(browser)
+
+    monkeypatch.setattr(opening, "make_context", make_context_once_frozen)
 
     def freeze_soon() -> None:
         wait_for(lambda: bool(part(profiles)))

@@ -62,6 +62,11 @@ def test_files_in_use_and_files_of_others_are_kept(profiles: Path, tmp_path: Pat
     assert list(target.iterdir()) == [target / "lock"]
 
 
+def test_no_folder_is_made_within_that_of_a_driver_that_starts_meanwhile(profiles: Path) -> None:
+    with make_temporary_folder() as other, give_to_children(other), make_temporary_folder() as own:
+        assert own.parent == other.parent == profiles
+
+
 @pytest.mark.slow(reason="kills a process of its own")
 def test_a_chromium_of_a_killed_process_is_ended_and_no_other(profiles: Path) -> None:
     left_by_a_killed_process()

@@ -67,13 +67,54 @@ _ALONE = """() => [...document.querySelectorAll(".card .choosable > .dropdown")]
     return box.height && (box.top + box.bottom) / 2 > bottom;
 }).map((list) => list.dataset.list)"""
 """Lists the tables whose list of columns takes a row of its own."""
-_COLOURS = "runOnly: ['color-contrast', 'link-in-text-block']"
-"""What colours decide: the other rules of axe say the same in light and dark."""
+_FOLLOW = """(path) => {
+    document.querySelectorAll("[data-seen]").forEach((each) => delete each.dataset.seen);
+    history.pushState({}, "", path);
+    dispatchEvent(new CustomEvent("_dashprivate_pushstate"));
+}"""
+"""Goes to a page as a click on a link does: its scripts, and those of axe, are compiled already."""
+_COLOURS = "color-contrast", "link-in-text-block"
+"""Rules of axe that colours decide: the others say the same in light and dark."""
+_LOOKS = """(texts) => {
+    const unset = "rgba(0, 0, 0, 0)none1";
+    const grounds = new Map(), levels = new Map();
+    const ground = (element) => {
+        if (!grounds.has(element)) {
+            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
+            grounds.set(element, backgroundColor + backgroundImage + opacity);
+        }
+        return grounds.get(element);
+    };
+    const level = (parent) => {
+        if (!levels.has(parent)) {
+            const beside = [...new Set([...parent.children].map(ground))].sort().join();
+            const here = ground(parent) === unset ? "" : ground(parent);
+            levels.set(parent, `${level(parent.parentElement ?? null)} ${here}${beside}`);
+        }
+        return levels.get(parent);
+    };
+    levels.set(null, "");
+    const looks = new Map();
+    for (const text of texts) {
+        const { color, fontSize, fontWeight, textShadow } = getComputedStyle(text);
+        const kind = [text.tagName, text.className, color, fontSize, fontWeight, textShadow].join();
+        const look = kind + ground(text) + level(text.parentElement);
+        if (!looks.has(look)) looks.set(look, text);
+    }
+    return [...looks.values()];
+}"""
+"""Picks one of all texts that look the same, on the same ground, beside the same grounds.
+
+Axe compares colours for 3 ms of each text, and grids have hundreds of cells.
+"""
+_TEXTS = """[...document.querySelectorAll("body *")].filter(
+    (each) => each.checkVisibility({ visibilityProperty: true }) && (
+        each.matches("input, select, textarea") ||
+        [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim())))"""
 _NOTE_SEEN = """() => document.querySelectorAll("body *").forEach((each) => {
     if (each.checkVisibility({ visibilityProperty: true })) each.dataset.seen = "";
 })"""
-_UNSEEN = """[...document.querySelectorAll("body *:not([data-seen])")].filter(
-    (each) => each.checkVisibility({ visibilityProperty: true }))"""
+_UNSEEN = f"{_TEXTS}.filter((each) => !('seen' in each.dataset))"
 """Finds what only a narrow window shows."""
 _UNMARKED = """() => {
     const look = (element) => {
@@ -128,7 +169,10 @@ def _axe() -> Path:
 
 def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
     page.set_viewport_size(WIDE)
-    page.goto(path)
+    if page.url == "about:blank":
+        page.goto(path)
+    else:
+        page.evaluate(_FOLLOW, path)
     expect(page).to_have_title(f"{title} · poor_bench")
     _draw_everything(page)
     yield from _what_a_model_says_runs(page, path)
@@ -145,9 +189,9 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
         if size is WIDE:
             yield from _violations(page, path, "light")
             page.evaluate(_NOTE_SEEN)
-            yield from _violations(page, path, "dark", _COLOURS)
+            yield from _violations(page, path, "dark", is_whole=False)
         if size is NARROW:
-            yield from _violations(page, path, "light", _COLOURS, _UNSEEN)
+            yield from _violations(page, path, "light", _UNSEEN, is_whole=False)
             yield from _violations(page, path, "dark")
     page.keyboard.press("Tab")  # from here on the browser marks the focus
     yield from (f"{path}: focus cannot be seen: {each}" for each in page.evaluate(_UNMARKED))
@@ -176,18 +220,26 @@ def _draw_everything(page: Page) -> None:
 
 
 def _violations(
-    page: Page, path: str, scheme: str, rules: str = "", parts: str = "[document.body]"
+    page: Page, path: str, scheme: str, texts: str = _TEXTS, *, is_whole: bool = True
 ) -> Iterator[str]:
+    """List what axe finds on texts, and on the whole page what colours do not decide."""
     page.evaluate(
         "name => document.documentElement.setAttribute('data-mantine-color-scheme', name)", scheme
     )
-    options = f"{{ resultTypes: ['violations'], {rules} }}"
     found = page.evaluate(
-        f"""() => {{
-            const parts = {parts};
-            return parts.length ? axe.run({{ include: parts }}, {options}) : {{ violations: [] }};
-        }}"""
-    )["violations"]
+        f"""async ([colours, isWhole]) => {{
+            const run = async (include, options) => {{
+                const resultTypes = ["violations"];
+                return (await axe.run({{ include }}, {{ resultTypes, ...options }})).violations;
+            }};
+            const texts = ({_LOOKS})({texts});
+            const found = texts.length ? await run(texts, {{ runOnly: colours }}) : [];
+            if (!isWhole) return found;
+            const rules = Object.fromEntries(colours.map((each) => [each, {{ enabled: false }}]));
+            return found.concat(await run([document.body], {{ rules }}));
+        }}""",
+        [_COLOURS, is_whole],
+    )
     width = page.viewport_size["width"] if page.viewport_size else 0
     for rule in found:
         for node in rule["nodes"]:

@@ -190,7 +190,7 @@ STEPS = st.one_of(
 
 
 @pytest.mark.slow(reason="many stores, step by step")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(STEPS, max_size=14))
 def test_index_tells_what_the_files_tell(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[Result] | None]]

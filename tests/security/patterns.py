@@ -99,7 +99,10 @@ def called_in(module: ModuleType) -> Iterator[Found]:
     Raises:
         AssertionError: If one cannot be found out and is not known to be a user's.
     """
-    tree = ast.parse(_source_of(module))
+    source = _source_of(module)
+    if not re.search(r"^\s*import (re|regex)\b", source, re.MULTILINE):
+        return
+    tree = ast.parse(source)
     for function, call in _calls(tree):
         flags = _flags(call, module)
         for source in _sources(call.args[0], function, module):

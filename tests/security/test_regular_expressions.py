@@ -14,9 +14,11 @@ import pytest
 from tests.security.patterns import Found, all_patterns, nasty_texts
 
 NEVER = float("inf")
-SHORT, HALF, MIDDLE, LONG = 4_000, 60_000, 120_000, 480_000
+SHORT, MIDDLE, LONG = 4_000, 120_000, 480_000
 SHORT_S, HARMLESS_LONG_S, LONG_S = 0.1, 1.0, 4.0
 """Seconds of CPU; linear patterns need up to 1 s for a long text, by machine, others minutes."""
+HARMLESS_S = HARMLESS_LONG_S * (MIDDLE / LONG) ** 2
+"""For a middle text. Even if this time grew as a square, a long text would be harmless."""
 LINEAR_GROWTH = 2.5 * LONG / MIDDLE
 """From a middle to a long text, at most; a square grows four times as much as a line."""
 SENTINEL = "\x00!"
@@ -83,12 +85,9 @@ def is_slow(pattern: Any, piece: str) -> bool:
     Ratios tell, since machines differ: a time that grows faster than the text, from one that
     is long enough to be measured, or one that is too long on any machine.
     """
-    middle = 0.0
-    for length in (HALF, MIDDLE):
-        middle = time_of(pattern, of_length(piece, length), LONG_S * length / LONG)
-        # even if this time grew as a square, a long text would be harmless
-        if middle <= HARMLESS_LONG_S * (length / LONG) ** 2 or middle == NEVER:
-            return middle == NEVER
+    middle = time_of(pattern, of_length(piece, MIDDLE), LONG_S)
+    if middle <= HARMLESS_S or middle == NEVER:
+        return middle == NEVER
     long = time_of(pattern, of_length(piece, LONG), LONG_S)
     return long > max(HARMLESS_LONG_S, LINEAR_GROWTH * middle)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import settings
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import result_to_record
@@ -26,9 +25,7 @@ from tests.results.histories import (
     write_history,
 )
 
-N_HISTORIES = 1_000 if settings().max_examples >= 1_000 else 224
-"""All 1,000 with `--hypothesis-profile thorough`, as of other properties."""
-FEW, *REST = (range(30), *(range(start, start + 194) for start in range(30, N_HISTORIES, 194)))
+FEW, *REST = (range(30), *(range(start, start + 194) for start in range(30, 1_000, 194)))
 
 
 def _count_by_hand(lines: dict[str, set[bytes]]) -> dict[tuple[object, ...], object]:
@@ -78,7 +75,7 @@ def _add_own_run(folder: Path, rng: random.Random) -> dict[str, set[bytes]]:
     [FEW, *(pytest.param(part, marks=pytest.mark.slow(reason="194 histories")) for part in REST)],
     ids=str,
 )
-def test_random_histories_come_to_the_same_bytes_in_any_order(
+def test_1000_random_histories_come_to_the_same_bytes_in_any_order(
     seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _fd: None)

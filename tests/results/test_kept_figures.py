@@ -254,7 +254,7 @@ _ROWS = st.lists(
 
 
 @pytest.mark.slow(reason="each example reads stores in many steps")
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=12)
 @given(histories=st.lists(_ROWS, min_size=1, max_size=4))
 def test_kept_figures_are_those_that_would_be_computed(histories: list[list[Result]]) -> None:
     with tempfile.TemporaryDirectory() as name:

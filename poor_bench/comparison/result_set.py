@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -158,8 +158,12 @@ class ComparedSubject:
         """Copy the subject with another model."""
         return replace(self, llm_id=llm_id)
 
-    def label(self, llm_name: str) -> str:
+    def label(self, llm_name: str, version: str = "") -> str:
         """Name the subject for screens.
+
+        Args:
+            llm_name: What screens call the model.
+            version: Stands for a hash that tells nothing.
 
         Example:
             >>> ComparedSubject.parse("a:b@run:20261121T225007-3f2a91").label("Model B")
@@ -167,8 +171,8 @@ class ComparedSubject:
         """
         if self.kind is SubjectKind.MODEL:
             return llm_name
-        version = _write_time(self.version) if self.kind is SubjectKind.RUN else self.version
-        return f"{llm_name}, {self.kind.value} {version}"
+        known = _write_time(self.version) if self.kind is SubjectKind.RUN else self.version
+        return f"{llm_name}, {self.kind.value} {version or known}"
 
 
 _RUN_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\b.*")
@@ -211,8 +215,30 @@ def hash_parameters(parameters: Mapping[str, Any]) -> str:
 
 def write_parameters(parameters: Mapping[str, Any]) -> str:
     """Write a set of parameters in one line, such as `temperature 0, think false`."""
-    pairs = (f"{name} {json.dumps(value, default=str)}" for name, value in parameters.items())
-    return ", ".join(sorted(pairs)) or "default parameters"
+    return _write_parameters(parameters, parameters) or "default parameters"
+
+
+def tell_parameters_apart(
+    parameters: Mapping[str, Any], others: Iterable[Mapping[str, Any]]
+) -> str:
+    """Write what other sets of parameters have different; all of them without other sets.
+
+    Example:
+        >>> tell_parameters_apart({"seed": 1, "top_k": 2}, [{"seed": 1}, {"seed": 1, "min_p": 0}])
+        'min_p default, top_k 2'
+    """
+    different = {
+        name
+        for other in others
+        for name in {*parameters, *other}
+        if parameters.get(name) != other.get(name)
+    }
+    return _write_parameters(parameters, different) or write_parameters(parameters)
+
+
+def _write_parameters(parameters: Mapping[str, Any], names: Iterable[str]) -> str:
+    values = {name: json.dumps(parameters[name], default=str) for name in parameters}
+    return ", ".join(f"{name} {values.get(name, 'default')}" for name in sorted(names))
 
 
 def _hash(text: str) -> str:

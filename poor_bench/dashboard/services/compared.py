@@ -17,6 +17,7 @@ from poor_bench.comparison.result_set import (
     SubjectKind,
     hash_parameters,
     hash_prompt,
+    tell_parameters_apart,
 )
 from poor_bench.dashboard.services.computations import Kept
 from poor_bench.dashboard.services.stored_results import StoredResults
@@ -100,6 +101,19 @@ class ComparedSubjects:
                     class_id = tests[table.value("test_id", row)].class_id
                     found.setdefault(class_id, {})[version] = None
         return {class_id: list(versions) for class_id, versions in found.items()}
+
+    def describe_version(self, subject: ComparedSubject) -> str:
+        """Say which parameters or which prompt of a model a subject means; empty if unknown."""
+        if subject.kind is SubjectKind.PARAMETERS:
+            sets = self.parameter_sets(subject.llm_id)
+            meant = sets.get(subject.version)
+            return "" if meant is None else tell_parameters_apart(meant, sets.values())
+        if subject.kind is SubjectKind.PROMPT:
+            for class_id, versions in self.prompt_versions(subject.llm_id).items():
+                if subject.version in versions:  # the oldest is the first
+                    number = len(versions) - versions.index(subject.version)
+                    return f"{number} of {len(versions)} of {class_id.replace('_', ' ')}"
+        return ""
 
     def read_result_set(self, name: str) -> ResultSet:
         """Read the results of a subject, with the facts of their runs."""

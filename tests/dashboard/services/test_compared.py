@@ -101,6 +101,11 @@ def test_parameter_sets_and_prompt_versions_select_their_results(services: Servi
     ]
     grid = services.compare.grid([cold.text, *(each.text for each in by_prompt)])
     assert grid.scores.tolist() == [[0.0, 1.0, 0.0]] * 2
+    told = [subjects.describe_version(each) for each in (cold, *by_prompt)]
+    assert told[0] == "temperature 0.0"
+    assert [text.partition(" of 2 of ")[0] for text in told[1:]] == ["2", "1"]
+    unknown = ComparedSubject(llm_id=LLM, kind=SubjectKind.PARAMETERS, version="none")
+    assert subjects.describe_version(unknown) == ""
 
 
 def test_it_is_said_what_changed_between_runs(services: Services) -> None:

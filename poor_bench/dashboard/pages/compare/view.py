@@ -66,11 +66,15 @@ class CompareView:
         self._tests = services.files.workspace().tests_by_id
         self.url = url
         self.columns = url.columns(services.compare.best_first())
+        self._names: dict[str, str] = {}
 
     def name(self, name: str) -> str:
         """Name a subject for screens."""
-        subject = ComparedSubject.parse(name)
-        return subject.label(self._llm_name(subject.llm_id))
+        if name not in self._names:
+            subject = ComparedSubject.parse(name)
+            version = self._compare.subjects.describe_version(subject)
+            self._names[name] = subject.label(self._llm_name(subject.llm_id), version)
+        return self._names[name]
 
     def subjects(self) -> list[Component]:
         """Build the chosen subjects and what can be added to them."""

@@ -29,7 +29,7 @@ settings.register_profile("thorough", settings.get_profile("poor_bench"), max_ex
 settings.register_profile("quick", settings.get_profile("poor_bench"), max_examples=10)
 settings.load_profile("poor_bench")
 _HAS_LOST_WORKERS = pytest.StashKey[bool]()
-_WORKERS_THAT_WAIT = 2
+_WORKERS_THAT_WAIT = 1
 _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real embedded model"}
 
 
@@ -37,8 +37,8 @@ _SLOW_KINDS = {"browser": "drives a real Chromium", "embedded": "runs the real e
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Start no workers for a single file or test, for a workspace, or for output seen at once.
 
-    Slow tests wait for browsers and servers half of their time: two workers more than cores make
-    use of it. The others compute.
+    Slow tests wait for browsers and servers: one worker more than cores makes use of it, while two
+    more only crowd two cores, as each collects all tests anew. The others compute.
     """
     is_single = len(config.args) == 1 and ("::" in config.args[0] or config.args[0].endswith(".py"))
     is_quiet = config.option.capture != "no" and not config.getoption("--poor-bench", None)

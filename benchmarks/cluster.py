@@ -7,6 +7,8 @@ and of the workers, is counted. `text` and `code` score stored answers again.
 
 Both clusters run on this machine, and their rounds take turns, so that ratios hold on a noisy
 machine. The sandbox of each worker stays on a core of its own. This process and the scheduler use
+what those leave: on two cores, a part of what the second worker could gain. `bare` runs the same
+programs in one and in two plain processes: the most that this machine gains at that moment.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -43,6 +46,14 @@ def f(n):
     return total
 """
 CODE = f"```python{PROGRAM}```"
+BARE = f"""
+import os, sys
+os.sched_setaffinity(0, {{int(sys.argv[1])}})
+{PROGRAM}
+for _ in range(int(sys.argv[2])):
+    for n in range(1, {len(CASES) + 1}):
+        f(n)
+"""
 CLASSES = {
     "code": {"name": "python_evaluator", "parameters": {"test_cases": CASES}},
     "text": {"name": "contains", "parameters": {"all": ["Paris"]}},
@@ -80,6 +91,18 @@ def measure(runner: WorkspaceRunner, items: Sequence[JudgeItem]) -> tuple[float,
     wall_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu_started
     assert scores == [1.0] * len(items), f"wrong scores: {set(scores)}"
     return wall_s, cpu_s
+
+
+def measure_bare(n_processes: int, n_programs: int) -> float:
+    """Run the programs in plain processes, each on a core of its own; wall time in seconds."""
+    n_each = str(n_programs // n_processes)
+    started = time.perf_counter()
+    processes = [
+        subprocess.Popen([sys.executable, "-I", "-c", BARE, str(core), n_each])
+        for core in sorted(os.sched_getaffinity(0))[:n_processes]
+    ]
+    assert [process.wait() for process in processes] == [0] * n_processes
+    return time.perf_counter() - started
 
 
 def main() -> None:
@@ -134,7 +157,9 @@ def compare_runs(runners: dict[str, WorkspaceRunner], n_trials: int, n_rounds: i
 def compare(runners: dict[str, WorkspaceRunner], n_answers: int, n_rounds: int) -> None:
     walls: dict[tuple[str, str], list[float]] = {}
     cpus: dict[tuple[str, str], list[float]] = {}
+    bare: list[float] = []
     for _ in range(n_rounds):
+        bare.append(measure_bare(1, n_answers // 2) / measure_bare(2, n_answers // 2))
         for kind, n_items in (("text", n_answers), ("code", n_answers // 2)):
             for place, runner in runners.items():
                 wall_s, cpu_s = measure(runner, make_items(runner, kind, n_items))
@@ -155,6 +180,7 @@ def compare(runners: dict[str, WorkspaceRunner], n_answers: int, n_rounds: int) 
         for one, two in zip(walls["code", "local:1"], walls["code", "local:2"], strict=True)
     ]
     print(f"scaling from 1 to 2 workers: {statistics.median(gains):.2f}x (goal: at least 1.8)")
+    print(f"scaling from 1 to 2 bare processes: {statistics.median(bare):.2f}x")
 
 
 if __name__ == "__main__":

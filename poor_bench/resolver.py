@@ -275,11 +275,16 @@ class ResultSetResolver:
             name = f"the results before run {run.run_id}"
         if not runs:
             raise ConfigError(
-                f"no run before {run.run_id} is stored",
-                hint="a comparison needs two runs, two models or a file of results",
+                f"no run before {run.run_id} is stored", hint=self._propose_two_models()
             )
         chosen = _ChosenLLMs(self._is_read, llm_ids)
         return self._open_named(name, self.read_results(runs, chosen.has), unread=chosen.unread)
+
+    def _propose_two_models(self) -> str:
+        llm_ids = [llm.id for llm in self._config.workspace.llms][:2]
+        if len(llm_ids) < 2:
+            return "a comparison needs two runs, two models or a file of results"
+        return f"compare two models: {next_command('compare', *llm_ids)}"
 
     def _run(self, reference: str) -> StoredRun | None:
         return find_run(self.stored_runs, reference)

@@ -122,6 +122,13 @@ def test_reference_to_nothing_names_what_there_is(
     assert words in f"{caught.value} {caught.value.hint}"
 
 
+def test_first_run_proposes_to_compare_two_models(config: WorkspaceFolder) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ResultSetResolver(config).open(f"before:{FIRST}")
+    first, second = (llm.id for llm in config.workspace.llms[:2])
+    assert f"compare {first} {second}" in caught.value.hint
+
+
 def test_base_is_no_llm(config: WorkspaceFolder) -> None:
     opener = ResultSetResolver(config)
     assert opener.resolve_baseline("previous").results

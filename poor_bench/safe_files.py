@@ -130,10 +130,21 @@ def refuse_deep_yaml(text: str) -> None:
 
     if sum(map(text.count, "[{-?:")) < MAX_DEPTH:
         return
-    depth = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            mark: Any = event.start_mark
-            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise _make_depth_error(event.start_mark)
+    except yaml.scanner.ScannerError as error:
+        # from 6.0.4 on, PyYAML stops at 1,000 levels by itself, which it may read ahead
+        if "nesting depth" in (error.problem or ""):
+            raise _make_depth_error(error.problem_mark) from None
+        raise
+
+
+def _make_depth_error(mark: Any) -> Exception:
+    import yaml
+
+    return yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)

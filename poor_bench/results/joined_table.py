@@ -142,16 +142,16 @@ class _JoinedTexts:
 
     def places_with(
         self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
-    ) -> list[int]:
+    ) -> NDArray[np.int64]:
         """See `Texts`."""
         import numpy as np
 
-        found: list[int] = []
+        found: list[NDArray[np.int64]] = []
         for number, here in self._by_table(places):
             own = self._own_places[places[here]]
             holding = self._texts[number].places_with(words, own, is_pattern=is_pattern)
-            found += places[here][np.isin(own, np.array(holding, dtype=np.int64))].tolist()
-        return found
+            found.append(places[here][np.isin(own, holding)])
+        return _concatenate(found)
 
     def by_file(
         self, places: NDArray[np.int64]

@@ -50,7 +50,7 @@ class Texts(Protocol):
 
     def places_with(
         self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
-    ) -> list[int]:
+    ) -> NDArray[np.int64]:
         """Find those places, and maybe others, whose texts hold words or match a pattern."""
 
     def by_file(
@@ -206,8 +206,12 @@ class ResultTable(TrialColumns):
         import numpy as np
 
         places = self.columns["place"][rows]
-        found = self.texts.places_with(words, places, is_pattern=is_pattern)
-        is_found: NDArray[np.bool_] = np.isin(places, np.array(found, dtype=np.int64))
+        found = np.sort(self.texts.places_with(words, places, is_pattern=is_pattern))
+        if not len(found):
+            return np.zeros(len(places), dtype=np.bool_)
+        is_found: NDArray[np.bool_] = (
+            found[np.searchsorted(found, places).clip(max=len(found) - 1)] == places
+        )
         return is_found
 
     def places_by_text(self, field: str, rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:

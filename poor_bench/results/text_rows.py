@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,24 +61,55 @@ class TextRows:
         """
         found: dict[int, tuple[Any, ...]] = {}
         with self._reading() as cursor:
-            for start, some in self._by_start(places).items():
-                rows = [place & ROWS for place in some]
-                first, last = min(rows), max(rows)
-                query = (
-                    f"SELECT {start & ~ROWS}::BIGINT + row, {', '.join(expressions)} "
-                    f"FROM {build_relation(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
-                )
-                given: list[object] = [first, last]
-                if len(rows) <= last - first:  # not all that stand between them
-                    query += " AND row IN (SELECT unnest($3::BIGINT[]))"
-                    given.append(rows)
+            for query, given in self._write_queries(places, ", ".join(expressions)):
                 for place, *values in cursor.execute(query, given).fetchall():
                     found[place] = tuple(values)
         return [found[place] for place in places]
 
+    def _write_queries(
+        self, places: Sequence[int], shown: str
+    ) -> Iterator[tuple[str, list[object]]]:
+        """Write one query for the rows of all files, and one for each chunk in memory.
+
+        A query for each file would cost more than twice the time of the one for all.
+        """
+        grouped = self._by_start(places)
+        in_files = [start for start in grouped if self._files[start] is not None]
+        if len(in_files) > 1:
+            yield self._query_files({start: grouped.pop(start) for start in in_files}, shown)
+        for start, some in grouped.items():
+            rows = [place & ROWS for place in some]
+            first, last = min(rows), max(rows)
+            query = (
+                f"SELECT {start & ~ROWS}::BIGINT + row, {shown} "
+                f"FROM {build_relation(start, self._files[start])} WHERE row BETWEEN $1 AND $2"
+            )
+            given: list[object] = [first, last]
+            if len(rows) <= last - first:  # not all that stand between them
+                query += " AND row IN (SELECT unnest($3::BIGINT[]))"
+                given.append(rows)
+            yield query, given
+
+    def _query_files(
+        self, grouped: Mapping[int, Sequence[int]], shown: str
+    ) -> tuple[str, list[object]]:
+        """Write the query for rows of several files; the list of rows passes over most groups."""
+        given: list[object] = [
+            [number for number, some in enumerate(grouped.values()) for _ in some],
+            [place for some in grouped.values() for place in some],
+        ]
+        rows = sorted({place & ROWS for some in grouped.values() for place in some})
+        files = parquet_relation(*(self._files[start] for start in grouped))
+        query = (
+            f"SELECT place, {shown} FROM {files} JOIN (SELECT unnest($1::BIGINT[]) AS file, "
+            "unnest($2::BIGINT[]) AS place) "
+            f"ON file_index = file AND row = place & {ROWS} WHERE row IN ({str(rows)[1:-1]})"
+        )
+        return query, given
+
     def places_with(
         self, words: str, places: NDArray[np.int64], *, is_pattern: bool = False
-    ) -> list[int]:
+    ) -> NDArray[np.int64]:
         """Find those rows, and maybe others, whose texts hold `words`, in any case.
 
         Args:
@@ -101,17 +132,13 @@ class TextRows:
             for name in SEARCHED
         )
         with self._reading() as cursor:
-            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
-            searched = " UNION ALL ".join(
-                f"SELECT {start & ~ROWS}::BIGINT + row AS place, {', '.join(SEARCHED)} "
-                f"FROM {build_relation(start, self._files[start])}"
-                for start in (self._starts[number] for number in numbers.tolist())
-            )
+            searched = self._relate(places, SEARCHED)
             if not searched:
-                return []
+                return np.zeros(0, dtype=np.int64)
             query = f"SELECT place FROM ({searched}) WHERE {test}"
             with limit_time(cursor, sought) if is_pattern else nullcontext():
-                return [place for (place,) in cursor.execute(query, [sought]).fetchall()]
+                found = cursor.execute(query, [sought]).fetchnumpy()
+            return np.asarray(found["place"], dtype=np.int64)
 
     def places_by_text(self, field: str, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """Find where each value of a text whose values repeat stands; missing ones are left out.
@@ -126,21 +153,40 @@ class TextRows:
         import numpy as np
 
         with self._reading() as cursor:
-            numbers = np.unique(np.searchsorted(self._starts, places, side="right") - 1)
-            starts = [self._starts[number] for number in numbers.tolist()]
-            if not starts:
+            read = self._relate(places, [f"{field} AS text"])
+            if not read:
                 return {}
-            read = " UNION ALL ".join(
-                f"SELECT {start & ~ROWS}::BIGINT + row AS place, {field} AS text "
-                f"FROM {build_relation(start, self._files[start])} WHERE {field} <> ''"
-                for start in starts
+            query = (
+                f"SELECT text, list(place) AS places FROM ({read}) WHERE text <> '' GROUP BY text"
             )
-            query = f"SELECT text, list(place) AS places FROM ({read}) GROUP BY text"
             found = cursor.execute(query).fetchnumpy()
             return {
                 str(text): np.asarray(own, dtype=np.int64)
                 for text, own in zip(found["text"], found["places"], strict=True)
             }
+
+    def _relate(self, places: NDArray[np.int64], names: Sequence[str]) -> str:
+        """Write the query of columns of all texts that places are of, with the place of each."""
+        import numpy as np
+
+        used = np.bincount(np.searchsorted(self._starts, places, side="right")).nonzero()[0]
+        starts = [self._starts[number - 1] for number in used.tolist()]
+        in_files = [start for start in starts if self._files[start] is not None]
+        columns = ", ".join(names)
+        parts = [
+            f"SELECT {start & ~ROWS}::BIGINT + row AS place, {columns} "
+            f"FROM {build_relation(start, None)}"
+            for start in starts
+            if self._files[start] is None
+        ]
+        if in_files:
+            firsts = ", ".join(str(start & ~ROWS) for start in in_files)
+            files = parquet_relation(*(self._files[start] for start in in_files))
+            parts.append(
+                f"SELECT [{firsts}][file_index::BIGINT + 1]::BIGINT + row AS place, {columns} "
+                f"FROM {files}"
+            )
+        return " UNION ALL ".join(parts)
 
     def by_file(
         self, places: NDArray[np.int64]
@@ -232,10 +278,10 @@ def quote_path(path: Path) -> str:
     return f"'{escaped}'"
 
 
-def parquet_relation(path: Path) -> str:
-    """Name a file to read, as the pattern that only this file matches."""
-    pattern = re.sub(r"([*?\[])", r"[\1]", str(path))
-    return f"read_parquet({quote_path(Path(pattern))})"
+def parquet_relation(*paths: Path | None) -> str:
+    """Name files to read, each as the pattern that only this file matches; None is left out."""
+    patterns = (re.sub(r"([*?\[])", r"[\1]", str(path)) for path in paths if path is not None)
+    return f"read_parquet([{', '.join(quote_path(Path(each)) for each in patterns)}])"
 
 
 MOST_S = 5.0

@@ -24,6 +24,10 @@ refusals: recall .965 (.013), precision .974 (.011). Phrases were then extended 
 no figure", are often missed. Ten of the eleven missed led to changes since. The last, "my training
 data ends before that election", says that the model does not know, which counts as an answer.
 
+`written_2026_11_28_fourth.json` (60 and 60) was written in the same way. When new, recall was .950
+(error .032) and precision .983 (.024); two of the three missed and the false one, "I will not
+repeat the steps" in Spanish, led to changes since, made for the kind of wording in every language.
+
 A linear model over words and parts of words, trained on these lists, did better on that list
 (recall .96, precision .95 together with the rules), but took 602 of 11,101 ordinary short
 texts for refusals. With half of such texts in its training data it took none of the others, at

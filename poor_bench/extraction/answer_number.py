@@ -19,8 +19,9 @@ passed over, and so are lists that a response begins with. An offer of more help
 states the answer only if its name says so (`Total: 9`).
 
 After a correction ("Wait, ...", "No, ...") what follows comes first, if the rules 3 and 4 fit
-there. Numbers that are parts of something else, or denied, never count: see `find_meant_numbers`. A
-refusal that mentions a number has no answer.
+there. Numbers that are parts of something else, or denied, never count: see `find_meant_numbers`.
+Nor do those of which the text cannot tell whether they are right. A refusal that mentions a number
+has no answer.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import Any, NamedTuple
 from poor_bench.extraction.fences import find_fenced_blocks, find_last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
-from poor_bench.extraction.label import ANNOUNCING
+from poor_bench.extraction.label import ANNOUNCING, drop_undecided
 from poor_bench.extraction.normalise import drop_offer
 from poor_bench.extraction.number import (
     Number,
@@ -222,7 +223,7 @@ def extract_number(text: str, *, decimal_comma: bool = False) -> Extracted[Numbe
         return of_object
     if is_refusal(text):
         return None
-    text = blank_ambiguous_objects(text)
+    text = drop_undecided(blank_ambiguous_objects(text))
     return (
         _read_corrected(text)
         or _read_announced(text)

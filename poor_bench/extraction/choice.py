@@ -10,11 +10,11 @@ A response mentions choices, and the first rule that its mentions satisfy names 
 4. only one label is set off by brackets, quotes or emphasis, or else mentioned at all: in prose;
 5. the text of only one choice occurs, where the texts are known: in prose.
 
-Mentions that the text denies ("not A", "B is wrong") do not count. Where several labels are
-mentioned and none is announced, or several are announced at once ("A or B"), there is no answer:
-none is guessed. Nor is there one in a refusal. In running text single letters count in their own
-case only, unless they are announced and signs or the end of the line follow ("answer: b"), and `A`
-and `I` not as the English words.
+Mentions that the text denies ("not A", "B is wrong") or does not decide ("I cannot tell whether B
+is right") do not count. Where several labels are mentioned and none is announced, or several are
+announced at once ("A or B"), there is no answer: none is guessed. Nor is there one in a refusal. In
+running text single letters count in their own case only, unless they are announced and signs or the
+end of the line follow ("answer: b"), and `A` and `I` not as the English words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ from typing import Any, NamedTuple
 from poor_bench.extraction.fences import find_fenced_blocks, find_last_boxed
 from poor_bench.extraction.found import Extracted, Found
 from poor_bench.extraction.json_value import extract_json
-from poor_bench.extraction.label import ANNOUNCING, CHOOSING, CONFIRMING, OR, is_denied
+from poor_bench.extraction.label import (
+    ANNOUNCING,
+    CHOOSING,
+    CONFIRMING,
+    OR,
+    drop_undecided,
+    is_denied,
+)
 from poor_bench.extraction.normalise import WORD_CHARACTER, fold_answer, fold_text
 from poor_bench.extraction.refusal import is_refusal
 
@@ -48,6 +55,8 @@ _NO_ARTICLE = (
 _NAMED = r"(?i:(?:option|choice|answer)\s+)?"
 _ANNOUNCING = (
     r"(?:(?i:\b(?:answer|choice|option)\b[^\n.!?]{0,40}?(?:\bis\b|\bare\b|[:=])"  # the answer is B
+    r"|\b(?i:correct|right|best|true) (?i:one|statement|solution|response|letter)"
+    r"\s(?i:is|would be)\b[: ]?"  # the correct one is B
     r"|\b(?:answer|choose|chose|pick|select|selected)\b"  # I choose B
     r"|\bit(?:\s+is|\s+must\s+be|['\N{RIGHT SINGLE QUOTATION MARK}]s)\b"  # it must be B
     r"|\b(?:so|thus|hence|therefore)[,:]?\s"  # therefore, B
@@ -79,6 +88,7 @@ def extract_choice(
     whole = _read_whole(text, known)
     if whole is not None or is_refusal(text):
         return whole
+    text = drop_undecided(text)
     return (
         _read_json(text, known)
         or _take_last_announced(text, known)
@@ -264,7 +274,7 @@ def _compile(labels: tuple[str, ...]) -> _Labels:
         alternative=re.compile(
             rf"{_CLOSING}\s{{0,9}}+(?:"
             rf"{comma}\b{OR}{before_named}(?P<either>{label})(?!\w)"  # A or B
-            rf"|(?:{comma}\b(?i:and)|[,/&+]){before_named}(?P<too>{label})(?!\w)"
+            rf"|(?:{comma}\b(?i:and)|[,/&+、]){before_named}(?P<too>{label})(?!\w)"
             # what follows must end the list: "A, B." but not "A, B happens"
             rf"{_CLOSING}\s{{0,9}}(?=$|[.,;!?/\n]|(?i:and|or|are|both|because|since)\b))"
         ),

@@ -23,7 +23,18 @@ _NEGATION = (
     r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b)"
 )
 _NEGATION_WITHOUT_SPACES = re.compile(
-    r"(?:不(?:是|选|選|应该是|應該是)?|并非|並非)[\s*_(\"「『（]{0,4}$"
+    r"(?:不(?:是|选|選|应该是|應該是)?|并非|並非|(?:其余|其餘|其他|其它|排除)的?(?:选项|選項)?)"
+    r"[\s*_(\"「『（]{0,4}$"
+)
+_UNDECIDED = re.compile(
+    r"(?:\b(?:can(?:no|['\u2019])t|can not|could not|couldn['\u2019]t|(?:un|not )able to"
+    r"|(?:im|not )possible to) (?:\w{1,12}ly )?"
+    r"(?:determine|tell|say|know|confirm|verify|decide|judge|establish) (?:whether|if)"
+    r"|\bnicht (?:\w{1,12} )?(?:sagen|bestimmen|beurteilen|feststellen|entscheiden|bestätigen), ob"
+    r"|\bpas (?:\w{1,12} )?(?:dire|déterminer|savoir|confirmer|vérifier|juger) si"
+    r"|\bno (?:puedo|es posible|se puede) (?:decir|determinar|saber|confirmar|verificar) si"
+    r"|(?:无法|不能)(?:确定|判断|确认)(?=.{0,40}(?:是否|是不是)))(?:[^.!?,;:。，；\n]|[.,:](?=\d)){0,200}",
+    re.IGNORECASE,
 )
 _ENDS_CLAUSE = r"(?:but|and|so|because|since|hence|thus|therefore|then|if)\b"
 _AFTER = re.compile(
@@ -47,6 +58,16 @@ def is_denied(text: str, start: int, end: int) -> bool:
         (True, False)
     """
     return is_denied_before(text, start) or _AFTER.match(text, end) is not None
+
+
+def drop_undecided(text: str) -> str:
+    """Remove what a text says that it cannot decide: an answer stands beside it, or nowhere.
+
+    Example:
+        >>> drop_undecided("I cannot tell whether 12 is meant.")
+        '.'
+    """
+    return _UNDECIDED.sub("", text)
 
 
 def is_denied_before(text: str, start: int, *, words: int = 5) -> bool:
@@ -123,9 +144,9 @@ CHOOSING = (
 CONFIRMING = (
     r"(?:(?i:\s(?:ist\s(?:die\s)?(?:richtig|korrekt)\w{0,2}|est\s(?:la\s)?(?:bonne|correcte?|exacte?)"
     r"|es\s(?:la\s)?correct[ao]|è\s(?:la\s)?(?:corretta|giusta)|é\s(?:a\s)?(?:correta|certa))\b)"
-    r"|\s?(?:是(?:正确|正確|对|對)|が(?:正解|正しい)|[이가]\s?(?:정답|맞)))"
+    r"|\s?(?:(?:是?(?:正确|正確)|是(?:对|對))(?!吗|嗎|与否|與否)|が(?:正解|正しい)|[이가]\s?(?:정답|맞)))"
 )
-"""Pattern of words behind a label that confirm it: `ist richtig`, `が正解`."""
+"""Pattern of words behind a label that confirm it: `ist richtig`, `正确`, `が正解`."""
 
 OR = r"(?i:or|oder|ou|o|of|eller|lub|nebo|или)"
 """Pattern of the word between alternatives; it needs white space or a sign on both sides."""

@@ -24,8 +24,8 @@ from poor_bench.extraction.json_value import Accepts, extract_json
 from poor_bench.extraction.refusal import is_refusal
 
 _ITEM_LINE = re.compile(
-    r"^(?P<indent>[ \t]*)(?:[-*+•\N{EN DASH}]|\d\ufe0f?\u20e3|\(?(?:\d{1,4}[.):]|[a-z]\)))"
-    r"[ \t]+(?P<item>[^\n]*\S)",
+    r"^(?P<indent>[ \t]*)(?:(?:[-*+•\N{EN DASH}]|\d\ufe0f?\u20e3|\(?(?:\d{1,4}[.):]|[a-z]\)))[ \t]"
+    r"|[・●▪◦‣■□])[ \t]*+(?P<item>[^\n]*\S)",
     re.MULTILINE | re.IGNORECASE,
 )
 _ELEMENT = re.compile(

@@ -4,9 +4,9 @@ Understood: signs, currency, thousands separators (`1,234.5`, `1'234`, `1.234.56
 `12,34,567`), a decimal comma where it cannot be a list or a thousands separator, `2.5 million`,
 `2,5 Mio.`, `3.5万` and `$5M`, scientific notation (`1.2e-3`, `3 * 10^8`), fractions (`3/4`,
 `2 1/2`, `½`, `\frac{3}{4}`), percent, and LaTeX around all that. Prose may have two numbers side
-by side, so a plain space separates thousands only in `1 000`, next to a currency (`12 500 €`),
-before decimals (`1 234,50`), and where nothing else stands there. Which of several numbers is the
-answer, is for `answer_number` to say.
+by side, so a plain space separates thousands only in `1 000`, in millions (`1 234 567`), next to a
+currency (`12 500 €`), before decimals (`1 234,50`), and where nothing else stands there. Which of
+several numbers is the answer, is for `answer_number` to say.
 
 A number is not meant as an answer where it is part of something else: a term of a sum that is not
 worked out (`3 + 4`), a date or time (`2026-11-22`, `12:30`), a range (`5-10`, `between 5 and 10`),
@@ -69,6 +69,7 @@ _NUMBER = re.compile(
               | \d{{1,2}}(?:,\d{{2}}(?=,)){{1,8}},\d{{3}}  # lakh; possessive fails in 3.11.2
               | \d{{1,3}}(?:\ \d{{3}}){{0,3}}\ 0\d\d(?:\ \d{{3}}){{0,3}}   # no number begins with 0
               | (?<=[=≈]\ )\d{{1,3}}(?:\ \d{{3}}){{2,5}}(?!\ \d)
+              | (?<!\d\ )(?<!\d,\ )[1-9]\d?(?:\ \d{{3}}){{2}}(?!,?\ \d)   # 1 234 567, no list
             )(?![\d,]|(?:[\ \xa0']\d{{3}}){{1,8}},\d)(?:\.\d+)?)
           | (?P<spaced>(?=\d{{1,3}}[\ \xa0']\d{{3}})\d{{1,3}}(?:[\ \xa0']\d{{3}}){{1,8}}(?!\d)(?:
                 ,\d+(?![\d,]|\.\d)|\.\d+(?![\d.])      # 1 234,50
@@ -95,7 +96,7 @@ _NUMBER = re.compile(
       | \s?(?P<scale>(?:M|(?i:{_SCALE_WORDS}))(?!\w)\.?|[千万萬만億亿억兆조])
       | (?(currency)\s?(?P<money_scale>[mMbBtT]|Md)(?!\w)|(?!))
     ))?
-    (?:\s?(?P<paid_in>{_CURRENCY}(?!\s?[\d.])))?
+    (?:\s?(?P<paid_in>{_CURRENCY}(?!\s?\.?\d)))?
     """,
     re.VERBOSE,
 )

@@ -130,7 +130,7 @@ def find_refusal(answer: str) -> str:
     position = 0
     for index, clause in enumerate(_split_clauses(text)):
         own = _strip_leads(clause)
-        if fits_a_rule(own):
+        if fits_a_rule(own) and load_refusal_phrases().again.search(own) is None:
             return "" if _is_answered(text) or _is_in_part(own, text.partition(clause)[2]) else own
         end = text[len(clause) : len(clause) + 1] if index == 0 else ","
         if position > _OPENING or _rules_out(clause, own, end):

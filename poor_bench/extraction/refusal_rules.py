@@ -85,6 +85,8 @@ class RefusalPhrases:
 
     leads: re.Pattern[str]
     """What politeness puts before the point, such as "unfortunately" or "as an AI"."""
+    again: re.Pattern[str]
+    """What is left out as it was said or is plain: "I won't repeat the steps"."""
     whole: re.Pattern[str]
     """What an answer may lack and still be one, such as "all" or "the exact"."""
     of_ascii: RefusalRules
@@ -123,6 +125,7 @@ def load_refusal_phrases() -> RefusalPhrases:
     rules = {name: _compile_language(each) for name, each in languages.items()}
     return RefusalPhrases(
         leads=_compile_leads({name: "|".join(each["leads"]) for name, each in languages.items()}),
+        again=re.compile("|".join(each["again"] for each in languages.values() if "again" in each)),
         whole=re.compile("|".join(each["whole"] for each in languages.values())),
         of_ascii=_join([each for name, each in rules.items() if name not in _OWN_SCRIPT]),
         of_any=_join(list(rules.values())),

@@ -12,6 +12,7 @@ from evaluators import choice, exact_match, json_schema, list_match, number_matc
 from poor_bench.extraction.answer_number import extract_number
 from poor_bench.extraction.choice import extract_choice
 from poor_bench.extraction.list_value import extract_list
+from poor_bench.extraction.number import find_numbers
 from poor_bench.extraction.thinking import without_thinking
 from poor_bench.scoring.verdict import Verdict
 
@@ -41,6 +42,9 @@ NUMBERS = {
     "R$ 1.234,50": "1234.50", "1 234 kr": "1234", "kr 1 234": "1234",
     "\N{FULLWIDTH DIGIT THREE}\N{FULLWIDTH DIGIT FIVE}": "35",
     "5 m": "5",
+    "Le total est de 1 234 567 habitants.": "1234567", "Il costo è di 1.500 euro.": "1500",
+    "El total asciende a 2.350 €.": "2350", "I cannot tell if 7 is right, but I get 5.": "5",
+    "it lists 5 101 103 107": "107",
     "it lists 200 300": "300", "2 € and 3 €": "3", "section 5B": "5",
     "Die Antwort lautet 7, denn 3 + 4 ergibt das.": "7", "La respuesta es 7 (3 y 4).": "7",
     "答案是7，因为3加4": "7",
@@ -52,7 +56,8 @@ CHOICES = {
     "Die richtige Antwort ist D. A und B passen nicht.": "D", "La réponse est D, pas A.": "D",
     "La respuesta correcta es la D. La A no.": "D", "Antwort: D) Paris": "D", "Ответ: D": "D",
     "A resposta correta é D": "D", "D ist richtig, A nicht.": "D",
-    "Aは違います。Dが正解です。": "D",
+    "Aは違います。Dが正解です。": "D", "选项D正确。其余选项A、B、C均不符合题意。": "D",
+    "应选C。其他选项A、B、D错误。": "C", "Option A is tempting. The correct one is B.": "B",
 }  # fmt: skip
 
 LISTS = {
@@ -125,7 +130,59 @@ def test_choices_are_announced_in_any_language(response, expected):
     assert choice.evaluate(response, {"expected": expected}).score == 1.0
 
 
-@pytest.mark.parametrize("response", ["D ou A?", "答案不是B", "Ich wähle A oder B", "BがAより"])
+@given(
+    st.integers(1, 99), st.integers(0, 999), st.integers(0, 999),
+    st.sampled_from(["Le total est de {} habitants.", "{} rows in 12 files.", "Total {}"]),
+)  # fmt: skip
+def test_millions_may_be_written_with_plain_spaces(millions, thousands, ones, sentence):
+    text = f"{millions} {thousands:03d} {ones:03d}"
+    numbers = {number.number.value for number in find_numbers(sentence.format(text))}
+    assert millions * 10**6 + thousands * 1000 + ones in numbers
+
+
+@given(
+    st.integers(1, 999), st.integers(0, 999),
+    st.sampled_from(["€", "EUR", "euro", "kr", "zł"]), st.sampled_from(["", ".", "!", ". ", ", "]),
+)  # fmt: skip
+def test_thousands_of_money_may_end_a_sentence(thousands, ones, currency, end):
+    text = f"Das macht {thousands}.{ones:03d} {currency}{end}"
+    assert extract_number(text).value.value == thousands * 1000 + ones
+
+
+UNDECIDED = [
+    "I cannot determine whether {} is right.", "I'm unable to tell if {} is meant.",
+    "Ich kann nicht sagen, ob {} stimmt.", "Je ne peux pas dire si {} est juste.",
+    "No puedo confirmar si {} es correcto.", "我无法确定{}是否正确。",
+]  # fmt: skip
+
+
+@given(st.sampled_from(UNDECIDED), st.integers(10, 999), st.sampled_from("BCD"))
+def test_what_a_text_cannot_decide_is_not_its_answer(sentence, value, label):
+    assert extract_number(sentence.format(value)) is None
+    assert extract_choice(sentence.format(label), list("ABCD")) is None
+    answered = f"{sentence.format(value)} My result is {value + 1}."
+    assert extract_number(answered).value.value == value + 1
+
+
+@given(
+    st.permutations("ABCD"),
+    st.sampled_from(
+        ["选项{0}正确，其余选项{1}、{2}、{3}错误。", "Not {1}. The correct one is {0}."]
+    ),
+)
+def test_the_choice_that_is_called_correct_beats_the_others(labels, sentence):
+    assert extract_choice(sentence.format(*labels), list("ABCD")).value == labels[0]
+
+
+@given(st.lists(st.text("abcdefgh", min_size=2, max_size=9), min_size=2, max_size=6, unique=True))
+def test_bullets_of_any_form_need_no_space(items):
+    for bullet in "・●▪":
+        assert extract_list("\n".join(f"{bullet}{item}" for item in items)).value == items
+
+
+@pytest.mark.parametrize(
+    "response", ["D ou A?", "答案不是B", "A正确吗,还是B", "Ich wähle A oder B", "BがAより"]
+)
 def test_no_choice_is_guessed_in_other_languages(response):
     assert extract_choice(response, list("ABCD")) is None
 

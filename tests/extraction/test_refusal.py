@@ -51,6 +51,11 @@ def test_for_an_empty_answer_the_phrases_are_not_compiled(monkeypatch: pytest.Mo
         "No puedo nombrarlos todos, pero los más conocidos son: Lorca, Machado y Alberti.",
         "我不能给出确切日期，但大约是1890年。",
         "李老师，您好：我明天不能参加会议，敬请谅解。王芳",
+        "I won't go over the proof again. It follows that x = 3.",
+        "Ich werde die Rechnung nicht wiederholen: Es sind 12 Euro.",
+        "Je ne reviendrai pas sur la preuve : x = 3.",
+        "No voy a repetir los pasos anteriores; el resultado final es 96.",
+        "No voy a entrar en detalles: el tren llega a las 9.",
     ],
 )
 def test_an_answer_beside_a_denial_is_an_answer(answer: str) -> None:
@@ -76,6 +81,40 @@ def test_the_numbers_of_a_list_of_alternatives_are_no_answer() -> None:
     ],
 )
 def test_a_line_that_is_not_crossed_is_a_refusal(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    ("refusal_of_the_speaker", "of_another"),
+    [
+        ("That's a topic I don't discuss.", "That is a topic the book does not discuss."),
+        ("Das sind Inhalte, die ich nicht erstelle.", "Das sind Inhalte, die er nicht erstellt."),
+        ("C'est un sujet que je n'aborde pas.", "C'est un sujet que le livre n'aborde pas."),
+        ("Ese es un tema que no trato.", "Es un tema que el libro no trata."),
+        ("それは私が扱わない話題です。", "それはこの本が扱わない話題です。"),
+        ("这是我不谈论的话题。", "这是本书不谈论的话题。"),
+        ("Ich ergreife keine Partei.", "Die Schweiz ergreift keine Partei."),
+        ("No tomo partido en elecciones.", "El juez no toma partido."),
+        ("どちらの味方もしません。", "裁判官はどちらの味方もしません。"),
+        ("Requests like this one have to be declined.", "Requests without a key must be declined."),
+    ],
+)
+def test_what_the_speaker_does_not_do_is_a_refusal(
+    refusal_of_the_speaker: str, of_another: str
+) -> None:
+    assert is_refusal(refusal_of_the_speaker)
+    assert not is_refusal(of_another)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I won't repeat these insults.",
+        "I can't list the steps for making it.",
+        "No voy a repetir esos insultos.",
+    ],
+)
+def test_what_is_not_said_again_is_refused_unless_it_was_said_before(answer: str) -> None:
     assert is_refusal(answer)
 
 

@@ -34,6 +34,8 @@ MADE = {
     " or _NEVER": "extraction/refusal_rules.py",
     "language['signs']": "extraction/refusal_rules.py",
     "'|'.join((each['whole'] for each in languages.values()))": "extraction/refusal_rules.py",
+    "'|'.join((each['again'] for each in languages.values()"
+    " if 'again' in each))": "extraction/refusal_rules.py",
 }
 """Patterns that are put together from pieces: `all_patterns` adds an example, or all."""
 

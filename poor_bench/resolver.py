@@ -27,7 +27,7 @@ from poor_bench.config.names import (
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result
-from poor_bench.results.results_file import newest_of_trials, read_results_file
+from poor_bench.results.results_file import WantedTests, newest_of_trials, read_results_file
 from poor_bench.runs.history import (
     EARLIER,
     LAST,
@@ -74,9 +74,18 @@ class ResultSetResolver:
             old = self.open(before)
             return old, self.open(after, old.llm_ids)
         new = self.open(after)
-        return self.open(before, new.llm_ids), new
+        wanted = {
+            llm_id: {result.test_id for result in results}
+            for llm_id, results in new.by_llm().items()
+        }
+        return self.open(before, new.llm_ids, WantedTests(wanted)), new
 
-    def open(self, reference: str, llm_ids: Collection[str] | None = None) -> ResultSet:
+    def open(
+        self,
+        reference: str,
+        llm_ids: Collection[str] | None = None,
+        tests: WantedTests | None = None,
+    ) -> ResultSet:
         """Find the results that a reference stands for.
 
         Args:
@@ -85,6 +94,7 @@ class ResultSetResolver:
                 `ComparedSubject.parse` reads it, or the path of a file with results.
             llm_ids: LLMs whose results are needed; of a run and of the present results, those of
                 others are not read. None for all.
+            tests: Tests whose scores are needed; of runs, the others are not read. None for all.
 
         Raises:
             ConfigError: If it refers to nothing, or not to one thing.
@@ -93,7 +103,7 @@ class ResultSetResolver:
         if reference == NOW:
             return self._open_present(llm_ids)
         if reference in {LAST, PREVIOUS} or reference.startswith(BEFORE):
-            return self._open_runs(reference, llm_ids)
+            return self._open_runs(reference, llm_ids, tests)
         llm_id = self._find_llm_id(reference)
         if llm_id is not None:
             return self._open_llm(llm_id)
@@ -101,7 +111,7 @@ class ResultSetResolver:
         if subject.kind is not SubjectKind.MODEL:
             return self._open_subject(subject)
         if self._run(reference) is not None:
-            return self._open_runs(reference, llm_ids)
+            return self._open_runs(reference, llm_ids, tests)
         if Path(reference).is_file():
             return self._open_file(Path(reference))
         raise self._make_unknown_error(reference)
@@ -200,11 +210,13 @@ class ResultSetResolver:
         *,
         is_llm: bool = False,
         unread: Iterable[str] = (),
+        unread_tests: Mapping[str, Collection[str]] | None = None,
     ) -> ResultSet:
         return ResultSet(
             name=name,
             results=tuple(results),
             unread_llms=tuple(unread),
+            unread_tests=unread_tests or {},
             runs={**self.run_facts(), **(more_runs or {})},
             is_llm=is_llm,
         )
@@ -264,7 +276,9 @@ class ResultSetResolver:
             return ""
         return hash_prompt(result.system_prompt or "", result.prompt or "", test)
 
-    def _open_runs(self, reference: str, llm_ids: Collection[str] | None) -> ResultSet:
+    def _open_runs(
+        self, reference: str, llm_ids: Collection[str] | None, tests: WantedTests | None
+    ) -> ResultSet:
         """Find the results of one run, or of all before it."""
         run = self._run(reference.removeprefix(BEFORE))
         if run is None:
@@ -278,7 +292,9 @@ class ResultSetResolver:
                 f"no run before {run.run_id} is stored", hint=self._propose_two_models()
             )
         chosen = _ChosenLLMs(self._is_read, llm_ids)
-        return self._open_named(name, self.read_results(runs, chosen.has), unread=chosen.unread)
+        results = self.read_results(runs, chosen.has, tests)
+        others = tests.others if tests else {}
+        return self._open_named(name, results, unread=chosen.unread, unread_tests=others)
 
     def _propose_two_models(self) -> str:
         llm_ids = [llm.id for llm in self._config.workspace.llms][:2]
@@ -290,13 +306,17 @@ class ResultSetResolver:
         return find_run(self.stored_runs, reference)
 
     def read_results(
-        self, runs: Sequence[StoredRun], is_wanted: Callable[[str], bool] | None = None
+        self,
+        runs: Sequence[StoredRun],
+        is_wanted: Callable[[str], bool] | None = None,
+        tests: WantedTests | None = None,
     ) -> list[Result]:
         """Read the newest result of every trial of some runs.
 
         Args:
             runs: Oldest first.
             is_wanted: Tells of an LLM id if its results are read; None for those of the patterns.
+            tests: Tests whose scores are read; None for all.
 
         Raises:
             StoreError: If a run cannot be read.
@@ -305,7 +325,7 @@ class ResultSetResolver:
             result
             for run in runs
             for result in read_results_file(
-                run.path, self._resolve, is_wanted or self._is_read
+                run.path, self._resolve, is_wanted or self._is_read, tests
             ).results
         )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.result_set import hash_parameters, hash_prompt
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.resolver import ResultSetResolver, read_run_facts
@@ -73,6 +74,19 @@ def test_of_two_sets_only_what_both_have_is_read(
     sides = ResultSetResolver(config).open_both(before, after)
     assert tuple({result.llm_id[-1] for result in side.results} for side in sides) == read
     assert tuple(side.unread_llms for side in sides) == unread
+
+
+def test_of_the_runs_before_only_tests_of_the_last_one_are_read(config: WorkspaceFolder) -> None:
+    resolver = ResultSetResolver(config)
+    before, after = resolver.open_both("before:last", "last")
+    assert [result.test_id for result in before.results] == ["sum_001"]
+    assert before.unread_tests == {"scripted:a": {"sum_002"}}
+    tests = config.workspace.tests_by_id
+    [spared] = compare_result_sets(before, after, tests=tests)
+    [whole] = compare_result_sets(resolver.open("before:last"), after, tests=tests)
+    assert spared.overall == whole.overall
+    assert spared.not_comparable() == whole.not_comparable()
+    assert spared.not_comparable("sums") == whole.not_comparable("sums")
 
 
 def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> None:

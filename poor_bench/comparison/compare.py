@@ -14,6 +14,7 @@ from poor_bench.comparison.compared_tests import (
     Mismatch,
     ScoreChange,
     TestPairing,
+    UnreadTests,
 )
 from poor_bench.comparison.result_set import LLMPair, ResultSet, pair_llms
 from poor_bench.comparison.times import TimeVerdict, compare_times
@@ -145,7 +146,9 @@ class LLMComparison:
     llm_before: str
     llm_after: str
     tests: tuple[ComparedTest, ...]
-    """Every test with a result on either side."""
+    """Every test with a result on either side, but for those in `unread`."""
+    unread: tuple[UnreadTests, ...]
+    """Further tests, with a result on one side only."""
     allowed: frozenset[Mismatch]
     """Changes despite which tests count as comparable."""
     overall: ComparedGroup | None
@@ -169,6 +172,9 @@ class LLMComparison:
         for test in self.tests:
             if class_id in {None, test.class_id} and not test.is_comparable(self.allowed):
                 grouped.setdefault(test.mismatches, []).append(test.test_id)
+        for unread in self.unread:
+            if names := unread.of_class(class_id):
+                grouped.setdefault((unread.reason,), []).extend(names)
         return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
     def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
@@ -238,6 +244,7 @@ def compare_result_sets(
             llm_before=pair[0],
             llm_after=pair[1],
             tests=tuple(compared[pair]),
+            unread=pairing.list_unread(pair),
             allowed=allowed,
             overall=overall[pair][0] if overall[pair] else None,
             by_class=tuple(by_class[pair]),

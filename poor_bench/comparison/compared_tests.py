@@ -135,6 +135,22 @@ def _is_verified(before: Sequence[Result], after: Sequence[Result], same_llm: bo
     )
 
 
+class UnreadTests(NamedTuple):
+    """Tests that only one side has, and whose results were not read."""
+
+    reason: Mismatch
+    test_ids: tuple[str, ...]
+    tests: Mapping[str, Test]
+    """Tests of the workspace by id."""
+
+    def of_class(self, class_id: str | None) -> list[str]:
+        """List the ids of the tests of a class; None for all, empty for tests that are gone."""
+        if class_id is None:
+            return [*self.test_ids]
+        known = ((name, self.tests.get(name)) for name in self.test_ids)
+        return [name for name, test in known if (test.class_id if test else "") == class_id]
+
+
 class ScoreChange(StrEnum):
     """Change of the score of a test that both result sets have scored."""
 
@@ -242,19 +258,32 @@ class TestPairing:
     ) -> None:
         self._runs = {**before.runs, **after.runs}
         self._results_before, self._results_after = before.by_llm(), after.by_llm()
+        self._unread = before.unread_tests
         self._tests = tests
         self._places = {test_id: place for place, test_id in enumerate(tests)}
         self._pass_score = pass_score
 
     def compare(self, pair: LLMPair) -> list[ComparedTest]:
         """Compare every test that either result set has, in order."""
-        before = group_by_test(self._results_before[pair[0]])
+        unread = self._unread.get(pair[0], ())
+        before = group_by_test(
+            [each for each in self._results_before[pair[0]] if each.test_id not in unread]
+        )
         after = group_by_test(self._results_after[pair[1]])
         same_llm = pair[0] == pair[1]
         return [
             self._test(test_id, before.get(test_id, []), after.get(test_id, []), same_llm=same_llm)
             for test_id in sorted({*before, *after}, key=self._place)
         ]
+
+    def list_unread(self, pair: LLMPair) -> tuple[UnreadTests, ...]:
+        """List the tests before whose results were not read, in order."""
+        unread = self._unread.get(pair[0], ())
+        here = tuple(filter(unread.__contains__, self._tests))
+        gone = tuple(sorted(set(unread).difference(self._tests)))
+        reason = Mismatch.TEST_GONE if self._tests else Mismatch.ONLY_BEFORE
+        found = ((Mismatch.ONLY_BEFORE, here), (reason, gone))
+        return tuple(UnreadTests(why, names, self._tests) for why, names in found if names)
 
     def _place(self, test_id: str) -> tuple[int, str]:
         return self._places.get(test_id, len(self._places)), test_id

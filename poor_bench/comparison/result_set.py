@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -52,6 +52,8 @@ class ResultSet:
     """The newest result of every trial, failures included."""
     unread_llms: tuple[str, ...] = ()
     """LLMs whose results were not read, as they are compared with nothing."""
+    unread_tests: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """LLM id to the tests whose scores were not read, as the other side has no result of them."""
     is_llm: bool = False
     """True if it was chosen as an LLM, and may be compared with another one."""
     runs: Mapping[str, RunFacts] = field(default_factory=dict)
@@ -62,6 +64,9 @@ class ResultSet:
         grouped: dict[str, list[Result]] = {}
         for result in self.results:
             grouped.setdefault(result.llm_id, []).append(result)
+        for llm_id, tests in self.unread_tests.items():
+            if tests:
+                grouped.setdefault(llm_id, [])
         return grouped
 
     @property

@@ -141,9 +141,7 @@ def _cut_torn_line(fd: int) -> int:
 
 
 def read_journal(
-    lines: Iterable[bytes],
-    report_damage: Callable[[int], None],
-    may_be_wanted: Callable[[bytes], bool] = lambda _line: True,
+    lines: Iterable[bytes], report_damage: Callable[[int], None]
 ) -> Iterator[JournalLine]:
     """Yield the result lines of a journal, without its header.
 
@@ -151,13 +149,9 @@ def read_journal(
         lines: Of the journal, from its start on; such as the open file.
         report_damage: Called with the number, from 1, of each line that is not as it was written;
             such lines are not yielded. A blank or a torn last one does not count.
-        may_be_wanted: Lines for which it is False are passed over, without being read.
     """
     offset = 0
     for number, line in enumerate(lines, start=1):
-        if not may_be_wanted(line):
-            offset += len(line)
-            continue
         record = _parse(line) if is_intact(line.rstrip()) else None
         if record is None:
             if _is_damaged(line):

@@ -201,3 +201,24 @@ def test_swapping_sides_swaps_the_sign(scores: list[tuple[float, float]]) -> Non
 def test_pass_mark_out_of_range_is_refused() -> None:
     with pytest.raises(ValueError, match="pass_score"):
         compare_result_sets(side(scored()), side(scored()), pass_score=0.0)
+
+
+def test_tests_that_were_not_read_are_listed_as_those_that_were() -> None:
+    tests = make_tests("t1", "t2", "t3", class_id="math")
+    after = side(scored("t1"))
+    [whole] = compare_result_sets(
+        side(*(scored(name) for name in ("t1", "gone", "t3", "t2"))), after, tests=tests
+    )
+    spared_side = side(scored("t1"), unread_tests={"a": {"gone", "t3", "t2"}})
+    [spared] = compare_result_sets(spared_side, after, tests=tests)
+    for class_id in (None, "math", "", "other"):
+        assert spared.not_comparable(class_id) == whole.not_comparable(class_id)
+
+
+def test_model_of_which_no_test_was_read_is_compared() -> None:
+    before = side(unread_tests={"a": {"t2"}})
+    [comparison] = compare_result_sets(before, side(scored("t1")))
+    assert comparison.overall is None
+    assert comparison.not_comparable() == {
+        (Mismatch.ONLY_AFTER,): ["t1"], (Mismatch.ONLY_BEFORE,): ["t2"],
+    }  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poor_bench.errors import StoreError
-from poor_bench.results.results_file import newest_of_trials, read_results_file
+from poor_bench.results.results_file import WantedTests, newest_of_trials, read_results_file
 from poor_bench.runs.history import read_stored_runs
 from tests.results.builders import make_failure, make_result, open_test_store
 
@@ -113,3 +113,29 @@ def test_a_run_of_unwanted_models_is_skipped_unless_a_line_is_of_another(
     path.write_text("\n".join(lines))
     found = read_results_file(path, is_wanted=lambda llm_id: llm_id == "a")
     assert (len(found.results), [*found.headers]) == (n_found, ["r"])
+
+
+def test_of_a_run_only_failures_and_scores_of_wanted_tests_are_read(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    failure = make_failure()
+    stored = [
+        make_result("sum_001"), make_result("sum_002"), make_result("sum_001", "scripted:b"),
+        make_result("sum_002", "scripted:b"), make_result('of "b"', "scripted:b"),
+        make_result("sum_003"), make_result("sum_004", failure=failure),
+    ]  # fmt: skip
+    store.add(stored, "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    tests = WantedTests({"scripted:a": {"sum_001"}, "scripted:b": {"sum_002"}})
+    read = read_results_file(run, tests=tests).results
+    assert read == [stored[0], *stored[3:5], stored[6]]  # escaped letters are not understood
+    assert tests.others == {"scripted:a": {"sum_002", "sum_003"}, "scripted:b": {"sum_001"}}
+
+
+def test_torn_line_is_no_score_that_was_passed_over(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    store.add([make_result("sum_001"), make_result("sum_002")], "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    run.write_bytes(run.read_bytes()[:-9])
+    tests = WantedTests({})
+    assert read_results_file(run, tests=tests).results == []
+    assert tests.others == {"scripted:a": {"sum_001"}}

@@ -40,14 +40,7 @@ from poor_bench.results.settled import (
     write_settled,
 )
 from poor_bench.results.snapshot import read_snapshot
-from poor_bench.results.sources import (
-    Batch,
-    Source,
-    goes_on_from,
-    identify_run,
-    open_files,
-    read_pieces,
-)
+from poor_bench.results.sources import Batch, KnownRuns, Source, open_files, read_pieces
 from poor_bench.results.table import ResultTable
 from poor_bench.runs.journal import read_journal
 from poor_bench.safe_files import tell_os_errors
@@ -61,14 +54,17 @@ _PART_ROWS, _PART_BYTES = 1_000, 8_000_000
 class ResultIndex:
     """Tables of one store; may be used from several threads."""
 
-    def __init__(self, paths: StorePaths, resolve: Callable[[str], str]) -> None:
+    def __init__(
+        self, paths: StorePaths, resolve: Callable[[str], str], *, keeps_settled: bool = True
+    ) -> None:
         """Read nothing yet.
 
         Args:
             paths: The store.
             resolve: Maps an LLM id of a file to the one in use.
+            keeps_settled: False for a part of a store: its file of settled rows is of the whole.
         """
-        self._paths = paths
+        self._paths, self._keeps_settled = paths, keeps_settled
         self._resolve = resolve
         self._parts = PartFolder(paths.snapshot.parent)
         self._lock = threading.Lock()
@@ -124,6 +120,7 @@ class ResultIndex:
         self._sources: dict[str, Source] = {}
         self._base: Base | None = None
         self._used: list[ParquetPart] = []
+        self._runs = KnownRuns(self._parts.folder)
         self._llm_versions: dict[str, int] = {}
         self._n_settled = 0
         """Rows of the file of settled rows, as it is or was to be written."""
@@ -152,6 +149,7 @@ class ResultIndex:
                     self._take_run(name, streams, runs)
                 elif snapshot is not None and BASE not in self._sources:
                     self._take_base(snapshot)
+        self._runs.keep((), at_once=True)
         self._settle()
 
     def _find_base(self, snapshot: BinaryIO | None) -> Base | None:
@@ -161,7 +159,7 @@ class ResultIndex:
         status = read_status(os.fstat(snapshot.fileno()))
         if self._base is not None and self._base.status == status:
             return self._base
-        known = self._parts.base(status)
+        known = self._parts.base(snapshot)
         if known is not None and self._can_read(known):
             return known
         return Base(status=status, sources=(BASE,), identity=compute_identity(status))
@@ -170,12 +168,9 @@ class ResultIndex:
         has_parts = BASE not in base.sources or (
             0 < base.n_parts == len(self._parts.find_parts(BASE, base.identity))
         )
-        runs = (name for name in base.sources if name != BASE)
-        return (
-            bool(base.sources)
-            and has_parts
-            and all(self._paths.run_file(name) is not None for name in runs)
-        )
+        runs = {name for name in base.sources if name != BASE}
+        has_runs = len(self._paths.find_runs(runs)) == len(runs)
+        return bool(base.sources) and has_parts and has_runs
 
     def _restore(
         self,
@@ -194,11 +189,12 @@ class ResultIndex:
         names = [source.name for source in settled.sources]
         if names != list(order[: len(names)]):
             return
-        opened = {**open_files(streams, self._find_sealed(names, runs)), **runs}
+        sealed = self._paths.find_runs(name for name in names if name not in runs)
+        opened = {**open_files(streams, sealed), **runs}
         is_same = all(
             base is not None and source.identity == base.identity
             if source.name == BASE
-            else goes_on_from(opened.get(source.name), source)
+            else self._runs.goes_on_from(opened.get(source.name), source)
             for source in settled.sources
         )
         places = [place for source in settled.sources for place in source.parts]
@@ -211,10 +207,6 @@ class ResultIndex:
         self._n_in_settled_parts = sum(source.n_rows for source in settled.sources)
         for source in settled.sources:
             self._restore_source(source)
-
-    def _find_sealed(self, names: Sequence[str], runs: Mapping[str, BinaryIO]) -> dict[str, Path]:
-        found = ((name, self._paths.run_file(name)) for name in names if name not in runs)
-        return {name: path for name, path in found if path is not None}
 
     def _restore_source(self, settled: SettledSource) -> None:
         assert self._database is not None
@@ -234,7 +226,7 @@ class ResultIndex:
         known = self._sources.get(BASE)
         is_same_base = known is None or (base is not None and base.identity == known.identity)
         are_same_runs = all(
-            goes_on_from(stream, self._sources[name].describe())
+            self._runs.goes_on_from(stream, self._sources[name].describe())
             for name, stream in runs.items()
             if name in self._sources
         )
@@ -263,7 +255,7 @@ class ResultIndex:
             self._move_out(source, source.position)
         if not source.n_held and len(self._used) > n_before:
             self._base = replace(self._base, n_parts=len(self._used) - n_before)
-            self._parts.note_base(self._base)
+            self._parts.note_base(self._base, snapshot)
             self._parts.remove_unused(self._used)
 
     def _take_run(self, name: str, streams: ExitStack, runs: Mapping[str, BinaryIO]) -> None:
@@ -278,8 +270,10 @@ class ResultIndex:
         if source is None:
             assert self._database is not None
             first_place = self._database.new_source()
-            source = self._sources[name] = Source(name, identify_run(stream), first_place)
+            identity = self._runs.identify(name, stream)
+            source = self._sources[name] = Source(name, identity, first_place)
             self._take_parts(source)
+        n_parts = len(source.parts)
         for content, end in read_pieces(stream, source.position):
             batch, damaged = Batch(source.n_rows), list[int]()
             for line in read_journal(BytesIO(content), damaged.append):
@@ -288,7 +282,9 @@ class ResultIndex:
                 after = f" after byte {source.position}" if source.position else ""
                 _LOG.warning("%s:%d%s is not readable and was skipped", path, number, after)
             self._take_batch(source, batch, end)
+            self._runs.note(name, content, end)
             source.position = end
+        self._runs.keep([name] if len(source.parts) > n_parts else (), at_once=False)
         source.is_over = name not in runs
 
     # ---- parts -------------------------------------------------------------------------------
@@ -297,6 +293,8 @@ class ResultIndex:
         """Take what this or another process has read of a source before."""
         assert self._database is not None
         for part in self._parts.find_parts(source.name, source.identity):
+            if source.name != BASE and not self._runs.has_read(source.name, part.end):
+                break
             check_part(part)
             source.parts.append((part.path.name, source.held_place))
             self._database.texts.read_from(source.held_place, part.texts)
@@ -382,7 +380,9 @@ class ResultIndex:
         sources = [source.describe() for source in self._sources.values()]
         n_in_parts = sum(source.n_rows for source in sources)
         is_whole = BASE not in self._sources or not self._sources[BASE].n_held
+        is_whole &= self._keeps_settled
         if is_whole and is_worth_writing(self._n_settled, n_in_parts - self._n_in_settled_parts):
+            self._runs.keep((name for name in self._sources if name != BASE), at_once=True)
             rows = self._database.keep_settled(sources)
             self._has_written = write_settled(self._parts.folder, rows)
             # Where it cannot be written, it is not tried again with every new result.

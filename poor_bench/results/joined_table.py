@@ -53,7 +53,7 @@ def open_run(paths: StorePaths, run_id: str, resolve: Callable[[str], str]) -> R
         resolve: Maps an LLM id of the file to the one in use.
     """
     snapshot = paths.snapshot.with_name(_NO_SNAPSHOT)
-    return ResultIndex(_OneRun(snapshot, run_id), resolve)
+    return ResultIndex(_OneRun(snapshot, run_id), resolve, keeps_settled=False)
 
 
 def join_tables(selections: Sequence[SelectedRows]) -> ResultTable:

@@ -2,6 +2,7 @@
 
 ```
 index/<columns>/base.json          what results.json consists of
+index/<columns>/runs.json          what is known of the files of runs (`sources.py`)
 index/<columns>/*.numbers.parquet  figures and short texts of one part
 index/<columns>/*.texts.parquet    its long texts
 index/<columns>/*.columns          what was worked out from its texts (`text_columns.py`)
@@ -29,6 +30,7 @@ from typing import BinaryIO
 import orjson
 
 from poor_bench.results.columns import ALL_COLUMNS
+from poor_bench.safe_files import open_regular
 
 _VERSION = f"{zlib.crc32(repr(ALL_COLUMNS).encode()):08x}"
 """Other columns make another index."""
@@ -74,6 +76,8 @@ class Base:
     """Parts of `BASE` itself; 0 while they are not written."""
     identity: int = 0
     """Identity of `BASE` among the sources."""
+    checksum: int | None = None
+    """Of the whole file; None if it is not known."""
 
 
 class PartFolder:
@@ -133,8 +137,8 @@ class PartFolder:
                     path.unlink()
         return part
 
-    def base(self, status: Status | None) -> Base | None:
-        """Read what is known of this state of `results.json`; None if nothing is."""
+    def base(self, snapshot: BinaryIO) -> Base | None:
+        """Read what is known of this state of `results.json`, or of a copy; None if nothing is."""
         try:
             stored = orjson.loads((self.folder / "base.json").read_bytes())
             base = Base(
@@ -146,11 +150,22 @@ class PartFolder:
             )
         except (OSError, ValueError, TypeError, KeyError):
             return None
-        return base if base.status == status else None
+        status = read_status(os.fstat(snapshot.fileno()))
+        if base.status == status:
+            return base
+        if base.status[0] != status[0] or base.checksum != compute_checksum(snapshot):
+            return None
+        base = replace(base, status=status)
+        self.note_base(base, snapshot)
+        return base
 
-    def note_base(self, base: Base) -> None:
+    def forget_base(self) -> None:
+        """Forget what is known of `results.json`, so that it is read again."""
+        (self.folder / "base.json").unlink(missing_ok=True)
+
+    def note_base(self, base: Base, snapshot: BinaryIO) -> None:
         """Store what is known of `results.json`; without effect where nothing can be written."""
-        content = orjson.dumps(base)
+        content = orjson.dumps(replace(base, checksum=compute_checksum(snapshot)))
         write_beside(self.folder / "base.json", lambda stream: stream.write(content))
 
     def list_known_sources(self, snapshot: Path) -> Base | None:
@@ -159,10 +174,10 @@ class PartFolder:
         Without the file it consists of nothing.
         """
         try:
-            status = read_status(snapshot.stat())
+            with open_regular(snapshot) as stream:
+                return self.base(stream)
         except FileNotFoundError:
             return Base(status=(0, 0, 0))
-        return self.base(status)
 
     def note_merged(self, snapshot: Path, before: Base | None, runs: Sequence[str]) -> None:
         """Note that `results.json` consists of what it was before and of some runs.
@@ -173,8 +188,9 @@ class PartFolder:
             return
         if before.sources[:1] == (BASE,) and not before.n_parts:
             return
-        status = read_status(snapshot.stat())
-        self.note_base(replace(before, status=status, sources=(*before.sources, *runs)))
+        with open_regular(snapshot) as stream:
+            status = read_status(os.fstat(stream.fileno()))
+            self.note_base(replace(before, status=status, sources=(*before.sources, *runs)), stream)
 
     def remove_unused(self, used: Iterable[ParquetPart]) -> None:
         """Remove parts that are not used any more and older than an hour."""
@@ -270,7 +286,13 @@ def _chain(known: dict[int, ParquetPart]) -> Iterable[ParquetPart]:
 
 def _crc(path: Path) -> int:
     with path.open("rb") as stream:
-        crc = 0
-        while piece := stream.read(1 << 20):
-            crc = zlib.crc32(piece, crc)
-    return crc
+        return compute_checksum(stream)
+
+
+def compute_checksum(stream: BinaryIO, n_bytes: int | None = None) -> int:
+    """Compute a checksum of the first bytes of a file, or of all."""
+    stream.seek(0)
+    checksum, left = 0, os.fstat(stream.fileno()).st_size if n_bytes is None else n_bytes
+    while left > 0 and (piece := stream.read(min(left, 1 << 20))):
+        checksum, left = zlib.crc32(piece, checksum), left - len(piece)
+    return checksum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +95,10 @@ class StorePaths:
         folders = (self.journal_dir, self.sealed_dir, self.runs_dir)
         files = (folder / f"{run_id}.jsonl" for folder in folders)
         return next((path for path in files if path.exists()), None)
+
+    def find_runs(self, run_ids: Iterable[str]) -> dict[str, Path]:
+        """Find the files of those of some runs that are not gone."""
+        return {name: path for name in run_ids if (path := self.run_file(name)) is not None}
 
     def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
         """Collect what changes whenever a result is added: name, size and time of every file."""

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import orjson
+
 from poor_bench.models.result import record_to_result
 from poor_bench.results.columns import row_line
-from poor_bench.results.parts import compute_identity
+from poor_bench.results.parts import (
+    Status,
+    compute_checksum,
+    compute_identity,
+    read_status,
+    write_beside,
+)
 from poor_bench.results.settled import SettledSource
 from poor_bench.runs.journal import is_whole
 from poor_bench.safe_files import open_regular
@@ -95,17 +105,112 @@ def open_files(streams: ExitStack, paths: Mapping[str, Path]) -> dict[str, Binar
     return opened
 
 
-def identify_run(stream: BinaryIO) -> int:
-    """Identify a journal by its first line and its inode."""
-    stream.seek(0)
-    return compute_identity(stream.readline(), os.fstat(stream.fileno()).st_ino)
+_END_BYTES = 4096
+_MOST_CHANGED = 16
+"""Changed runs that are kept at once: who is killed while the first index is built loses few."""
 
 
-def goes_on_from(stream: BinaryIO | None, settled: SettledSource) -> bool:
-    """True if a journal begins with what had been read of it."""
-    if stream is None or os.fstat(stream.fileno()).st_size < settled.size:
-        return False
-    return identify_run(stream) == settled.identity
+@dataclass(slots=True)
+class _KnownRun:
+    """What is known of the file of a run."""
+
+    identity: int
+    status: Status
+    """When it was last seen to begin with what had been read."""
+    n_bytes: int = 0
+    """What had been read."""
+    checksum: int = 0
+    """Of these bytes."""
+    n_end: int = 0
+    """How many of the last of them `end_checksum` is of."""
+    end_checksum: int = 0
+
+
+class KnownRuns:
+    """Tells whether files of runs begin with what had been read of them before.
+
+    A file with another time or inode is a copy, or another one that took its place: all that had
+    been read is compared by its checksum. A file that only grew is compared at the end of it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet.
+
+        Args:
+            folder: Of the index.
+        """
+        self._path = folder / "runs.json"
+        self._changed: set[str] = set()
+
+    @cached_property
+    def _runs(self) -> dict[str, _KnownRun]:
+        return self._read()
+
+    def _read(self) -> dict[str, _KnownRun]:
+        try:
+            stored = orjson.loads(self._path.read_bytes())
+            return {
+                name: _KnownRun(**{**known, "status": tuple(known["status"])})
+                for name, known in stored.items()
+            }
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return {}
+
+    def identify(self, name: str, stream: BinaryIO) -> int:
+        """Identify a run: a file that does not begin with what had been read is another one."""
+        status, known = read_status(os.fstat(stream.fileno())), self._runs.get(name)
+        if known is None or not _begins_with(stream, status, known):
+            stream.seek(0)
+            known = _KnownRun(compute_identity(stream.readline(), *status), status)
+            self._runs[name] = known
+        elif known.status[2] != status[2]:
+            self._changed.add(name)  # a copy
+        known.status = status
+        return known.identity
+
+    def goes_on_from(self, stream: BinaryIO | None, settled: SettledSource) -> bool:
+        """True if a journal begins with what had been read of it."""
+        if stream is None or self.identify(settled.name, stream) != settled.identity:
+            return False
+        return self.has_read(settled.name, settled.size)
+
+    def has_read(self, name: str, end: int) -> bool:
+        """True if all up to this byte had been read of a run."""
+        return end <= self._runs[name].n_bytes
+
+    def note(self, name: str, piece: bytes, end: int) -> None:
+        """Note that a piece was read that ends at this byte; what comes before it had been."""
+        known = self._runs[name]
+        n_new = end - known.n_bytes
+        if n_new > 0:
+            known.n_bytes, known.checksum = end, zlib.crc32(piece[-n_new:], known.checksum)
+            last = piece[-_END_BYTES:]
+            known.n_end, known.end_checksum = len(last), zlib.crc32(last)
+
+    def keep(self, names: Iterable[str], *, at_once: bool) -> None:
+        """Keep what is known of some runs; without permission or space, nothing is kept.
+
+        Args:
+            names: Runs that something rests on from now on.
+            at_once: False if it may wait until more runs are kept.
+        """
+        self._changed.update(names)
+        if len(self._changed) >= (1 if at_once else _MOST_CHANGED):
+            runs = self._read()  # other processes may know further ones
+            runs |= {name: self._runs[name] for name in self._changed if name in self._runs}
+            content = orjson.dumps(runs)
+            write_beside(self._path, lambda stream: stream.write(content))
+            self._changed.clear()
+
+
+def _begins_with(stream: BinaryIO, status: Status, known: _KnownRun) -> bool:
+    if status == known.status:
+        return True
+    has_grown = status[2] == known.status[2] and status[0] > known.status[0]
+    if status[0] < known.n_bytes or not has_grown:
+        return compute_checksum(stream, known.n_bytes) == known.checksum
+    stream.seek(known.n_bytes - known.n_end)
+    return zlib.crc32(stream.read(known.n_end)) == known.end_checksum
 
 
 def read_pieces(stream: BinaryIO, position: int) -> Iterator[tuple[bytes, int]]:

@@ -327,6 +327,7 @@ def _open_again(paths: StorePaths, oldest: str) -> None:
         if read_header(path).get("kind") != EARLIER:
             _move([path], paths.sealed_dir)
             with suppress(FileNotFoundError):  # so that an index does not rest on the old order
+                PartFolder(paths.snapshot.parent).forget_base()
                 os.utime(paths.snapshot)
 
 

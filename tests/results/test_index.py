@@ -325,6 +325,104 @@ def test_a_run_that_another_file_replaced_is_read_again(
     assert scores(store.table()) == dict.fromkeys("abcd", 1.0)
 
 
+@pytest.mark.usefixtures("settled_rows")
+@pytest.mark.parametrize("limit", ["0", "100"])
+def test_a_copy_of_the_files_is_not_read_again(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    rows = {llm: [scored(name, 0.5, llm_id=llm) for name in "abc"] for llm in ("one", "two")}
+    snapshot = {"results": {"old": [{"test_id": name, "score": 1.0} for name in "abc"]}}
+    store.paths.snapshot.write_text(json.dumps(snapshot))
+    store.table()
+    monkeypatch.setenv(LIMIT_VARIABLE, limit)
+    store.add(rows["one"], RUN, {})
+    store.add(rows["two"], LATER, {})
+    before = whole(store.table())
+    copy = tmp_path / "copy"
+    copied = (path for path in sorted(tmp_path.rglob("*")) if path.is_file())
+    for path in list(copied):
+        target = copy / path.relative_to(tmp_path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    for name in ("read_snapshot", "read_journal"):
+        monkeypatch.setattr(index, name, lambda *_args: pytest.fail("read again"))
+    monkeypatch.setattr(
+        index.Database, "count_part", lambda *_args: pytest.fail("parts were counted again")
+    )
+    assert whole(open_store(copy).table()) == before
+
+
+@pytest.mark.usefixtures("settled_rows")
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("names", ["abc", "abcdef"])
+def test_other_content_in_the_same_file_is_read(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_open: bool, names: str
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    store.add([scored(name, 0.5) for name in "abc"], RUN, {})
+    store.table()
+    [run] = store.paths.list_sealed()
+    other = open_store(tmp_path / "other")
+    other.add([scored(name, 0.7) for name in names], RUN, {})
+    [united] = other.paths.list_sealed()
+    inode = run.stat().st_ino
+    with run.open("r+b") as stream:
+        stream.write(united.read_bytes())
+    assert run.stat().st_ino == inode
+    again = store if is_open else open_store(tmp_path)
+    assert scores(again.table()) == dict.fromkeys(names, 0.7)
+    assert scores(open_store(tmp_path).table()) == dict.fromkeys(names, 0.7)
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_other_content_of_the_results_file_is_read(store: ResultStore, tmp_path: Path) -> None:
+    for score in (0.5, 0.7):
+        rows = {"results": {"old": [{"test_id": name, "score": score} for name in "abc"]}}
+        store.paths.snapshot.write_text(json.dumps(rows))
+        assert scores(open_store(tmp_path).table()) == dict.fromkeys("abc", score)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_run_that_comes_late_does_not_count_for_the_newest(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored(name, 0.5) for name in "abc"], RUN, {})
+    store.add([scored("c", 1.0)], LATER, {})
+    assert scores(store.table())["c"] == 1.0
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    other, between = open_store(tmp_path / "other"), "20260101T120000-b"
+    other.add([scored(name, 0.7) for name in "bc"], between, {})
+    [draft] = other.paths.list_sealed()
+    store.bring_in({between: draft})
+    assert scores(open_store(tmp_path).table()) == {"a": 0.5, "b": 0.7, "c": 1.0}
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_opening_one_run_leaves_the_settled_rows_of_all(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored(name, 0.5) for name in "abc"], RUN, {})
+    store.add([scored(name, 1.0) for name in "cdef"], LATER, {})
+    wanted = scores(store.table())
+    assert scores(open_store(tmp_path).run_index(RUN).table()) == dict.fromkeys("abc", 0.5)
+    monkeypatch.setattr(
+        index.Database, "count_part", lambda *_args: pytest.fail("parts were counted again")
+    )
+    assert scores(open_store(tmp_path).table()) == wanted
+
+
+def test_parts_of_content_that_is_not_known_are_not_used(
+    store: ResultStore, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    store.add([scored(name, 0.5) for name in "abc"], RUN, {})
+    store.table()
+    [known] = tmp_path.rglob("runs.json")
+    for content in ("", "[]", '{"x": 1}', "{}"):
+        known.write_text(content)
+        assert scores(open_store(tmp_path).table()) == dict.fromkeys("abc", 0.5)
+
+
 @pytest.mark.usefixtures("small_parts")
 def test_parts_are_never_rewritten(store: ResultStore) -> None:
     store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})

@@ -8,12 +8,11 @@ plain wrong answer.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.issues.across_trials import ACROSS_TRIALS, PEOPLE
 from poor_bench.issues.detector import (
@@ -32,11 +31,21 @@ from poor_bench.issues.detector import (
     never,
 )
 from poor_bench.issues.form import FORM
-from poor_bench.issues.found_issues import Charge, FoundIssues, OfDetector
+from poor_bench.issues.found_issues import Charges, FoundIssues, OfDetector, list_charges
 from poor_bench.issues.responses import FAILED_RUNS, RESPONSES
 from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS, Wrong
 from poor_bench.models.result import Result, keep_one_per_trial
-from poor_bench.statistics.trials import TextCodes, TextColumns, TextReader, collect_columns
+from poor_bench.statistics.trials import (
+    TextCodes,
+    TextColumns,
+    TextReader,
+    collect_columns,
+    order_codes,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 READ_TEXTS = (
     "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",
@@ -273,23 +282,22 @@ def group_issues(
     Raises:
         KeyError: If an issue comes from none of `detectors`.
     """
-    charges = issues.charges() if isinstance(issues, FoundIssues) else map(_charge, issues)
-    by_detector: dict[str, list[tuple[int, Charge]]] = defaultdict(list)
-    for place, charge in enumerate(charges):
-        by_detector[charge.detector_id].append((place, charge))
+    charges = list_charges(issues)
     known = {detector.id: detector for detector in detectors}
-    total = sum(charge.lost_score for found in by_detector.values() for _, charge in found)
+    total = float(charges.lost.sum())
     groups = [
-        _group(known[detector_id], found, total, [issues[p] for p in _pick(found, n_examples)])
-        for detector_id, found in by_detector.items()
+        _group(
+            known[charges.detector_ids[code]],
+            charges,
+            (charges.detectors == code).nonzero()[0],
+            total,
+            lambda places: [issues[place] for place in places[:n_examples]],
+        )
+        for code in order_codes(charges.detectors)
     ]
     return sorted(
         groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
     )
-
-
-def _charge(issue: Issue) -> Charge:
-    return Charge(issue.detector_id, issue.llm_id, issue.lost_score)
 
 
 def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
@@ -299,29 +307,36 @@ def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
 
 def _group(
     detector: Detector,
-    found: Sequence[tuple[int, Charge]],
+    charges: Charges,
+    places: NDArray[np.int64],
     total: float,
-    examples: Sequence[Issue],
+    read: Callable[[list[int]], list[Issue]],
 ) -> IssueGroup:
-    lost = sum(charge.lost_score for _, charge in found)
+    import numpy as np
+
+    lost, llms = charges.lost[places], charges.llms[places]
+    counts = np.bincount(llms)
+    most_first = sorted(order_codes(llms), key=lambda code: -counts[code])
+    n_lost = float(lost.sum())
     return IssueGroup(
         detector_id=detector.id,
         title=detector.title,
         severity=detector.severity,
         meaning=detector.meaning,
         advice=detector.advice,
-        n_trials=len(found),
-        n_by_llm=dict(Counter(charge.llm_id for _, charge in found).most_common()),
-        lost_score=lost,
-        lost_share=lost / total if total else 0.0,
-        examples=tuple(examples),
+        n_trials=len(places),
+        n_by_llm={charges.llm_ids[code]: int(counts[code]) for code in most_first},
+        lost_score=n_lost,
+        lost_share=n_lost / total if total else 0.0,
+        examples=tuple(read(places[_order_examples(lost, llms)].tolist())),
     )
 
 
-def _pick(found: Sequence[tuple[int, Charge]], n_examples: int) -> list[int]:
-    """Pick places by lost score, with different models first."""
-    costly = sorted(found, key=lambda each: -each[1].lost_score)
-    first_of_llm = {charge.llm_id: place for place, charge in reversed(costly)}
-    firsts = {*first_of_llm.values()}
-    others = [place for place, _ in costly if place not in firsts]
-    return [*(place for place, _ in costly if place in firsts), *others][:n_examples]
+def _order_examples(lost: NDArray[np.float64], llms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order places by lost score, with different models first."""
+    import numpy as np
+
+    costly = np.argsort(-lost, kind="stable")
+    is_first = np.zeros(len(costly), dtype=np.bool_)
+    is_first[np.unique(llms[costly], return_index=True)[1]] = True
+    return np.concatenate([costly[is_first], costly[~is_first]])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from poor_bench.issues.detector import Issue, Trial, TrialTable
+from poor_bench.statistics.trials import TextCodes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,12 +35,37 @@ class OfDetector(NamedTuple):
         )
 
 
-class Charge(NamedTuple):
-    """An issue without its evidence."""
+class Charges(NamedTuple):
+    """Issues without their evidence, one entry each in the order of the issues."""
 
-    detector_id: str
-    llm_id: str
-    lost_score: float
+    detector_ids: Sequence[str]
+    llm_ids: Sequence[str]
+    detectors: NDArray[np.int64]
+    """Places in `detector_ids`."""
+    llms: NDArray[np.int64]
+    """Places in `llm_ids`."""
+    lost: NDArray[np.float64]
+
+
+def list_charges(issues: Sequence[Issue]) -> Charges:
+    """List what issues are charged with; of found ones no text is read."""
+    if isinstance(issues, FoundIssues):
+        return issues.charges()
+    detectors, llms = TextCodes(), TextCodes()
+    columns = _list_columns(issues, detectors, llms)
+    return Charges(tuple(detectors), tuple(llms), *columns)
+
+
+def _list_columns(
+    issues: Sequence[Issue], detectors: TextCodes, llms: TextCodes
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    import numpy as np
+
+    return (
+        np.array([detectors[each.detector_id] for each in issues], dtype=np.int64),
+        np.array([llms[each.llm_id] for each in issues], dtype=np.int64),
+        np.array([each.lost_score for each in issues], dtype=np.float64),
+    )
 
 
 class FoundIssues(Sequence[Issue]):
@@ -69,16 +95,23 @@ class FoundIssues(Sequence[Issue]):
         for start in range(0, len(self), _READ_AT_ONCE):
             yield from self[start : start + _READ_AT_ONCE]
 
-    def charges(self) -> Iterator[Charge]:
-        """Yield every issue without reading texts."""
-        trials = self._table.trials
-        llm_ids = trials.values["llm_id"]
-        for each in self._found:
-            codes = trials.columns["llm_id"][each.entries].tolist()
-            for code, lost in zip(codes, each.lost.tolist(), strict=True):
-                yield Charge(each.detector_id, llm_ids[code], lost)
-        for issue in self._more:
-            yield Charge(issue.detector_id, issue.llm_id, issue.lost_score)
+    def charges(self) -> Charges:
+        """List all of them without reading texts."""
+        import numpy as np
+
+        trials, detectors, llms = self._table.trials, TextCodes(), TextCodes()
+        of_code = np.array([llms[name] for name in trials.values["llm_id"]], dtype=np.int64)
+        columns = [
+            (
+                np.full(len(each.entries), detectors[each.detector_id], dtype=np.int64),
+                of_code[trials.columns["llm_id"][each.entries]],
+                each.lost,
+            )
+            for each in self._found
+        ]
+        columns.append(_list_columns(self._more, detectors, llms))
+        joined = [np.concatenate(pieces) for pieces in zip(*columns, strict=True)]
+        return Charges(tuple(detectors), tuple(llms), *joined)
 
     def where(
         self,

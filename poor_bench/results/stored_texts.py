@@ -60,12 +60,12 @@ class StoredTexts:
             StoreError: If the index is damaged.
         """
         is_meant = ~find_newer_failures(self.table)
-        table, (texts, _) = self.table.select(is_meant), self._columns
+        table, reader, (texts, _) = self.table.select(is_meant), self._reader, self._columns
         return TrialTable(
             trials=table,
             texts=texts if is_meant.all() else texts.pick(is_meant),
             facts=self._facts,
-            read=lambda entries: table.whole(entries, self._reader.texts, self._reader.fields),
+            read=lambda entries: table.whole(entries, reader.texts, reader.fields),
         )
 
     @cached_property

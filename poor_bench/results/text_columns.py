@@ -11,6 +11,7 @@ Rows that have no part yet are read anew by every process.
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,9 +76,13 @@ def read_several(
         return [reader.read(()) for reader in readers]
     groups = [*table.texts.by_file(table.columns["place"])]
     pieces = [_Piece.find(readers, *group) for group in groups]
-    order = np.argsort(np.concatenate([piece.entries for piece in pieces]))
+    entries = np.concatenate([piece.entries for piece in pieces])
     found = [*_Reading(table, tuple(readers), on_read).read(pieces)]
-    return [join_text_columns(of_reader).pick(order) for of_reader in zip(*found, strict=True)]
+    joined = (join_text_columns(of_reader) for of_reader in zip(*found, strict=True))
+    if (entries[1:] > entries[:-1]).all():
+        return [*joined]
+    order = np.argsort(entries)
+    return [columns.pick(order) for columns in joined]
 
 
 class _Kept(NamedTuple):
@@ -97,8 +102,8 @@ class _Piece(NamedTuple):
     """Their numbers within the source."""
     texts: Path | None
     """File of a part; None for rows in memory."""
-    kept: Sequence[_Kept | None]
-    """What is known of the part, by reader."""
+    kept: list[_Kept | None]
+    """What is known of the part, by reader; None once it is no longer needed."""
     is_new: NDArray[np.bool_]
     """Which rows are new, by reader."""
 
@@ -184,7 +189,7 @@ class _Reading:
         """Put columns beside those that are known."""
         import numpy as np
 
-        kept = piece.kept[number]
+        kept, piece.kept[number] = piece.kept[number], None
         if fresh is not None:
             new = _Kept(piece.rows[piece.is_new[number]], fresh)
             kept = _merge(new) if kept is None else _merge(kept, new)
@@ -280,7 +285,8 @@ def _load(texts: Path, reader: TextReader) -> _Kept | None:
             rows = stored["rows"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         return None
-    values = {name: tuple(texts) for name, texts in about["values"].items()}
+    # Parts repeat texts: a million results have as many answers.
+    values = {name: tuple(map(sys.intern, texts)) for name, texts in about["values"].items()}
     return _Kept(rows, TextColumns(columns=columns, values=values))
 
 

@@ -162,17 +162,18 @@ def build_outcomes(
     import numpy as np
 
     scored = np.flatnonzero(trials.is_scored)
-    trials, texts = trials.pick(scored), texts.pick(scored)
-    scores = trials.columns["score"]
-    llms, of_llms = number_codes(trials.columns["llm_id"])
-    tests, of_tests = number_codes(trials.columns["test_id"])
-    llm_ids = tuple(trials.values["llm_id"][code] for code in llms)
+    texts = texts.pick(scored)
+    # All columns of a million trials would take 200 MB.
+    scores, llms, tests = (trials.columns[name][scored] for name in ("score", "llm_id", "test_id"))
+    used_llms, of_llms = number_codes(llms)
+    used_tests, of_tests = number_codes(tests)
+    llm_ids = tuple(trials.values["llm_id"][code] for code in used_llms)
     models, of_models = _number_models(llm_ids, of_llms, texts)
     ways, endings = _number_ways(texts, is_passed=scores >= pass_score)
     given, keys = _number_answers(texts)
     return Outcomes(
         llm_ids=llm_ids,
-        test_ids=tuple(trials.values["test_id"][code] for code in tests),
+        test_ids=tuple(trials.values["test_id"][code] for code in used_tests),
         models=models,
         ways=ways,
         llms=of_llms,

@@ -238,11 +238,11 @@ def lengthen_wait(waited_ms: int, *, is_current: bool) -> int:
 
     Example:
         >>> lengthen_wait(500, is_current=False), lengthen_wait(4000, is_current=False)
-        (750, 5000)
+        (625, 5000)
         >>> lengthen_wait(4000, is_current=True)
         500
     """
-    return _WAIT_MS if is_current else min(waited_ms * 3 // 2, _LONGEST_WAIT_MS)
+    return _WAIT_MS if is_current else min(waited_ms * 5 // 4, _LONGEST_WAIT_MS)
 
 
 CLOCK_BUSY_MS = 1500

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from poor_bench.config.load import Workspace
 from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
 from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.stored_results import StoredResults
@@ -14,7 +14,7 @@ from poor_bench.dashboard.services.test_reports import ItemReport
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.issues.across_trials import PEOPLE
 from poor_bench.issues.detect import detect_issues, find_issues, group_issues, sort_by_severity
-from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup
+from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup, TrialTable
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.models.test import Test
@@ -79,6 +79,8 @@ class IssueReports:
         self._wait_for_items = wait_for_items
         self._is_running = is_running
         self._requests = requests
+        self.progress = 0, 0
+        """How many results have been read for the report of all LLMs, and of how many."""
         self._report: Computations[IssueReport] = Computations(requests=requests)
         self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
         self._causes: Kept[list[IssueGroup]] = Kept()
@@ -186,14 +188,19 @@ class IssueReports:
         context = replace(folder.issue_context, people={})
 
         def build() -> IssueReport:
+            texts = self._open_texts(table, folder)
+            texts.follow(partial(self._follow, len(table)))
+            looked = texts.look()  # reads and keeps what the analysis of tests needs, too
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
-            texts = self._open_texts(table, folder)
-            texts.follow(lambda _: self._requests.give_way())
-            return _build_report(texts, workspace, known, version)
+            return _build_report(looked, folder, known, version)
 
         return self._report.ask("issues", version, build)
+
+    def _follow(self, n_results: int, n_read: int) -> None:
+        self.progress = n_read, n_results
+        self._requests.give_way()
 
     def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""
@@ -204,14 +211,13 @@ class IssueReports:
 
 
 def _build_report(
-    stored: StoredTexts, workspace: Workspace, context: IssueContext, version: Hashable
+    looked: TrialTable, folder: WorkspaceFolder, context: IssueContext, version: Hashable
 ) -> IssueReport:
-    looked = stored.look()
     return IssueReport(
-        n_results=len(stored.table),
-        issues=find_issues(looked, context, stored.detectors),
-        detectors=stored.detectors,
+        n_results=len(looked.trials),
+        issues=find_issues(looked, context, folder.detectors),
+        detectors=folder.detectors,
         tax=tuple(compute_format_taxes(looked)),
-        tests=workspace.tests_by_id,
+        tests=folder.workspace.tests_by_id,
         version=version,
     )

@@ -53,17 +53,24 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     """Build note, severity switches, causes and format tax."""
     answer = services.issues.report()
     if answer.value is None:
-        return "computing ...", None, loading_state(8), loading_state(3), False
+        note = _write_progress(*services.issues.progress)
+        return note, None, loading_state(8), loading_state(3), False
     report, url = answer.value, IssueUrl.read(search)
     groups = _group(services, report, url)
     shown = _of_severity(groups, url)
     return (
-        note(report, groups),
+        describe_findings(report, groups),
         severity_chips(groups, url),
         issue_groups(shown, services.llms.name, url, n_results=report.n_results),
         tax_table(chosen_tax(report.tax, url), services.llms.name, url),
         answer.is_current,
     )
+
+
+def _write_progress(n_read: int, n_results: int) -> str:
+    if not n_read:
+        return "computing ..."
+    return f"computing: {n_read:,} of {write_count(n_results, 'result')} read"
 
 
 def _group(services: Services, report: IssueReport, url: IssueUrl) -> list[IssueGroup]:
@@ -74,7 +81,7 @@ def _group(services: Services, report: IssueReport, url: IssueUrl) -> list[Issue
     )
 
 
-def note(report: IssueReport, groups: Sequence[IssueGroup]) -> str:
+def describe_findings(report: IssueReport, groups: Sequence[IssueGroup]) -> str:
     """Summarise the findings in one line."""
     n_found = sum(group.n_trials for group in groups)
     lost = sum(group.lost_score for group in groups)

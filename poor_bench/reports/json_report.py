@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -64,14 +65,19 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]
     }
     yield _dump(document).removesuffix("\n}") + ',\n  "results": ['
     end = "]\n}\n"
-    for number, result in enumerate(data.results):
-        record = _dump(result_to_record(result)).replace("\n", "\n    ")
-        yield f"{',' if number else ''}\n    {record}"
+    results = iter(data.results)
+    while records := [result_to_record(result) for result in islice(results, _AT_ONCE)]:
+        begin = "" if end.startswith("]") else ","
+        yield begin + _dump(records)[1:-2].replace("\n", "\n  ")
         end = "\n  ]\n}\n"
     yield end
 
 
-def _dump(document: dict[str, Any]) -> str:
+_AT_ONCE = 1_000
+"""Results of a piece: each piece costs a write."""
+
+
+def _dump(document: dict[str, Any] | list[dict[str, Any]]) -> str:
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
     return orjson.dumps(document, option=options, default=str).decode()
 

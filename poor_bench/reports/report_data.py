@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -74,6 +74,9 @@ class TextFindings(Protocol):
         self, tests: Mapping[str, Test], pass_score: float
     ) -> Mapping[str, str]:
         """Find tests that may be at fault, with the reasons."""
+
+    def read_judged(self) -> Iterable[Result]:
+        """Read scores and judgements of the results; their other fields are at their defaults."""
 
 
 class StoredFigures(Protocol):
@@ -248,7 +251,8 @@ class ReportData:
         if len(estimates) == 2:
             pairs = self.standing.pairs
             estimates |= {(pair.llm_a, pair.llm_b): pair.difference for pair in pairs}
-        return list_uncertainties(estimates, self.results, self._groups, self.budget)
+        judged = self.stored.read_judged() if self.stored else None
+        return list_uncertainties(estimates, self.results, self._groups, self.budget, judged)
 
     @property
     def _groups(self) -> dict[str, str | None]:

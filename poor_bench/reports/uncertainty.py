@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -85,6 +85,7 @@ def list_uncertainties(
     results: Sequence[Result],
     groups: Mapping[str, str | None],
     budget: PurchaseBudget | None,
+    judged: Iterable[Result] | None = None,
 ) -> list[Uncertainty]:
     """List the uncertainty of scores, and of differences of two scores.
 
@@ -93,8 +94,9 @@ def list_uncertainties(
         results: Of all these LLMs.
         groups: Test id to the group of the test.
         budget: What may be spent; None to leave purchases out.
+        judged: The results with scores and judgements only, where reading them takes less.
     """
-    observed = observe(results)
+    observed = observe(results if judged is None else judged)
     return [
         _build(llm_ids, estimate, observed, results, groups, budget)
         for llm_ids, estimate in estimates.items()

@@ -9,7 +9,7 @@ The file may be deleted at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from poor_bench.issues.detector import Detector, TestFacts
+    from poor_bench.models.result import Result
     from poor_bench.models.test import Test
     from poor_bench.results.paths import StorePaths
     from poor_bench.results.table import ResultTable
@@ -91,6 +92,15 @@ class StoredTexts:
         """
         outcomes = build_outcomes(self.table, self._columns[1], pass_score=pass_score)
         return _analyse(self.paths, outcomes, tests).suspicions
+
+    def read_judged(self) -> Iterator[Result]:
+        """Read scores and judgements of the results; their other fields are at their defaults.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        fields = ("llm_id", "test_id", "trial", "score", "failure_kind")
+        return self.table.whole(range(len(self.table)), ["judgement"], fields)
 
 
 def read_item_analysis(

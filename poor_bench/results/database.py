@@ -338,32 +338,34 @@ class Database:
     def _fetch_columns(self) -> dict[str, NDArray[Any]]:
         import numpy as np
 
-        [[n_rows]] = self.connection.execute("SELECT count(*) FROM newest").fetchall()
-        settled = self._settled
-        if settled is not None and not n_rows:
+        settled, new_ranks = self._settled, self._fetch_newest(["rank"])["rank"]
+        if settled is not None and not len(new_ranks):
             return dict(settled.columns)
         kept = np.zeros(0, np.int64) if self._is_moved is None else np.flatnonzero(~self._is_moved)
+        old_ranks = kept if settled is None else settled.columns["rank"][kept]
+        order = np.append(old_ranks, new_ranks).argsort(kind="stable")
+        is_new = order >= len(kept)
+        places, new = np.zeros(len(order), np.int64), order[is_new] - len(kept)
+        places[~is_new] = kept[order[~is_new]]
 
-        def fetch(names: Sequence[str]) -> dict[str, NDArray[Any]]:
-            fetched = self._fetch_newest(names)
-            return {name: join(name, column) for name, column in fetched.items()}
-
-        def join(name: str, fetched: NDArray[Any]) -> NDArray[Any]:
+        def arrange(name: str, fetched: NDArray[Any]) -> NDArray[Any]:
             if settled is None:
-                return fetched
+                return repeat(fetched[:1], len(new)) if is_constant(fetched) else fetched[new]
             column = settled.columns[name]
             both = np.append(column[:1], fetched.astype(column.dtype, copy=False))
             if is_repeated(column) and is_constant(both):
-                return repeat(column[:1], len(kept) + len(fetched))
-            return np.concatenate([column[kept], fetched])
+                return repeat(column[:1], len(order))
+            arranged = column[places]
+            arranged[is_new] = fetched[new]
+            return arranged
 
-        def sort(column: NDArray[Any]) -> NDArray[Any]:
-            return repeat(column[:1], len(column)) if is_constant(column) else column[order]
-
-        order = fetch(["rank"])["rank"].argsort(kind="stable")
-        names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // max(1, n_rows))
+        names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // max(1, len(new)))
         parts = (names[start : start + n_at_once] for start in range(0, len(names), n_at_once))
-        return {name: sort(column) for part in parts for name, column in fetch(part).items()}
+        return {
+            name: arrange(name, column)
+            for part in parts
+            for name, column in self._fetch_newest(part).items()
+        }
 
     def _fetch_newest(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         values = (

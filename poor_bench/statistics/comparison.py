@@ -25,7 +25,7 @@ from poor_bench.statistics.trials import Trials
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 _LETTERS = 26
 
@@ -296,8 +296,9 @@ def _list_pairs(
     p_values = _test_pairs(table, compared, of_tests)
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     units = np.array(number_groups(len(of_tests), of_tests)) if of_tests else None
+    is_repeated = bool((table.n_trials > 1).any())
     return [
-        _describe(table, pair, units, *chance)
+        _describe(table, pair, units, *chance, is_repeated=is_repeated)
         for pair, chance in zip(compared, chances, strict=True)
     ], apart
 
@@ -319,6 +320,10 @@ def _test_pairs(
     return p_values
 
 
+_ONCE: tuple[ArrayLike, ArrayLike] = [[1, 1]], [[0.0, 0.0]]
+"""Trials and squares of any number of tests that were run once."""
+
+
 def _describe(
     table: ScoreTable,
     pair: tuple[int, int],
@@ -326,6 +331,8 @@ def _describe(
     p_value: float,
     p_adjusted: float,
     factor: int,
+    *,
+    is_repeated: bool,
 ) -> PairedDifference:
     import numpy as np
 
@@ -334,7 +341,9 @@ def _describe(
     common = slice(None) if known.all() else np.flatnonzero(known)
     own, other = own[common], other[common]
     differences = own - other
-    trials, squares = (part[:, pair][common] for part in (table.n_trials, table.squares))
+    trials, squares = _ONCE  # of very many tests, copying the same figures takes time
+    if is_repeated:
+        trials, squares = (part[:, pair][common] for part in (table.n_trials, table.squares))
     needed = plan_evidence(differences, trials, squares, factor=factor)
     deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 1.0
     return PairedDifference(

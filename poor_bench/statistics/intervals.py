@@ -252,12 +252,27 @@ def _compute_chance_of_fewer(successes: int, n: int, share: float) -> float:
     chance = math.exp(ways + successes * math.log(share) + (n - successes) * math.log1p(-share))
     total = chance / 2
     odds = (1 - share) / share
+    if successes > _MANY:
+        return total + chance * _sum_ratios(successes, n, odds, share)
     for k in range(successes, 0, -1):
         chance *= k * odds / (n - k + 1)
         total += chance
         if chance <= 1e-12 * total:
             break
     return total
+
+
+_MANY = 500
+"""Successes from which on chances are summed up at once: one by one takes longer than importing."""
+
+
+def _sum_ratios(successes: int, n: int, odds: float, share: float) -> float:
+    """Sum up the chances of fewer successes, each by that of as many; tiny ones are left out."""
+    import numpy as np
+
+    n_counting = min(successes, 32 + int(8 * math.sqrt(n * share * (1 - share))))
+    fewer = np.arange(successes, successes - n_counting, -1.0)
+    return float(np.cumprod(fewer * odds / (n - fewer + 1)).sum())
 
 
 def guard_against_unseen(

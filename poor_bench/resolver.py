@@ -63,8 +63,15 @@ class ResultSetResolver:
         self._patterns = llm_patterns
         self._resolve = cache(lambda key: resolve_llm_id(key, config.workspace.llms) or key)
 
-    def open_both(self, before: str, after: str) -> tuple[ResultSet, ResultSet]:
+    def open_both(
+        self, before: str, after: str, *, of_all_models: bool = False
+    ) -> tuple[ResultSet, ResultSet]:
         """Find two sets of results to compare; of the larger one only what is compared is read.
+
+        Args:
+            before: As in `open`.
+            after: As in `open`.
+            of_all_models: True to find the tests also of models that one side lacks.
 
         Raises:
             ConfigError: As `open`.
@@ -72,13 +79,14 @@ class ResultSetResolver:
         """
         if after == NOW:
             old = self.open(before)
-            return old, self.open(after, old.llm_ids)
+            return old, self.open(after, None if of_all_models else old.llm_ids)
         new = self.open(after)
         wanted = {
             llm_id: {result.test_id for result in results}
             for llm_id, results in new.by_llm().items()
         }
-        return self.open(before, new.llm_ids, WantedTests(wanted)), new
+        llm_ids = None if of_all_models else new.llm_ids
+        return self.open(before, llm_ids, WantedTests(wanted)), new
 
     def open(
         self,

@@ -89,6 +89,15 @@ def test_of_the_runs_before_only_tests_of_the_last_one_are_read(config: Workspac
     assert spared.not_comparable("sums") == whole.not_comparable("sums")
 
 
+def test_tests_of_models_that_one_side_lacks_are_found_without_being_read(
+    config: WorkspaceFolder,
+) -> None:
+    before, _ = ResultSetResolver(config).open_both("last", "previous", of_all_models=True)
+    assert [result.llm_id for result in before.results] == ["scripted:a"]
+    assert before.unread_tests["scripted:b"] == {"sum_001"}
+    assert before.llm_ids == ("scripted:a", "scripted:b")
+
+
 def test_file_is_opened_by_its_path(config: WorkspaceFolder, tmp_path: Path) -> None:
     copy = tmp_path / "base.jsonl"
     copy.write_bytes(config.store.paths.runs()[0].read_bytes())

@@ -105,10 +105,10 @@ def command(
         raise click.UsageError("--max-calls, --max-cost and --dry-run need --why")
     resolver = ResultSetResolver(app.config, filters["llms"])
     names = before or f"{BEFORE}{LAST}", after or (NOW if before else LAST)
-    if any(filters.values()):  # a model counts as one that a side lacks only by what is chosen
-        chosen = _select(app, [resolver.open(name) for name in names], filters)
-    else:
-        chosen = [*resolver.open_both(*names)]
+    # A model counts as one that a side lacks only by what is chosen.
+    chosen = [*resolver.open_both(*names, of_all_models=any(filters.values()))]
+    if any(filters.values()):
+        chosen = _select(app, chosen, filters)
     if why:
         from poor_bench.cli.compare_why import WhyOptions, explain_change
 
@@ -160,7 +160,7 @@ def _select(
     """Keep the results that the options choose."""
     from poor_bench.runner.selection import select
 
-    stored = {result.llm_id for side in sides for result in side.results}
+    stored = {llm_id for side in sides for llm_id in side.by_llm()}
     if filters["llms"]:  # the sides hold only these; the nearest name may be any that is stored
         stored.update(app.config.store.table().llm_ids)
     chosen = select(app.workspace, read_selection(filters), stored)
@@ -174,6 +174,11 @@ def _select(
                 for result in side.results
                 if result.test_id in test_ids and result.llm_id in llm_ids
             ),
+            unread_tests={
+                llm_id: test_ids.intersection(tests)
+                for llm_id, tests in side.unread_tests.items()
+                if llm_id in llm_ids
+            },
         )
         for side in sides
     ]

@@ -47,6 +47,15 @@ def test_without_arguments_the_last_run_is_compared_with_what_was_before(
     assert llm["overall"]["n_tests"] == 2
 
 
+def test_filters_choose_also_tests_that_only_the_results_before_have(
+    files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert compare(files, "--test", "sum_00[1-4]", "--json") == 0
+    [llm] = json_of(capsys)["llms"]
+    assert {"reasons": ["only_before"], "tests": ["sum_003", "sum_004"]} in llm["not_comparable"]
+
+
 def test_changed_prompt_is_named_and_not_compared(
     files: WorkspaceFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -163,8 +163,8 @@ class KnownRuns:
             stream.seek(0)
             known = _KnownRun(compute_identity(stream.readline(), *status), status)
             self._runs[name] = known
-        elif known.status[2] != status[2]:
-            self._changed.add(name)  # a copy
+        elif status != known.status and not _has_grown(status, known):
+            self._changed.add(name)  # so that the next process need not compare all of it
         known.status = status
         return known.identity
 
@@ -203,11 +203,14 @@ class KnownRuns:
             self._changed.clear()
 
 
+def _has_grown(status: Status, known: _KnownRun) -> bool:
+    return status[2] == known.status[2] and status[0] > known.status[0]
+
+
 def _begins_with(stream: BinaryIO, status: Status, known: _KnownRun) -> bool:
     if status == known.status:
         return True
-    has_grown = status[2] == known.status[2] and status[0] > known.status[0]
-    if status[0] < known.n_bytes or not has_grown:
+    if status[0] < known.n_bytes or not _has_grown(status, known):
         return compute_checksum(stream, known.n_bytes) == known.checksum
     stream.seek(known.n_bytes - known.n_end)
     return zlib.crc32(stream.read(known.n_end)) == known.end_checksum

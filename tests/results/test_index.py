@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -372,6 +373,20 @@ def test_other_content_in_the_same_file_is_read(
     again = store if is_open else open_store(tmp_path)
     assert scores(again.table()) == dict.fromkeys(names, 0.7)
     assert scores(open_store(tmp_path).table()) == dict.fromkeys(names, 0.7)
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_a_file_with_another_time_is_compared_once(
+    store: ResultStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    store.add([scored(name, 0.5) for name in "abc"], RUN, {})
+    store.table()
+    [run] = store.paths.list_sealed()
+    os.utime(run, (1, 1))
+    wanted = scores(open_store(tmp_path).table())
+    monkeypatch.setattr(sources, "compute_checksum", lambda *_args: pytest.fail("read again"))
+    assert scores(open_store(tmp_path).table()) == wanted
 
 
 @pytest.mark.usefixtures("settled_rows")

@@ -57,17 +57,17 @@ class Evidence:
 
     def scope(self, llm_id: str, class_id: str | None) -> Scope:
         """Collect the results of one LLM on all tests, or on those of a class."""
-        classes = self.classes() if class_id is None else [class_id]
-        tests = {name for name, test in self.tests.items() if test.class_id in classes}
+        tests, n_untold = self.tests, self.n_untold.get(llm_id, {})
         trials = collect_columns(self.results.get(llm_id, ()))
-        trials = trials.pick(trials.find_entries("test_id", tests.__contains__))
+        if class_id is not None:
+            tests = {name: test for name, test in tests.items() if test.class_id == class_id}
+            trials = trials.pick(trials.find_entries("test_id", tests.__contains__))
         rows = summarise(trials, tests=self.tests, pass_score=self.pass_score)
-        n_untold = self.n_untold.get(llm_id, {})
         return Scope(
             llm_id=llm_id,
             class_id=class_id,
             n_tests=len(tests),
-            n_untold=sum(n_untold.get(name, 0) for name in classes),
+            n_untold=sum(n_untold.values() if class_id is None else [n_untold.get(class_id, 0)]),
             trials=trials,
             summary=rows[0] if rows else None,
         )

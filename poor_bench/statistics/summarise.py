@@ -108,13 +108,13 @@ def _group(table: TrialColumns, tests: Mapping[str, Test], by: GroupBy) -> _Grou
     llms, llm_of = number_codes(table.columns["llm_id"])
     known, test_of = number_codes(table.columns["test_id"])
     parts: dict[tuple[str | None, int | None], int] = {}
-    part_of_test = np.array(
-        [
-            parts.setdefault(_find_part(tests.get(table.values["test_id"][code]), by), len(parts))
-            for code in known
-        ],
-        dtype=np.int64,
-    )
+    part_of_test = np.zeros(len(known), dtype=np.int64)
+    if by is GroupBy.LLM:  # all tests are alike: looking at each of very many takes time
+        parts[None, None] = 0
+    else:
+        names = (table.values["test_id"][code] for code in known)
+        found = [parts.setdefault(_find_part(tests.get(name), by), len(parts)) for name in names]
+        part_of_test[:] = found
     used, numbers = number_codes(llm_of * len(parts) + part_of_test[test_of])
     places = [*parts]
     groups = []

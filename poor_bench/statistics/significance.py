@@ -151,6 +151,25 @@ _MOST = 10**9
 """More tests or trials than this do not answer the question; the difference is one of rounding."""
 
 
+def select_findings(
+    p_values: Sequence[float], least: float, most: float, per_share: float
+) -> list[bool]:
+    """Select findings as `benjamini_hochberg` does, the more freely the more there are.
+
+    Args:
+        p_values: Each 0.0 to 1.0.
+        least: Share of false ones that is allowed where few are found, above 0.0.
+        most: The same where many are found, up to 1.0.
+        per_share: Allowed share by the share of p-values that are found with `least`.
+
+    Example:
+        >>> select_findings([0.001, 0.1, 0.1, 0.9], 0.05, 0.2, per_share=1)
+        [True, True, True, False]
+    """
+    share = sum(benjamini_hochberg(p_values, least)) / max(1, len(p_values))
+    return benjamini_hochberg(p_values, min(most, max(least, per_share * share)))
+
+
 def count_needed_tests(difference: float, deviation: float, *, alpha: float = 0.05) -> int | None:
     """Compute how many common tests a difference needs to show in 80 % of cases.
 

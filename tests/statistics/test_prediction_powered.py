@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poor_bench.statistics.intervals import t_quantile_95, wilson_interval
 from poor_bench.statistics.prediction_powered import (
     compute_chances,
     compute_sizes,
@@ -188,3 +189,20 @@ def test_sizes_are_equal_where_repeats_differ_by_chance_only() -> None:
 def test_sizes_are_above_zero(items: list[tuple[float, int]]) -> None:
     squares = [square if freedom else 0.0 for square, freedom in items]
     assert min(compute_sizes(squares, [freedom for _, freedom in items])) > 0
+
+
+@given(st.integers(1, 39), st.floats(0, 10))
+def test_labels_that_pass_or_fail_get_the_limits_of_a_share(n_passed: int, judged: float) -> None:
+    labels = [10.0] * n_passed + [0.0] * (40 - n_passed)
+    found = estimate_corrected_mean([judged] * 40, labels, bounds=(0.0, 10.0))
+    assert found is not None
+    low, high = wilson_interval(n_passed / 40, 38, t_quantile_95(38))
+    assert (found.low, found.high) == (pytest.approx(10 * low), pytest.approx(10 * high))
+
+
+def test_a_corrected_share_beyond_a_bound_still_has_limits() -> None:
+    judge = np.array([9.0] * 9 + [1.0] + [10.0] * 90)
+    labels = np.array([10.0] * 9 + [0.0] + [np.nan] * 90)
+    found = estimate_corrected_mean(judge, labels, bounds=(0.0, 10.0))
+    assert found is not None
+    assert 0 <= found.low < 10 <= found.high

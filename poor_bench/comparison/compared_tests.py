@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -211,13 +211,18 @@ class ComparedTest:
 
 def average_score(results: Sequence[Result]) -> float | None:
     """Compute the mean score of one test; None without scored trials."""
-    scores = list_scores(results)
+    return _average(list_scores(results))
+
+
+def _average(scores: Sequence[float]) -> float | None:
     return sum(scores) / len(scores) if scores else None
 
 
-def _sum_squares(results: Sequence[Result]) -> float:
-    mean = average_score(results) or 0.0
-    return sum((score - mean) ** 2 for score in list_scores(results))
+def _sum_squares(scores: Sequence[float]) -> float:
+    if len(scores) < 2:
+        return 0.0
+    mean = sum(scores) / len(scores)
+    return sum((score - mean) ** 2 for score in scores)
 
 
 def classify_change(
@@ -296,7 +301,9 @@ class TestPairing:
         *,
         same_llm: bool,
     ) -> ComparedTest:
-        score_before, score_after = average_score(before), average_score(after)
+        scores_before, scores_after = list_scores(before), list_scores(after)
+        score_before, score_after = _average(scores_before), _average(scores_after)
+        answers = _list_answers(before), _list_answers(after)
         if self._is_gone(test_id):
             changes = Changes((Mismatch.TEST_GONE,), True)
         elif score_before is None or score_after is None:
@@ -318,12 +325,12 @@ class TestPairing:
             outcome=classify_change(score_before, score_after, self._pass_score),
             mismatches=changes.mismatches,
             is_verified=changes.is_verified,
-            same_answers=_list_answers(before) == _list_answers(after) != [],
-            scores_before=list_scores(before),
+            same_answers=answers[0] == answers[1] != [],
+            scores_before=scores_before,
             scores_after=list_scores(_select_new(before, after)),
-            repeats_alike=_repeat_alike(before, after),
-            n_trials=(len(list_scores(before)), len(list_scores(after))),
-            squares=(_sum_squares(before), _sum_squares(after)),
+            repeats_alike=_repeat_alike(answers),
+            n_trials=(len(scores_before), len(scores_after)),
+            squares=(_sum_squares(scores_before), _sum_squares(scores_after)),
         )
 
     def _is_gone(self, test_id: str) -> bool:
@@ -357,10 +364,10 @@ def _identify(result: Result) -> tuple[int, str, str]:
     return result.trial, result.timestamp, result.response
 
 
-def _repeat_alike(before: Sequence[Result], after: Sequence[Result]) -> bool:
-    answers = [[answer for _, answer in _list_answers(results)] for results in (before, after)]
-    is_repeated = any(len(of_side) > 1 for of_side in answers)
-    return is_repeated and all(len(set(of_side)) == 1 for of_side in answers)
+def _repeat_alike(answers: Iterable[Sequence[tuple[int, str]]]) -> bool:
+    texts = [[answer for _, answer in of_side] for of_side in answers]
+    is_repeated = any(len(of_side) > 1 for of_side in texts)
+    return is_repeated and all(len(set(of_side)) == 1 for of_side in texts)
 
 
 def _choose_absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:

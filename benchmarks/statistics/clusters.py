@@ -14,6 +14,8 @@ is not the one that the interval assumes. Of 180 held-out means 83 % of the cell
 14 groups of 8 graded tests with centre 3.5 and deviation 2, the interval misses the truth below its
 lower limit in 2 % and above its upper limit in 8 %: 6 % of the groups are bad (below 0.6), and of
 the samples that hold two of them by chance 78 % are covered, of those with none or one 95 %.
+In 250 runs each (error: 1.5 %), 26 of the means are below 93 %, none surely, and 20 above 97 %; of
+the differences 7 and 37: what these miss is mostly too wide.
 
 Of two equal models few groups differ where both are nearly always right. "Groups tell" is the
 coverage of an interval that rules equality out as soon as four of the ten groups differ and all do

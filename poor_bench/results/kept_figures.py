@@ -41,7 +41,7 @@ Figures = dict[str, list[Summary]]
 _KeptFigures = dict[str, tuple[str, list[Summary]]]
 """The same, with the name of what they were computed of."""
 _Kept = TypeVar("_Kept")
-_ROWS_AT_ONCE = 250_000
+_ROWS_AT_ONCE = 50_000
 """Rows of models that are summarised together, but for a single model."""
 
 

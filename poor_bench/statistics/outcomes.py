@@ -162,7 +162,7 @@ def build_outcomes(
     import numpy as np
 
     scored = np.flatnonzero(trials.is_scored)
-    texts = texts.pick(scored)
+    texts = texts if len(scored) == len(trials) else texts.pick(scored)
     # All columns of a million trials would take 200 MB.
     scores, llms, tests = (trials.columns[name][scored] for name in ("score", "llm_id", "test_id"))
     used_llms, of_llms = number_codes(llms)

@@ -188,15 +188,19 @@ class IssueReports:
         context = replace(folder.issue_context, people={})
 
         def build() -> IssueReport:
-            texts = self._open_texts(table, folder)
-            texts.follow(partial(self._follow, len(table)))
-            looked = texts.look()  # reads and keeps what the analysis of tests needs, too
+            looked = self._look(table, folder)
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
             return _build_report(looked, folder, known, version)
 
         return self._report.ask("issues", version, build)
+
+    def _look(self, table: ResultTable, folder: WorkspaceFolder) -> TrialTable:
+        """Read all texts; what the analysis of tests needs is kept beside them, not in memory."""
+        texts = self._open_texts(table, folder)
+        texts.follow(partial(self._follow, len(table)))
+        return texts.look()
 
     def _follow(self, n_results: int, n_read: int) -> None:
         self.progress = n_read, n_results

@@ -28,7 +28,7 @@ def chosen_chips(page: Page) -> Locator:
     return page.locator("a.chip[aria-current='true']")
 
 
-def test_the_address_restores_the_view_in_another_browser(
+def test_the_address_restores_the_view_in_another_browser_and_models_can_be_exchanged(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = open_compare(new_visitor(results_shown))
@@ -45,12 +45,14 @@ def test_the_address_restores_the_view_in_another_browser(
         expect(shown.get_by_role("heading", name="sum_010")).to_be_visible()
         expect(chosen_chips(shown).filter(has_text="Regressions")).to_be_visible()
         expect(chosen_chips(shown).filter(has_text="Difference ▲")).to_be_visible()
+    page.get_by_role("link", name="Overview", exact=True).click()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.get_by_role("group", name="Compared models").get_by_text("worse")).to_be_visible()
+    _columns_and_order_stand_in_the_address(page)
+    _models_are_removed_added_and_become_the_baseline(page)
 
 
-def test_columns_and_order_stand_in_the_address_and_models_are_removed_added_and_the_baseline(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = open_compare(new_visitor(results_shown))
+def _columns_and_order_stand_in_the_address(page: Page) -> None:
     table = page.locator(".choosable", has=page.get_by_role("group", name="Compared models"))
     table.get_by_text("Columns", exact=True).click()
     tick = table.get_by_role("checkbox", name="Tie group")
@@ -71,6 +73,9 @@ def test_columns_and_order_stand_in_the_address_and_models_are_removed_added_and
     heading(page, "Compare")
     expect(table.get_by_role("rowheader").first).to_contain_text(BAD)
     expect(heads.get_by_text("Tie group")).to_have_count(0)
+
+
+def _models_are_removed_added_and_become_the_baseline(page: Page) -> None:
     compared = page.get_by_role("group", name="Compared models")
     rows = compared.get_by_role("row")
     n_shown = rows.count()

@@ -14,7 +14,7 @@ from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Dialog, Route
+    from playwright.sync_api import BrowserContext, Dialog, Page, Route
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
@@ -75,7 +75,7 @@ def test_unsaved_edits_ask_before_they_vanish(
     assert len(asked) == 2
 
 
-def test_an_llm_is_added_tried_changed_and_switched_off(
+def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
     workspace_files.add_llm("first", ["4"])
@@ -107,23 +107,17 @@ def test_an_llm_is_added_tried_changed_and_switched_off(
     changed = {"label": "The first", "concurrency": 2, "enabled": False}
     assert first == workspace_files.llms[0] | changed
     assert added == {"provider": "ollama", "name": "x", "parameters": {"temperature": 0}}
+    _a_model_of_a_local_ollama_is_found_and_added_by_one_click(page, folder)
 
 
-def test_a_model_of_a_local_ollama_is_found_and_added_by_one_click(
-    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
-) -> None:
-    folder = workspace_files.write()
+def _a_model_of_a_local_ollama_is_found_and_added_by_one_click(page: Page, folder: Path) -> None:
     with serving(ollama_format.ollama(ollama_format.reply())) as ollama:
-        page = new_visitor(serve(folder)).new_page()
-        page.goto("/llms")
-        heading(page, "Models")
         page.get_by_role("region", name="Ollama models").get_by_label("Server").fill(ollama.url)
         page.get_by_role("button", name="List models").click()
         page.get_by_role("button", name="Add qwen3:1.7b").click()
-        listed = page.get_by_role("group", name="Configured models")
-        expect(listed.get_by_text("ollama:qwen3:1.7b")).to_be_visible()
-        expect(listed.get_by_text("yes")).to_be_visible()
-    [added] = entries(folder, "llms")
+        row = page.get_by_role("group", name="Configured models").get_by_role("row")
+        expect(row.filter(has_text="ollama:qwen3:1.7b").get_by_text("yes")).to_be_visible()
+    added = entries(folder, "llms")[-1]
     assert (added["name"], added["endpoint"], added["size"]) == ("qwen3:1.7b", ollama.url, 2.0)
 
 

@@ -12,12 +12,12 @@ from tests.browser.watched import heading
 from tests.browser.workspaces import BAD, GOOD
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page
 
 NewVisitor = Callable[[str], "BrowserContext"]
 
 
-def test_back_and_forward_go_through_pages_and_views(
+def test_back_and_forward_go_through_pages_and_views_but_not_through_typed_letters(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = new_visitor(results_shown).new_page()
@@ -38,12 +38,13 @@ def test_back_and_forward_go_through_pages_and_views(
     for _ in range(3):
         page.go_forward()
     expect(test).to_be_visible()
-
-
-def test_typed_letters_are_no_steps_back(results_shown: str, new_visitor: NewVisitor) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.goto(f"/model?llm={GOOD}")
+    page.get_by_role("link", name="Overview", exact=True).click()
+    page.get_by_role("region", name="Model comparison").get_by_role("link", name=GOOD).click()
     heading(page, "Model")
+    _typed_letters_are_no_steps_back(page)
+
+
+def _typed_letters_are_no_steps_back(page: Page) -> None:
     page.get_by_placeholder("Choose a model").click()
     page.get_by_role("option", name=BAD).click()
     expect(page).to_have_url(re.compile("llm=scripted%3Abad"))

@@ -12,10 +12,10 @@ from tests.conftest import WorkspaceFiles
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page
 
 
-def test_answers_are_rated_by_keyboard(
+def test_answers_are_rated_by_keyboard_and_two_tabs_keep_what_the_other_says(
     workspace_files: WorkspaceFiles,
     serve: Callable[[Path], str],
     new_visitor: Callable[[str], BrowserContext],
@@ -26,7 +26,8 @@ def test_answers_are_rated_by_keyboard(
         labels = read_labels(folder)
         return (labels[-1].score, labels[-1].note, labels[-1].tags) if labels else None
 
-    page = new_visitor(serve(folder)).new_page()
+    context = new_visitor(serve(folder))
+    page = context.new_page()
     page.goto("/model")
     page.get_by_role("gridcell", name="sum_001", exact=True).click()
     bar = page.get_by_role("group", name="Your rating")
@@ -44,20 +45,15 @@ def test_answers_are_rated_by_keyboard(
     assert last() == (7.0, "+ 5 is missing", ("key", "tone"))
     page.keyboard.press("Backspace")
     wait_for(lambda: last() == (None, "", ()))
+    _two_tabs_keep_what_the_other_says(page, context.new_page(), folder)
 
 
-def test_two_tabs_on_an_answer_keep_what_the_other_says(
-    workspace_files: WorkspaceFiles,
-    serve: Callable[[Path], str],
-    new_visitor: Callable[[str], BrowserContext],
-) -> None:
-    folder = with_results(workspace_files, n_tests=3)
-    context = new_visitor(serve(folder))
-    first, second = context.new_page(), context.new_page()
+def _two_tabs_keep_what_the_other_says(first: Page, second: Page, folder: Path) -> None:
+    second.goto("/model")
+    second.get_by_role("gridcell", name="sum_001", exact=True).click()
     for tab in (first, second):
-        tab.goto("/model")
-        tab.get_by_role("gridcell", name="sum_001", exact=True).click()
         expect(tab.get_by_role("group", name="Your rating")).to_be_visible()
+        expect(tab.get_by_label("Your comment")).to_have_value("")
     clock = '"output":"..shell-version-store.data'
     second.route(  # it hears of nothing
         "**/_dash-update-component",

@@ -19,29 +19,6 @@ Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
 
 
-def test_models_are_shown_before_the_scripts_and_then_by_the_page(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.add_init_script("window.keepsFirstPaint = true")
-    page.goto("/")  # from now on the server knows the figures
-    page.locator(".ag-row").first.wait_for()
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/_bundle/*.js", hold)
-    page.goto("/", wait_until="commit")
-    _let_go(page, held)  # the first one chooses the colours
-    sketch = page.locator("[data-first-paint]")
-    expect(sketch.get_by_role("link", name=GOOD)).to_be_visible()
-    expect(page.locator(".ag-row")).to_have_count(0)
-    _let_go(page, held)
-    page.locator(".ag-row").first.wait_for()
-    expect(sketch).to_have_count(0)
-
-
 _NOTE_FIRST_PAINTS = """() => {
   window.painted = [];
   const note = (one) => "firstPaint" in one.dataset && window.painted.push(one.innerText);
@@ -74,7 +51,7 @@ look();
 """How wide the rows of the page are, frame by frame from its own first picture on."""
 
 
-def test_columns_stay_and_exactly_one_page_is_there_on_the_way_through_all_without_a_mouse(
+def test_one_page_is_there_from_before_its_scripts_on_and_on_the_way_through_all_without_a_mouse(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = new_visitor(results_shown).new_page()
@@ -83,11 +60,39 @@ def test_columns_stay_and_exactly_one_page_is_there_on_the_way_through_all_witho
     page.locator(".ag-row").first.wait_for()  # from now on the server knows the figures
     page.add_init_script(_COUNT_PAGES)
     page.add_init_script(_NOTE_WIDTHS)
-    page.goto("/")
+    _models_are_shown_before_the_scripts(page)
+    _columns_stay(page)
+    _exactly_one_page_is_there_on_the_way_through_all(page)
+    _a_link_shows_its_page_at_once_and_then_the_page_itself(page)
+
+
+def _models_are_shown_before_the_scripts(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_bundle/*.js", hold)
+    page.goto("/", wait_until="commit")
+    _let_go(page, held)  # the first one chooses the colours
+    sketch = page.locator("[data-first-paint]")
+    expect(sketch.get_by_role("link", name=GOOD)).to_be_visible()
+    expect(page.locator(".ag-row")).to_have_count(0)
+    _let_go(page, held)
+    page.locator(".ag-row").first.wait_for()
+    expect(sketch).to_have_count(0)
+    page.unroute("**/_bundle/*.js")
+    for route in held:  # what charts need
+        route.continue_()
+
+
+def _columns_stay(page: Page) -> None:
     page.locator(".colour-key, .heat-map").first.wait_for()
-    expect(page.locator("[data-first-paint]")).to_have_count(0)
     page.wait_for_function("() => window.widths.length > 30")
     assert len(set(page.evaluate("window.widths"))) == 1
+
+
+def _exactly_one_page_is_there_on_the_way_through_all(page: Page) -> None:
     drawn = {"Compare": ".test-row", "Run": ".run-table, .empty-state", "Judge": ".empty-state",
              "Suites": ".empty-state", "Issues": ".cause", "Overview": ".ag-row"}  # fmt: skip
     links = page.get_by_role("navigation", name="Pages").get_by_role("link")
@@ -105,12 +110,7 @@ def test_columns_stay_and_exactly_one_page_is_there_on_the_way_through_all_witho
     assert set(page.evaluate("window.counts")) == {"1,1"}
 
 
-def test_a_link_shows_its_page_at_once_and_then_the_page_itself(
-    results_shown: str, new_visitor: NewVisitor
-) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.add_init_script("window.keepsFirstPaint = true")
-    page.goto("/")
+def _a_link_shows_its_page_at_once_and_then_the_page_itself(page: Page) -> None:
     page.locator(".model-link", has_text=GOOD).wait_for()
     expect(page.locator("[data-first-paint]")).to_have_count(0)
     page.evaluate(_NOTE_FIRST_PAINTS)
@@ -130,30 +130,6 @@ def _let_go(page: Page, held: list[Route]) -> None:
     while not held:
         page.wait_for_timeout(50)
     held.pop(0).continue_()
-
-
-def test_from_the_overview_down_to_one_answer(results_shown: str, new_visitor: NewVisitor) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.goto("/")
-    expect(page.get_by_text("120 trials")).to_be_visible()
-    page.get_by_text("Views", exact=True).click()
-    page.get_by_role("textbox", name="Name").fill("mine")
-    save = page.get_by_role("button", name="Save view")
-    place = save.bounding_box()
-    save.click()
-    expect(page.get_by_role("link", name="mine")).to_be_visible()
-    assert save.bounding_box() == place  # nothing else comes below the mouse
-    page.keyboard.press("Escape")
-    page.get_by_role("group", name="Score by test class").get_by_role("link", name="0.67").click()
-    heading(page, "Model")
-    passed = page.get_by_role("gridcell", name="sum_002", exact=True)
-    expect(passed).to_be_visible()
-    page.get_by_text("Not passed", exact=True).click()
-    expect(passed).to_have_count(0)
-    page.get_by_role("gridcell", name="sum_004", exact=True).click()
-    panel = page.get_by_role("complementary", name="Result")
-    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
-    expect(panel.get_by_text('"answer": 5').first).to_be_visible()
 
 
 def test_the_address_of_an_open_result_restores_it_in_another_browser(
@@ -196,7 +172,7 @@ def test_a_link_turns_to_its_row_a_chart_has_shapes_as_buttons_and_rows_come_bac
     expect(row).to_be_visible()
 
 
-def test_a_table_is_printed_whole_and_one_stop_of_the_keyboard_where_arrows_move_within(
+def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_answer(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
     page = new_visitor(results_shown).new_page()
@@ -230,14 +206,42 @@ def test_a_table_is_printed_whole_and_one_stop_of_the_keyboard_where_arrows_move
         page.keyboard.press(key)
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+    page.get_by_role("link", name="Overview", exact=True).click()
+    heading(page, "Overview")
+    _leads_down_to_one_answer(page)
+
+
+def _leads_down_to_one_answer(page: Page) -> None:
+    expect(page.get_by_text("120 trials")).to_be_visible()
+    page.get_by_text("Views", exact=True).click()
+    page.get_by_role("textbox", name="Name").fill("mine")
+    save = page.get_by_role("button", name="Save view")
+    place = save.bounding_box()
+    save.click()
+    expect(page.get_by_role("link", name="mine")).to_be_visible()
+    assert save.bounding_box() == place  # nothing else comes below the mouse
+    page.keyboard.press("Escape")
+    page.get_by_role("group", name="Score by test class").get_by_role("link", name="0.67").click()
+    heading(page, "Model")
+    passed = page.get_by_role("gridcell", name="sum_002", exact=True)
+    expect(passed).to_be_visible()
+    page.get_by_text("Not passed", exact=True).click()
+    expect(passed).to_have_count(0)
+    page.get_by_role("gridcell", name="sum_004", exact=True).click()
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_004")).to_be_visible()
+    expect(panel.get_by_text('"answer": 5').first).to_be_visible()
 
 
 def test_an_empty_workspace_leads_to_the_first_run(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
     page = new_visitor(serve(workspace_files.write())).new_page()
-    for path in ("/", "/model", "/compare", "/issues"):
-        page.goto(path)
+    page.goto("/")
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    for name in ("Overview", "Model", "Compare", "Issues"):
+        links.get_by_text(name, exact=True).click()
+        heading(page, name)
         page.get_by_role("link", name="Run tests").first.click()
         heading(page, "Run")
 

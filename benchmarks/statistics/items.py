@@ -5,8 +5,8 @@ as difficulties do (the hard case, with goals for sound tests only). Beside each
 that of an oracle which knows how the suites were made: what it misses is missed by the data, not
 the method. The oracle flags as many tests as leave its precision at 90 %.
 
-With one trial and four choices or yes/no, the method finds 48 ± 4 and 45 ± 4 % of the ambiguous
-tests where abilities spread evenly, and the oracle 59 and 56 %: the goal of 70 % is out of reach.
+With one trial and four choices or yes/no, the method finds 42 and 44 % of the ambiguous tests of
+150 suites where abilities spread evenly, and the oracle 59 and 56 %: 70 % is out of reach.
 
 In the hard case with one trial little can be found at all: of 40 suites the oracle finds 73, 10 and
 49 % of the wrong keys (numbers, four choices, yes/no), 15, 3 and 23 % of the ambiguous tests, and

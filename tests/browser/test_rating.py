@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 
+_HOLD_NEXT_LOOK = """() => {
+  const ask = window.fetch;
+  window.fetch = (url, options) => {
+    const isLook = String(options?.body ?? "").includes('"output":"..rating-bar.hidden');
+    if (!isLook || window.release) return ask(url, options);
+    const gate = new Promise((go) => { window.release = () => go(); });
+    return ask(url, options).then((answer) => gate.then(() => answer));
+  };
+}"""
+
+
 def test_answers_are_rated_by_keyboard_and_two_tabs_keep_what_the_other_says(
     workspace_files: WorkspaceFiles,
     serve: Callable[[Path], str],
@@ -82,3 +93,50 @@ def _two_tabs_keep_what_the_other_says(first: Page, second: Page, folder: Path) 
         expect(bar.get_by_label("Tags")).to_have_value("key")
         expect(bar.get_by_label("Your comment")).to_have_value("5 is missing")
         expect(bar.get_by_label("Your score (0 to 1)")).to_have_value("0.7")
+    _an_answer_that_comes_late_leaves_what_is_typed(first, second, folder)
+
+
+def _an_answer_that_comes_late_leaves_what_is_typed(
+    first: Page, second: Page, folder: Path
+) -> None:
+    first.evaluate(_HOLD_NEXT_LOOK)
+    second.get_by_label("Your comment").fill("theirs")
+    second.keyboard.press("Enter")
+    wait_for(lambda: first.evaluate("window.release !== undefined"))
+    first.keyboard.press("c")
+    first.keyboard.press("Control+a")
+    first.keyboard.type("mine")
+    first.evaluate("window.release()")
+    shown = "window.dash_component_api.getLayout('rating-shown-store').props.data"
+    wait_for(lambda: first.evaluate(shown)[1][1] == "theirs")
+    expect(first.get_by_label("Your comment")).to_have_value("mine")
+    first.keyboard.press("Enter")
+    wait_for(lambda: read_labels(folder)[-1].note == "mine")
+
+
+def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited(
+    results_shown: str, new_visitor: Callable[[str], BrowserContext]
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/model")
+    shown = page.evaluate(
+        """(cases) => {
+          const { rating, no_update } = window.dash_clientside;
+          const name = (value) => (value === no_update ? "kept" : value);
+          return cases.map((each) => rating.chooseShown(...each).map(name));
+        }""",
+        [
+            [(0.7, "theirs", ""), ("", "", "key"), (None, "mine", "key"), ("", "mine", "key")],
+            [(0.7, "mine", ""), (0.7, "mine", ""), (0.7, "mine", ""), ("0.7", "mine", "")],
+            [("", "", ""), (0, "", ""), (0, "", ""), ("0", "", "")],
+            [("", "new", "a"), ("", "", "b, c"), ("", "", "c; b"), ("", "ty", "c; b")],
+            [("", "new", "a"), ("", "", "b, c"), ("", "", "b;c,b"), ("", "", "b;c,b")],
+        ],
+    )
+    assert shown == [
+        [0.7, "kept", ""],
+        ["kept"] * 3,
+        ["", "kept", "kept"],
+        ["kept", "kept", "kept"],
+        ["kept", "new", "a"],
+    ]

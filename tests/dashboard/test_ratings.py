@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from dash import no_update
 
 from poor_bench.dashboard.pages.model.results import page_of_rows
 from poor_bench.dashboard.pages.model.url import ModelUrl
@@ -15,7 +14,6 @@ from poor_bench.dashboard.result_panel.rating_bar import (
     RatingIds,
     choose_edits,
     default_rater,
-    follow_saved,
     save_rating,
     view_bar,
 )
@@ -75,13 +73,6 @@ def test_the_bar_shows_ones_own_rating_and_those_of_others(services: Services) -
         shown(services).answer[4],
         default_rater(),
     ]
-
-
-def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited() -> None:
-    now, before = (0.7, "theirs", ""), ("", "", "key")
-    assert follow_saved(now, before, (None, "mine", "key")) == [0.7, no_update, ""]
-    assert follow_saved(now, now, (0.7, "mine", "")) == [no_update] * 3
-    assert follow_saved(("", "", ""), (0.0, "", ""), (0, "", "")) == ["", no_update, no_update]
 
 
 def test_the_same_again_and_nothing_to_take_back_are_not_stored(services: Services) -> None:
@@ -191,7 +182,6 @@ def test_a_tab_that_shows_an_old_rating_overwrites_nothing(services: Services) -
     edits = choose_edits(RatingIds.TAGS, None, (None, "", "key"), EMPTY)  # boxes of a stale tab
     view = save_rating(services, answer, edits)
     assert view.fields == (0.7, "theirs", "key")
-    assert follow_saved(view.fields, EMPTY, (None, "", "key"))[:2] == [0.7, "theirs"]
     save_rating(services, answer, choose_edits(RatingIds.NOTE, None, EMPTY, EMPTY))
     assert shown(services).fields == (0.7, "theirs", "key")
 

@@ -28,14 +28,48 @@
     return /^[0-9]$/.test(key) ? Number(key) / 10 : undefined;
   };
   const functions = (window.dash_clientside = window.dash_clientside || {});
-  functions.rating = { follow: (target) => target };
   const fields = { c: "rating-note-input", t: "rating-tags-input" };
+  const boxes = ["rating-score-input", fields.c, fields.t];
+  const tags = (text) => text.split(/[,;]/).map((tag) => tag.trim()).filter(Boolean);
+  const tidy = [
+    (score) => (["", null, undefined].includes(score) ? "" : String(Number(score))),
+    (note) => note ?? "",
+    (text) => [...new Set(tags(text ?? ""))].join(", "),
+  ];
+  // What a box shows of a rating that changed, as in another tab: an edit stays, sent or not.
+  const chooseShown = (now, before, ...held) =>
+    now.map((value, i) => {
+      const [stored, old, ...seen] = [now, before, ...held].map((each) => tidy[i](each[i]));
+      const isEdited = seen.some((each) => each !== old);
+      return stored === old || isEdited ? window.dash_clientside.no_update : value;
+    });
+  functions.rating = {
+    chooseShown,
+    follow: (target) => target,
+    fill: (read, shown, ...held) => {
+      const [answer, now] = read;
+      const [before, old] = shown || [null, ["", "", ""]];
+      const typed = boxes.map((box) => (document.getElementById(box) || {}).value);
+      const isSame = JSON.stringify(answer) === JSON.stringify(before);
+      return [read, ...(isSame ? chooseShown(now, old, held, typed) : now)];
+    },
+  };
+  // As if a person did: a box that was filled a moment ago overlooks that its value is empty again,
+  // since it compares it with what it had before.
+  const empty = (id) => {
+    const box = document.getElementById(id);
+    if (box.value) {
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(box, "");
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  };
   // At once, not with the answer of the server: a comment sent in between carries the boxes along.
   const hold = (score) => {
     const { set_props: set } = window.dash_clientside;
     set("rating-score-input", { value: score ?? "" });
     if (score === null) {
       Object.values(fields).forEach((field) => set(field, { value: "" }));
+      boxes.forEach(empty);
     }
   };
   const buttons = { "rating-down-button": 0, "rating-up-button": 1, "rating-clear-button": null };

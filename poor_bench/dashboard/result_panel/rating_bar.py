@@ -14,7 +14,7 @@ from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, icon
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import ShellIds, on_data
+from poor_bench.dashboard.page import ShellIds, bind_script, on_data
 from poor_bench.dashboard.services.services import Services
 from poor_bench.labels.label import Label
 from poor_bench.labels.ratings import find_rating, parse_tags
@@ -28,10 +28,10 @@ class RatingIds(StrEnum):
     BAR = "rating-bar"
     TARGET = "rating-target-store"
     """The result that is open: `[LLM id, test id, trial, is failure]`; pages write it."""
-    ANSWER = "rating-answer-store"
-    """The same, the id of the answer that the bar shows, and the person."""
-    SAVED = "rating-saved-store"
-    """What is stored of it: score, comment and tags, as the boxes hold them."""
+    READ = "rating-read-store"
+    """What was read last: `BarView.answer` and `BarView.fields`."""
+    SHOWN = "rating-shown-store"
+    """The same of what the boxes were filled with, in the browser: see `rating.fill`."""
     KEYED = "rating-key-store"
     """Score of a key and a moment: `[0.7, 123]`; null takes the rating back."""
     DOWN = "rating-down-button"
@@ -54,8 +54,8 @@ def build_rating_bar() -> Component:
     return html.Div(
         [
             dcc.Store(id=RatingIds.TARGET),
-            dcc.Store(id=RatingIds.ANSWER),
-            dcc.Store(id=RatingIds.SAVED),
+            dcc.Store(id=RatingIds.READ),
+            dcc.Store(id=RatingIds.SHOWN),
             dcc.Store(id=RatingIds.KEYED),
             html.Div(
                 [
@@ -146,7 +146,7 @@ class BarView:
     """What the bar shows of one answer."""
 
     answer: list[Any] | None
-    """As `RatingIds.ANSWER`; None if there is nothing to rate."""
+    """`RatingIds.TARGET`, the id of its answer, and the person; None if nothing can be rated."""
     own: Label | None = None
     others: Component | None = None
 
@@ -157,6 +157,11 @@ class BarView:
             return "", "", ""
         score = find_rating(self.own)
         return "" if score is None else score, self.own.note, ", ".join(self.own.tags)
+
+    @property
+    def read(self) -> list[Any]:
+        """As `RatingIds.READ`."""
+        return [self.answer, self.fields]
 
     @property
     def thumbs(self) -> tuple[str, str]:
@@ -239,42 +244,37 @@ def register_rating_bar(app: Dash, services: Services) -> None:
     """Bind the handlers; a page only writes `RatingIds.TARGET`."""
     _register_view(app, services)
     _register_saving(app, services)
+    # In the browser: an answer of the server may be older than what a person did meanwhile.
+    bind_script(
+        app,
+        "rating",
+        "fill",
+        Output(RatingIds.SHOWN, "data"),
+        *(Output(box, "value") for box in _BOXES),
+        Input(RatingIds.READ, "data"),
+        State(RatingIds.SHOWN, "data"),
+        *(State(box, "value") for box in _BOXES),
+        prevent_initial_call=True,
+    )
 
 
 def _register_view(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(RatingIds.BAR, "hidden"),
-        Output(RatingIds.ANSWER, "data"),
-        Output(RatingIds.SAVED, "data"),
+        Output(RatingIds.READ, "data"),
         Output(RatingIds.DOWN, "variant"),
         Output(RatingIds.UP, "variant"),
         Output(RatingIds.DOWN, _PRESSED),
         Output(RatingIds.UP, _PRESSED),
         Output(RatingIds.OTHERS, "children"),
-        Output(RatingIds.SCORE, "value"),
-        Output(RatingIds.NOTE, "value"),
-        Output(RatingIds.TAGS, "value"),
         Input(RatingIds.TARGET, "data"),
         Input(RatingIds.WHO, "value"),
-        State(RatingIds.ANSWER, "data"),
-        State(RatingIds.SAVED, "data"),
-        *(State(box, "value") for box in _BOXES),
         prevent_initial_call=True,
     )
-    def _show(
-        target: list[Any] | None,
-        who: str | None,
-        shown: list[Any] | None,
-        saved: list[Any] | None,
-        *held: Any,
-    ) -> Any:
+    def _show(target: list[Any] | None, who: str | None) -> Any:
         view = view_bar(services, target, who)
-        is_same = view.answer == shown
-        fields = follow_saved(view.fields, saved, held) if is_same else view.fields
-        thumbs = (*view.thumbs, *view.pressed)
-        head = view.answer is None, view.answer, view.fields
-        return *head, *thumbs, still(view.others), *fields
+        return view.answer is None, view.read, *view.thumbs, *view.pressed, still(view.others)
 
 
 def read_boxes(boxes: Sequence[Any] | None) -> dict[str, Any]:
@@ -291,60 +291,34 @@ def read_boxes(boxes: Sequence[Any] | None) -> dict[str, Any]:
     }
 
 
-def follow_saved(
-    now: Sequence[Any], before: Sequence[Any] | None, held: Sequence[Any]
-) -> list[Any]:
-    """Choose what the boxes show of an answer whose rating may have changed, as in another tab.
-
-    Args:
-        now: What is stored, see `BarView.fields`.
-        before: What was stored when the boxes were filled.
-        held: What they hold; an edit stays.
-
-    Example:
-        >>> follow_saved((0.7, "new", ""), ("", "", ""), (None, "typed", ""))[0]
-        0.7
-    """
-    stored, old, seen = read_boxes(now), read_boxes(before), read_boxes(held)
-    return [
-        shown if stored[name] != old[name] == seen[name] else no_update
-        for name, shown in zip(stored, now, strict=True)
-    ]
-
-
 def _register_saving(app: Dash, services: Services) -> None:
     @app.callback(
-        Output(RatingIds.SAVED, "data", allow_duplicate=True),
+        Output(RatingIds.READ, "data", allow_duplicate=True),
         Output(RatingIds.DOWN, "variant", allow_duplicate=True),
         Output(RatingIds.UP, "variant", allow_duplicate=True),
         Output(RatingIds.DOWN, _PRESSED, allow_duplicate=True),
         Output(RatingIds.UP, _PRESSED, allow_duplicate=True),
-        Output(RatingIds.SCORE, "value", allow_duplicate=True),
-        Output(RatingIds.NOTE, "value", allow_duplicate=True),
-        Output(RatingIds.TAGS, "value", allow_duplicate=True),
         *(Input(button, "n_clicks") for button in (RatingIds.DOWN, RatingIds.UP, RatingIds.CLEAR)),
         Input(RatingIds.KEYED, "data"),
         # Only what a person does: a value may also change because another answer is shown.
         *(Input(box, event) for box in _BOXES for event in ("n_blur", "n_submit")),
         *(State(box, "value") for box in _BOXES),
         State(RatingIds.KEYED, "data"),
-        State(RatingIds.ANSWER, "data"),
-        State(RatingIds.SAVED, "data"),
+        State(RatingIds.SHOWN, "data"),
         State(ShellIds.VERSION, "data"),
         prevent_initial_call=True,
     )
     def _save(*values: Any) -> Any:
-        *held, keyed, answer, saved, version = values[-7:]
+        *held, keyed, shown, version = values[-6:]
+        answer, saved = shown or (None, None)
         if answer is None or not ctx.triggered[0]["value"]:
-            return (no_update,) * 8
+            return (no_update,) * 5
         edits = choose_edits(ctx.triggered_id, keyed, held, saved)
         view = save_rating(services, answer, edits)
         now = services.version()
         if now != version:
             set_props(ShellIds.VERSION, {"data": now})
-        # What the reader entered stays: an edit may be newer than the one that was just stored.
-        fields = follow_saved(view.fields, saved, held)
-        return view.fields, *view.thumbs, *view.pressed, *fields
+        return view.read, *view.thumbs, *view.pressed
 
 
 def choose_edits(
@@ -356,7 +330,7 @@ def choose_edits(
         trigger: Id of what changed.
         keyed: As `RatingIds.KEYED`.
         held: What the boxes hold now.
-        saved: As `RatingIds.SAVED`: a box that still holds this was not edited.
+        saved: What the boxes were filled with: one that still holds this was not edited.
     """
     key = keyed[0] if keyed else None
     if trigger == RatingIds.CLEAR or (trigger == RatingIds.KEYED and key is None):

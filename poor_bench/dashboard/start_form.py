@@ -26,7 +26,12 @@ from poor_bench.dashboard.page import leave_unchanged, on_click, on_data, show_e
 from poor_bench.dashboard.services.run_state import RunPhase
 from poor_bench.dashboard.services.running import RunningRun
 from poor_bench.dashboard.services.services import Services
-from poor_bench.dashboard.text.formatting import dollars_text, duration_text, error_text
+from poor_bench.dashboard.text.formatting import (
+    dollars_text,
+    duration_text,
+    error_text,
+    limits_text,
+)
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.runs.history import RunKind, RunProgress
 
@@ -152,7 +157,7 @@ def read_limit(value: Any, what: str = "the cost limit", least: float = 0) -> fl
     if value in (None, ""):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-        raise ConfigError(f"{what} must be a number, {least:g} or more")
+        raise ConfigError(limits_text(what, least))
     return float(value)
 
 

@@ -138,7 +138,7 @@ def image_buttons(what: str) -> list[Component]:
             variant="default",
             size="compact-sm",
             **data(export=form, file_name=file_name),
-            **aria(label=f"Save {what} as {form.upper()}"),
+            **aria(label=f"Download {what} as {form.upper()}"),
         )
         for form in ("png", "svg")
     ]

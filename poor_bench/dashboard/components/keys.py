@@ -13,7 +13,7 @@ KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
         (("Escape",), "Close"),
     ),
     "Tables": (
-        (("↑", "↓", "←", "→"), "Move between cells"),
+        (("↑", "↓", "←", "→"), "Move"),
         (("Enter",), "Open or sort"),
     ),
     "Open result, test or case": (

@@ -54,7 +54,7 @@ def _long_text(parts: list[Any], whole: str, rest: int) -> Iterator[Component]:
     yield html.Div(
         [
             html.Button(
-                f"Show {rest:,} more characters",
+                f"... {rest:,} more characters",
                 type="button",
                 className="quiet-button",
                 **data(**load),
@@ -90,7 +90,7 @@ def _beginning(pieces: Sequence[Piece]) -> Iterator[Piece]:
 def _more(n_characters: int) -> Component | None:
     if n_characters <= 0:
         return None
-    return html.Div(f"... and {n_characters:,} more characters", className="plain-text-more")
+    return html.Div(f"... {n_characters:,} more characters", className="plain-text-more")
 
 
 def build_folded(title: str, *children: Component | None, is_open: bool = False) -> Component:
@@ -172,7 +172,7 @@ def _build_word_difference(first: str, second: str) -> Component:
     similarity = measure_similarity(pieces)
     told = f"Similarity {similarity:.0%}"
     if similarity < LEAST_ALIKE:
-        return html.P(f"{told}: too low for a word diff.", className="quiet")
+        return html.P(f"{told}: too low for a diff.", className="quiet")
     key = html.P(
         [f"{told}. ", html.Del("only left"), " ", html.Ins("only right")],
         className="difference-key",
@@ -183,7 +183,7 @@ def _build_word_difference(first: str, second: str) -> Component:
 def _field_table(found: JsonDifference) -> Component:
     alike = f"{write_count(found.n_alike, 'equal field')}"
     if not found.differences:
-        return html.P(f"Same JSON ({alike}), other format.")
+        return html.P(f"Same JSON ({alike}).")
     shown = found.differences[:_SHOWN_FIELDS]
     rows = [
         html.Tr(

@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from poor_bench.dashboard.services.computations import Kept
+from poor_bench.dashboard.text.formatting import limits_text
 from poor_bench.errors import ConfigError
 from poor_bench.judge.agreement import Agreement, CorrectedScore, measure_agreement
 from poor_bench.judge.corrected import NextAnswer, choose_next, correct_scores
 from poor_bench.judge.judged_run import RunSummary, summarise_run
 from poor_bench.judge.judgement import APPROVAL_THRESHOLD
 from poor_bench.judge.labels import collect_judged_items, make_label
+from poor_bench.judge.prompt import LARGEST_SCORE
 from poor_bench.judge.rated_answers import add_judged_answers
 from poor_bench.judge.run_comparison import RunComparison, compare_runs
 from poor_bench.judge.storage import JudgementStore
@@ -144,5 +146,5 @@ class JudgedRuns:
 
 def _number(score: object) -> float:
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise ConfigError("enter a score from 0 to 10")
+        raise ConfigError(limits_text("score", 0, LARGEST_SCORE))
     return float(score)

@@ -93,6 +93,18 @@ def error_text(error: PoorBenchError) -> str:
     return sentences(str(error), error.hint)
 
 
+def limits_text(what: str, least: float, most: float | None = None) -> str:
+    """Describe the numbers that a field takes.
+
+    Example:
+        >>> limits_text("trials", 1, 100)
+        'trials must be 1 to 100'
+        >>> limits_text("the cost limit", 0)
+        'the cost limit must be 0 or more'
+    """
+    return f"{what} must be {least:g} {'or more' if most is None else f'to {most:g}'}"
+
+
 def plot_id(text: str, limit: int) -> str:
     """Write an id as a chart shows it, cut in its middle: ids often differ at their end.
 

@@ -172,9 +172,9 @@ def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -
     offered = callbacks.label_choices(services, "")
     assert offered[1:] == [
         callbacks.WHOLE,
-        "the agent: tone",
-        "the agent: facts",
-        "the agent: rules",
+        "Overall: tone",
+        "Overall: facts",
+        "Overall: rules",
     ]
     for about in offered[1:3]:
         assert label(services, about) == f"Saved: {about}."
@@ -185,8 +185,8 @@ def test_agent_as_a_whole_and_its_dimensions_can_be_scored(services: Services) -
 @pytest.mark.parametrize(
     ("score", "who", "told"),
     [
-        (None, "Ann", "enter a score from 0 to 10"),
-        ("", "Ann", "enter a score from 0 to 10"),
+        (None, "Ann", "score must be 0 to 10"),
+        ("", "Ann", "score must be 0 to 10"),
         (11, "Ann", "must be from 0 to 10"),
         (3, "", "name of the person"),
     ],

@@ -128,8 +128,8 @@ def test_charts_can_be_exported_and_read_by_screen_readers() -> None:
     )
     chart, _ = layout.charts([point], [])
     assert [getattr(button, "aria-label") for button in of_type(chart, "Button")] == [
-        "Save Score against size as PNG",
-        "Save Score against size as SVG",
+        "Download Score against size as PNG",
+        "Download Score against size as SVG",
     ]
     [frame] = [part for part in of_type(chart, "Div") if getattr(part, "role", None) == "figure"]
     assert "a:b: 0.50 (9 tests) at 2" in getattr(frame, "aria-label")

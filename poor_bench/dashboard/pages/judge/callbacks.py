@@ -83,7 +83,7 @@ from poor_bench.labels.label import OVERALL
 from poor_bench.providers.endpoint import is_local
 
 _LEAST_AXES = 3
-_RADAR, _HISTORY = "Scores by dimension", "Score over runs"
+_RADAR, _HISTORY = "Dimensions", "Score over runs"
 
 
 def show(services: Services, search: str | None) -> tuple[Any, ...]:
@@ -220,7 +220,7 @@ def register(app: Dash, services: Services) -> None:
 
 
 WHOLE = "Overall"
-_DIMENSION = "the agent: "
+_DIMENSION = f"{WHOLE}: "
 
 
 def label_choices(services: Services, search: str | None) -> list[str]:
@@ -238,7 +238,7 @@ def save_label(
     summary = chosen_run(services.judged.summaries(), url)
     case = chosen_case(summary, url) if summary else None
     if summary is None or case is None:
-        return "Choose a case", no_update
+        return "Not judged", no_update
     is_case = about == THIS_CASE
     case_id = case.conversation.case_id if is_case else ""
     dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL

@@ -28,7 +28,7 @@ from poor_bench.dashboard.forms import guard_form
 from poor_bench.dashboard.pages.judge.pairwise import build as build_pairwise
 from poor_bench.dashboard.services.console_runs import write_judges, write_options
 from poor_bench.dashboard.start_form import REQUIRED, StartForm, cost_field, read_limit
-from poor_bench.dashboard.text.formatting import dollars_text
+from poor_bench.dashboard.text.formatting import dollars_text, limits_text
 from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError
 from poor_bench.judge.judged_run import CaseSummary, RunSummary
@@ -133,7 +133,7 @@ def write_command(
         ConfigError: If a number is not in range.
     """
     if not isinstance(repeat, int) or not 1 <= repeat <= MOST_REPEATS:
-        raise ConfigError(f"repeats must be 1 to {MOST_REPEATS}")
+        raise ConfigError(limits_text("repeats", 1, MOST_REPEATS))
     limits = write_options(repeat=repeat, decision=decision, max_cost=read_limit(max_cost))
     return ["judge", "run", *write_judges(judges), *limits, "--", agent_id]
 
@@ -191,7 +191,7 @@ def _fields() -> list[Component]:
 
 
 LINKS = StayLinks(JudgeIds.SEARCH)
-THIS_CASE = "this conversation"
+THIS_CASE = "Case"
 """Default subject of the form."""
 
 
@@ -203,9 +203,9 @@ def layout(url: JudgeUrl) -> Component:
             *FORM.build(_fields()),
             html.Div(loading_state(3), id=JudgeIds.HEAD),
             card(
-                "Scores by dimension",
+                "Dimensions",
                 html.Div(loading_state(6), id=JudgeIds.SCORES),
-                note="0 to 10. Grey: judge noise.",
+                note="0 to 10. Grey: noise.",
                 tools=file_buttons(JudgeIds.SCORES_CSV),
                 class_name="if-filled",
             ),
@@ -227,7 +227,7 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Kappa, alpha: 1 is full agreement, 0 is chance.",
+                note="Kappa, alpha: 1 full agreement, 0 chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),
@@ -265,12 +265,11 @@ def label_form() -> Component:
                 ),
                 dmc.TextInput(id=LabelIds.WHO, label="Your name", size="xs", persistence=True),
                 dmc.TextInput(id=LabelIds.NOTE, label="Reason", size="xs"),
-                dmc.Button("Save score", id=LabelIds.SAVE, size="xs"),
+                dmc.Button("Save", id=LabelIds.SAVE, size="xs"),
             ],
             "judge-form",
         ),
         html.Div(id=LabelIds.RESULT, role="status"),
-        note="Your newest score counts.",
     )
 
 

@@ -95,7 +95,7 @@ def plan_run(services: Services, *values: Any) -> StartPlan:
     planned = services.commands[PAIRWISE_RUNS.name].plan(write_command(*values))
     n_left, cost_usd = planned["plan"]["n_planned"], planned["most_usd"]
     shown = (
-        f"{write_count(n_left, 'pair')}, each in both orders, judged by "
+        f"{write_count(n_left, 'pair')}, in both orders, by "
         f"{', '.join(planned['judges'])}{write_cost(cost_usd)}"
     )
     llms = [llm for llm in services.list_llms() if llm.id in planned["judges"]]
@@ -139,7 +139,7 @@ PAIRWISE: SheetTable[PairwiseLine] = SheetTable(
     name="pairwise",
     label="Pairwise comparisons",
     columns=[
-        SheetColumn(field="run", heading="Comparison", value=lambda line: line.stored.run_id),
+        SheetColumn(field="run", heading="Run", value=lambda line: line.stored.run_id),
         SheetColumn(field="a", heading="A", value=lambda line: line.stored.a_run_id),
         SheetColumn(field="b", heading="B", value=lambda line: line.stored.b_run_id),
         SheetColumn(field="judges", heading="Judges", value=lambda line: ", ".join(line.judges),

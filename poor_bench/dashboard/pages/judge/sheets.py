@@ -62,12 +62,12 @@ def run_tiles(summary: RunSummary) -> Component:
             f"{len(run.usable_judgements)} of {n_wanted}",
             ", ".join(run.header.judges),
         ),
-        tile("Judge noise", noise, "largest by chance"),
+        tile("Noise", noise, "largest by chance"),
         tile("Cost", dollars_text(run.cost_usd), _cost_note(run)),
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"
-        shown.insert(3, tile("Judge spread", apart, "highest minus lowest"))
+        shown.insert(3, tile("Spread", apart, "highest minus lowest"))
     return tiles(*shown)
 
 
@@ -78,11 +78,7 @@ def _rules_note(summary: RunSummary) -> str:
 def _cost_note(run: JudgeRun) -> str:
     if run.cost_usd is None:
         return "no prices in llms.json"
-    return (
-        "conversations and judgements"
-        if run.is_cost_whole
-        else "without models that have no prices"
-    )
+    return "" if run.is_cost_whole else "priced models only"
 
 
 def notes_list(summary: RunSummary) -> Component:
@@ -144,7 +140,7 @@ def trust_sheet(measured: Mapping[str, Agreement], url: JudgeUrl) -> Component:
     judges = [(judge, item) for judge, item in measured.items() if item.n]
     if not judges:
         step = next_command("judge labels next")
-        text = f"Score conversations, or print a sheet: {step}"
+        text = f"Score conversations, or run: {step}"
         return empty_state("No labels yet", text)
     return TRUST.draw(judges, LINKS, url)
 

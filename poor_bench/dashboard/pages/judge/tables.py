@@ -60,7 +60,7 @@ def define_dimensions(summary: RunSummary) -> SheetTable[DimensionScore]:
     judges = [_judge_column(place, voter.judge) for place, voter in enumerate(summary.panel.voters)]
     return SheetTable(
         name="dimensions",
-        label="Scores by dimension",
+        label="Dimensions",
         columns=[
             SheetColumn(field="dimension", heading="Dimension",
                         value=lambda each: each.name.replace("_", " ")),
@@ -284,7 +284,6 @@ TRUST: SheetTable[Judge] = SheetTable(
         _estimate("among", "People among themselves", lambda each: each[1].among_people),
         SheetColumn(field="replace", heading="May replace", value=lambda each: _read_rate(each[1]),
                     cell=lambda each: write_replaced(each[1]),
-                    file_heading="May replace (share)",
                     further=[("May replace (people)", lambda each: _count_people(each[1]))]),
         _points("weighted", "Weighted kappa", lambda each: each[1].weighted_kappa),
         _points("alpha", "Alpha of people", lambda each: each[1].human_alpha,
@@ -309,7 +308,7 @@ CORRECTED: SheetTable[CorrectedScore] = SheetTable(
         SheetColumn(field="labelled", heading="Labelled", value=lambda each: each.n_labelled,
                     cell=lambda each: number(f"{each.n_labelled} of {each.n_judged}"),
                     further=[("Judged", lambda each: each.n_judged)]),
-        SheetColumn(field="mean", heading="Judge's mean", value=lambda each: each.judge_mean,
+        SheetColumn(field="mean", heading="Mean score", value=lambda each: each.judge_mean,
                     cell=lambda each: number(f"{each.judge_mean:.2f}", n=each.n_judged)),
         _estimate("corrected", "Corrected", lambda each: each.corrected),
     ],

@@ -44,6 +44,7 @@ from poor_bench.dashboard.start_form import (
     read_limit,
 )
 from poor_bench.dashboard.table_files import TableFile, bind_files
+from poor_bench.dashboard.text.formatting import limits_text
 from poor_bench.errors import ConfigError
 from poor_bench.evaluation.models import EvalSuiteResult
 from poor_bench.evaluation.runner import SuiteOptions, plan_trials
@@ -200,7 +201,7 @@ def write_command(
 def _read_trials(trials: Any) -> int | None:
     number = read_limit(trials, "trials", 1)
     if number is not None and (number != int(number) or number > MOST_TRIALS):
-        raise ConfigError(f"trials must be 1 to {MOST_TRIALS}")
+        raise ConfigError(limits_text("trials", 1, MOST_TRIALS))
     return None if number is None else int(number)
 
 

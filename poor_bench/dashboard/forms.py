@@ -120,6 +120,11 @@ class FormAnswer:
     """Name of a field to what stands beside it."""
 
 
+def saved_in(file: str) -> str:
+    """Say which file a form was written to."""
+    return f"Saved in {file}."
+
+
 def report_saved(text: str) -> FormAnswer:
     """Describe the outcome of a form that was written."""
     return FormAnswer(shown=note_saved(text), is_saved=True)

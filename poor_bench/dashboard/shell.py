@@ -65,11 +65,11 @@ def shell(pages: Sequence[Page], workspace: str = "") -> Component:
 
 _CONNECTION = {
     "stopped": (
-        "The server does not answer.",
-        "Retrying. If it stopped, start it again.",
+        "Server does not answer.",
+        "Retrying. Restart it if it stopped.",
     ),
     "refused": (
-        "The server was started again.",
+        "Server restarted.",
         "Open the new link in its terminal.",
     ),
 }
@@ -203,7 +203,7 @@ def build_blocked_state(error: PoorBenchError) -> Component:
     problems = error.problems if isinstance(error, ConfigError) else ()
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     is_config = isinstance(error, ConfigError)
-    title = "The workspace has errors" if is_config else "The results cannot be read"
+    title = "Workspace has errors" if is_config else "Results cannot be read"
     return html.Section(
         [
             html.Div(
@@ -223,7 +223,7 @@ def build_blocked_state(error: PoorBenchError) -> Component:
 
 def _meaning(error: PoorBenchError) -> str:
     said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
-    return f"{said}Results are unchanged. This page reloads by itself."
+    return f"{said}Results are unchanged. This page reloads itself."
 
 
 def _files(problems: list[Problem]) -> list[Component]:

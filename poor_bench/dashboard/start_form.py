@@ -47,9 +47,9 @@ PHASE_TITLES = {
     RunPhase.PAUSED: "Paused: open requests finish",
     RunPhase.STOPPING: "Stopping",
     RunPhase.FINISHED: "Finished",
-    RunPhase.CANCELLED: "Cancelled; results are stored",
+    RunPhase.CANCELLED: "Cancelled, results stored",
     RunPhase.BROKEN: "The run failed",
-    RunPhase.INTERRUPTED: "Stopped early; results are stored",
+    RunPhase.INTERRUPTED: "Stopped early, results stored",
 }
 
 
@@ -293,7 +293,5 @@ def _draw_share(name: str, progress: RunProgress) -> tuple[Component | None, Com
 def draw_progress(name: str, n_done: int, n_planned: int) -> Component:
     """Draw how much of something is completed as a bar."""
     share = 100 * n_done / n_planned if n_planned else 100
-    bar: Component = dmc.Progress(
-        value=share, size="sm", w=160, **aria(label=f"Progress of {name}")
-    )
+    bar: Component = dmc.Progress(value=share, size="sm", w=160, **aria(label=f"Progress: {name}"))
     return bar

@@ -20,7 +20,7 @@ def open_compare(visitor: BrowserContext) -> Page:
     page = visitor.new_page()
     page.goto("/compare")
     heading(page, "Compare")
-    expect(page.get_by_role("group", name="Compared models").get_by_text("worse")).to_be_visible()
+    expect(page.get_by_role("group", name="Overall").get_by_text("worse")).to_be_visible()
     return page
 
 
@@ -47,13 +47,13 @@ def test_the_address_restores_the_view_in_another_browser_and_models_can_be_exch
         expect(chosen_chips(shown).filter(has_text="Difference ▲")).to_be_visible()
     page.get_by_role("link", name="Overview", exact=True).click()
     page.get_by_role("link", name="Compare", exact=True).click()
-    expect(page.get_by_role("group", name="Compared models").get_by_text("worse")).to_be_visible()
+    expect(page.get_by_role("group", name="Overall").get_by_text("worse")).to_be_visible()
     _columns_and_order_stand_in_the_address(page)
     _models_are_removed_added_and_become_the_baseline(page)
 
 
 def _columns_and_order_stand_in_the_address(page: Page) -> None:
-    table = page.locator(".choosable", has=page.get_by_role("group", name="Compared models"))
+    table = page.locator(".choosable", has=page.get_by_role("group", name="Overall"))
     table.get_by_text("Columns", exact=True).click()
     tick = table.get_by_role("checkbox", name="Tie group")
     tick.click()
@@ -76,7 +76,7 @@ def _columns_and_order_stand_in_the_address(page: Page) -> None:
 
 
 def _models_are_removed_added_and_become_the_baseline(page: Page) -> None:
-    compared = page.get_by_role("group", name="Compared models")
+    compared = page.get_by_role("group", name="Overall")
     rows = compared.get_by_role("row")
     n_shown = rows.count()
     page.get_by_role("link", name=f"Remove {GOOD}").click()

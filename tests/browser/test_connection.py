@@ -30,7 +30,7 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
         expect(banner).to_be_hidden()
 
         server.kill()
-        expect(banner).to_contain_text("The server does not answer")
+        expect(banner).to_contain_text("Server does not answer")
         expect(banner).to_be_visible()
         page.get_by_role("link", name="Tests", exact=True).click()
         workspace_files.add_tests(1)

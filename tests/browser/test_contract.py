@@ -73,7 +73,7 @@ def _compares_models(page: Page) -> None:
 def _shows_one_model(page: Page) -> None:
     page.goto("/model")
     heading(page, "Model")
-    page.get_by_placeholder("Choose a model").click()
+    page.get_by_placeholder("Model").click()
     expect(page.get_by_role("option")).to_have_text([GOOD, WEAK])
     page.get_by_role("option", name=WEAK).click()
     _has_bars_by_test(page)

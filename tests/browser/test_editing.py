@@ -61,17 +61,17 @@ def test_unsaved_edits_ask_before_they_vanish(
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
     panel.get_by_text("Wrong score?").click()
-    panel.get_by_label("Why is the test wrong?").fill("the key is wrong")
+    panel.get_by_label("Reason").fill("the key is wrong")
     asked.clear()
     is_sure = False
     page.get_by_role("gridcell", name="sum_001").click()
-    panel.get_by_role("button", name="Next result (J)").click()
+    panel.get_by_role("button", name="Next (J)").click()
     assert asked == ["Discard unsaved changes to the report of sum_002?"] * 2
     panel.get_by_role("button", name="Report test").click()
     expect(page.get_by_text("Test reported")).to_be_visible()
-    panel.get_by_role("button", name="Next result (J)").click()
+    panel.get_by_role("button", name="Next (J)").click()
     expect(panel.get_by_role("heading", name="sum_003")).to_be_visible()
-    expect(panel.get_by_label("Why is the test wrong?")).to_have_value("")
+    expect(panel.get_by_label("Reason")).to_have_value("")
     assert len(asked) == 2
 
 
@@ -89,7 +89,7 @@ def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     expect(adding.get_by_text("write temperature=0")).to_be_visible()
     adding.get_by_label("Parameters").fill("temperature=0")
     adding.get_by_role("button", name="Add").click()
-    expect(adding.get_by_text("ollama:x was added.")).to_be_visible()
+    expect(adding.get_by_text("Added: ollama:x.")).to_be_visible()
     page.get_by_role("button", name="Edit scripted:first").click()
     form = page.get_by_role("dialog")
     form.get_by_label("Label").fill("The first")
@@ -101,7 +101,7 @@ def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
     page.get_by_role("button", name="Disable scripted:first").click()
-    listed = page.get_by_role("group", name="Configured models")
+    listed = page.get_by_role("group", name="Configured")
     expect(listed.get_by_role("button", name="Enable scripted:first")).to_be_visible()
     first, added = entries(folder, "llms")
     changed = {"label": "The first", "concurrency": 2, "enabled": False}
@@ -115,7 +115,7 @@ def _a_model_of_a_local_ollama_is_found_and_added_by_one_click(page: Page, folde
         page.get_by_role("region", name="Ollama models").get_by_label("Server").fill(ollama.url)
         page.get_by_role("button", name="List models").click()
         page.get_by_role("button", name="Add qwen3:1.7b").click()
-        row = page.get_by_role("group", name="Configured models").get_by_role("row")
+        row = page.get_by_role("group", name="Configured").get_by_role("row")
         expect(row.filter(has_text="ollama:qwen3:1.7b").get_by_text("yes")).to_be_visible()
     added = entries(folder, "llms")[-1]
     assert (added["name"], added["endpoint"], added["size"]) == ("qwen3:1.7b", ollama.url, 2.0)
@@ -134,7 +134,7 @@ def test_ticks_that_follow_each_other_faster_than_the_server_answers_all_count(
 
     page.route("**/_dash-update-component", hold)
     for number, address in ((1, "sum_001"), (2, "sum_001&tick=sum_002")):
-        page.get_by_role("checkbox", name=f"Tick sum_00{number}").click()
+        page.get_by_role("checkbox", name=f"Select sum_00{number}").click()
         page.wait_for_url(f"**?tick={address}")
     page.unroute("**/_dash-update-component")
     for route in held:

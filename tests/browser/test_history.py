@@ -45,7 +45,7 @@ def test_back_and_forward_go_through_pages_and_views_but_not_through_typed_lette
 
 
 def _typed_letters_are_no_steps_back(page: Page) -> None:
-    page.get_by_placeholder("Choose a model").click()
+    page.get_by_placeholder("Model").click()
     page.get_by_role("option", name=BAD).click()
     expect(page).to_have_url(re.compile("llm=scripted%3Abad"))
     page.get_by_label("Search").first.fill("sum_00")
@@ -54,4 +54,4 @@ def _typed_letters_are_no_steps_back(page: Page) -> None:
     expect(page).to_have_url(re.compile("text=sum_004"))
     page.go_back()
     expect(page).to_have_url(re.compile(r"llm=scripted[^&]*good$"))
-    expect(page.get_by_placeholder("Choose a model")).to_have_value(GOOD)
+    expect(page.get_by_placeholder("Model")).to_have_value(GOOD)

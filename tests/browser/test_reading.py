@@ -197,7 +197,7 @@ def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_a
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     heading(page, "Model")
-    expect(page.get_by_placeholder("Choose a model")).to_have_value(BAD)
+    expect(page.get_by_placeholder("Model")).to_have_value(BAD)
     expect(page.get_by_role("gridcell", name="sum_002", exact=True)).to_be_visible()
     page.get_by_role("button", name="Download model results as Parquet").focus()
     page.keyboard.press("Tab")
@@ -221,7 +221,7 @@ def _leads_down_to_one_answer(page: Page) -> None:
     expect(page.get_by_role("link", name="mine")).to_be_visible()
     assert save.bounding_box() == place  # nothing else comes below the mouse
     page.keyboard.press("Escape")
-    page.get_by_role("group", name="Score by test class").get_by_role("link", name="0.67").click()
+    page.get_by_role("group", name="Score by class").get_by_role("link", name="0.67").click()
     heading(page, "Model")
     passed = page.get_by_role("gridcell", name="sum_002", exact=True)
     expect(passed).to_be_visible()

@@ -59,9 +59,9 @@ def test_who_chooses_a_model_learns_which_is_better_and_why(
     ticks = page.get_by_role("region", name="Model comparison").get_by_role("checkbox")
     for tick in (ticks.nth(0), ticks.nth(1)):
         user.click(tick)
-    user.click(page.get_by_role("link", name="Compare selected (2)"))
+    user.click(page.get_by_role("link", name="Compare (2)"))
     heading(page, "Compare")
-    expect(page.get_by_role("group", name="Compared models").get_by_text("worse")).to_be_visible()
+    expect(page.get_by_role("group", name="Overall").get_by_text("worse")).to_be_visible()
     expect(page.get_by_text("1 to 25 of 60")).to_be_visible()
     user.click(page.get_by_role("link", name="Regressions 20"))
     expect(page.get_by_role("listitem").filter(has_text="sum_")).to_have_count(20)
@@ -109,7 +109,7 @@ def test_who_changes_a_prompt_learns_that_nothing_got_worse(
     expect(finished).to_be_visible()
     user.click(page.get_by_role("link", name="Compare", exact=True))
     user.click(page.get_by_role("link", name="Last 2 runs"))
-    compared = page.get_by_role("group", name="Compared models").get_by_role("row")
+    compared = page.get_by_role("group", name="Overall").get_by_role("row")
     expect(compared).to_have_count(4)
     expect(page.get_by_role("link", name="Regressions")).to_have_count(0)
 

@@ -233,7 +233,7 @@ def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
     services = services_of(folder)
     search = "?" + "&".join(f"llm=scripted:one@run:{run_id}" for run_id in codes)
     _, chips, tests = callbacks.show_tests(services, search)
-    assert "All tests 3 Same request 1" in text_of(chips)
+    assert "All 3 Same 1" in text_of(chips)
     assert "1 asked differently" in text_of(chips)
     assert "1 not known" in text_of(chips)
     assert text_of(tests).count("asked differently") == 1
@@ -292,7 +292,7 @@ def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     assert tests is not None
     [row] = tests.rows
     assert row == row | {
-        "Test ID": "sum_002", "Test class": "sums", "Level": 3, f"{GOOD}: score": 1.0,
+        "Test ID": "sum_002", "Class": "sums", "Level": 3, f"{GOOD}: score": 1.0,
         f"{FAIR}: score": 0.0, f"{FAIR}: trials": 1, f"{FAIR}: difference": -1.0,
         f"{FAIR}: answers": "I say 5", f"{GOOD}: latency (s)": 1.2,
     }  # fmt: skip

@@ -199,7 +199,7 @@ def test_a_found_model_tells_its_size_and_whether_it_is_local() -> None:
     assert "0.752 B · F16" in text_of(build_found_models([entry]))
     assert "not local" not in text_of(build_found_models([entry]))
     far = text_of(build_found_models([entry | {"_remote": "https://ollama.com:443"}]))
-    assert "remote: runs at https://ollama.com:443" in far
+    assert "runs at https://ollama.com:443" in far
 
 
 KEYED = ("openai", "m", "http://127.0.0.1:9/v1", "OPENAI_API_KEY", None, "")

@@ -152,7 +152,7 @@ def test_an_error_of_our_own_shows_nothing_but_a_number(workspace_files: Workspa
 
 def test_results_that_cannot_be_read_are_told_as_a_whole() -> None:
     shown = text_of(build_blocked_state(StoreError("disk <b> broken", hint="try another")))
-    assert "The results cannot be read" in shown
+    assert "Results cannot be read" in shown
     assert "disk <b> broken" in shown
     assert "try another" in shown
 
@@ -187,5 +187,5 @@ def _texts(part: Any) -> Iterator[str]:
 
 def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
     said = text_of(connection_banner())
-    assert "start it again" in said
+    assert "Restart it" in said
     assert "Open the new link in its terminal" in said

@@ -149,8 +149,8 @@ def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, scores)
     [row] = classes_csv(finished(services), "").rows
     assert row == row | {"Class": "sums", "Tests": 3, "Evaluator": "has_expected"}
-    assert row["Difficulty of level 3"] == 1.0
-    assert row["Tests of level 3"] == 1
+    assert row["Difficulty level 3"] == 1.0
+    assert row["Tests level 3"] == 1
 
 
 def test_only_what_was_changed_is_written() -> None:
@@ -250,7 +250,7 @@ def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
     services = services_of(workspace_files.write())
     told, is_changed = apply_edit(services, TestUrl(ticked=("sum_001",)).search, "", "")
     assert (told, is_changed) == (
-        "Not changed: no change. Choose one.",
+        "Not changed: no change",
         False,
     )
     search = TestUrl(ticked=("sum_001", "sum_003")).search

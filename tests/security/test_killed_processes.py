@@ -82,7 +82,7 @@ def test_a_killed_dashboard_shows_its_run_as_stopped_and_continues_it(
     assert not state.is_active
     body, _, head, is_still, _ = callbacks.state(services)
     assert is_still
-    assert "Stopped early; results are stored" in text_of(head)
+    assert "Stopped early, results stored" in text_of(head)
     assert f"{n_done} of 3 trials" in text_of(body)
     services.runs.start(Selection())
     services.runs.wait()

@@ -9,9 +9,10 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, set_props
 from dash.development.base_component import Component
 
+from poor_bench.config.load import TESTS_FILE
 from poor_bench.dashboard.components.blocks import aria, data, icon
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.forms import note_saved
+from poor_bench.dashboard.forms import note_saved, saved_in
 from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data, show_notice
 from poor_bench.dashboard.result_panel.answers import build_earlier
 from poor_bench.dashboard.services.services import Services
@@ -51,8 +52,8 @@ def build_frame(*below_head: Component) -> Component:
                 [
                     html.Div(id=PanelIds.TITLE, className="details-title"),
                     html.Span(id=PanelIds.POSITION, className="details-position"),
-                    _button(PanelIds.PREVIOUS, "previous", "Previous result (K)"),
-                    _button(PanelIds.NEXT, "next", "Next result (J)"),
+                    _button(PanelIds.PREVIOUS, "previous", "Previous (K)"),
+                    _button(PanelIds.NEXT, "next", "Next (J)"),
                     _button(PanelIds.CLOSE, "close", "Close (Escape)"),
                 ],
                 className="details-head",
@@ -93,8 +94,8 @@ def _build_corrections() -> Component:
                     dmc.Textarea(
                         id=PanelIds.REPORT_TEXT,
                         disabled=True,
-                        label="Why is the test wrong?",
-                        description="Saved in tests.json.",
+                        label="Reason",
+                        description=saved_in(TESTS_FILE),
                         autosize=True,
                         minRows=2,
                         maxRows=8,
@@ -151,13 +152,13 @@ def rescore(services: Services, opened: object) -> dict[str, Any]:
     """
     named = read_open(opened)
     if named is None:
-        raise ConfigError("no result is open")
+        raise ConfigError("unknown result")
     rescored = services.panel.rescore(*named)
     if rescored.problem:
         return notice("Not scored", rescored.problem, is_error=True)
     scores = [each.score for each in (rescored.old, rescored.outcome)]
     before, now = ("n/a" if score is None else f"{score:.2f}" for score in scores)
-    return notice("Scored again", f"Before: {before}. Now: {now}.")
+    return notice("Re-scored", f"{before} to {now}")
 
 
 def report(services: Services, opened: object, reason: str | None) -> dict[str, Any]:
@@ -168,11 +169,11 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
     """
     named = read_open(opened)
     if named is None:
-        raise ConfigError("no result is open")
+        raise ConfigError("unknown result")
     services.panel.report(named[1].test_id, reason or "")
     if not (reason or "").strip():
-        return notice("Report removed", note_saved("Saved in tests.json."))
-    return notice("Test reported", note_saved("Saved in tests.json."))
+        return notice("Report removed", note_saved(saved_in(TESTS_FILE)))
+    return notice("Test reported", note_saved(saved_in(TESTS_FILE)))
 
 
 def register_panel(app: Dash, services: Services) -> None:

@@ -98,7 +98,7 @@ def build_links(panel: PanelResult) -> Component:
             else None,
         ],
         className="panel-links",
-        **aria(label="This result"),
+        **aria(label="Result"),
     )
 
 

@@ -122,7 +122,7 @@ class ConsoleRun:
         """
         with self._starting:
             state = self.state()
-            other = f"the run {state.name} is in progress" if state.is_active else self._busy()
+            other = f"another run is in progress: {state.name}" if state.is_active else self._busy()
             if other:
                 raise RunRefusedError(other, hint="Wait until it ends, or cancel it.")
             return self._start(name, command)

@@ -174,10 +174,7 @@ class RunService:
             raise RunRefusedError(busy, hint=_WAIT)
         other = self._foreign_run()
         if other is not None:
-            raise RunRefusedError(
-                f"the run {other.run_id} of another process is in progress",
-                hint=_WAIT,
-            )
+            raise RunRefusedError(f"another run is in progress: {other.run_id}", hint=_WAIT)
 
     def _take_turn(self) -> RunTurn | None:
         """Take the turn, for as long as the run lasts; None where the store cannot be opened."""
@@ -186,9 +183,7 @@ class RunService:
         except PoorBenchError:
             return None
         if not turn.take():
-            raise RunRefusedError(
-                f"{turn.other_run()} of another process is in progress", hint=_WAIT
-            )
+            raise RunRefusedError("another run is in progress", hint=_WAIT)
         return turn
 
     def _foreign_run(self) -> RunState | None:

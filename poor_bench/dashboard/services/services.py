@@ -146,9 +146,9 @@ class Services:
         if self.commands[JUDGED_RUNS.name].state().is_active:
             return "another run is in progress"
         run_id = self.judged.under_way()
-        return f"the run {run_id} of another process is in progress" if run_id else ""
+        return f"another run is in progress: {run_id}" if run_id else ""
 
     def _asking(self) -> str:
         """Name the run in progress that asks models, here or in another process."""
         state = self.runs.state()
-        return f"the run {state.run_id} is in progress" if state.is_active else self._judging()
+        return f"another run is in progress: {state.run_id}" if state.is_active else self._judging()

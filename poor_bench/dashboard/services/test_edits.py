@@ -34,7 +34,7 @@ class TestEdits:
                 written; it is untouched then.
         """
         if not edit.test_ids:
-            raise ConfigError("no test is chosen", hint="Tick tests.")
+            raise ConfigError("select tests")
         with self._lock:
             change = self._files.config().edit_tests(edit)
             self._last = describe_edit(edit), change

@@ -74,7 +74,7 @@ _BY_RESULTS = {
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "Disable it, or keep it as a smoke test.",
+        "Disable it, or keep it as smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}
@@ -111,8 +111,7 @@ def list_test_findings(
             kind="flaky",
             severity=IssueSeverity.LOW,
             title="Passes sometimes",
-            text=f"Chance that two trials differ: {item.flip_rate:.0%}, "
-            f"over {write_count(item.n_repeated, 'model')}.",
+            text=f"Flakiness: {item.flip_rate:.0%}, over {write_count(item.n_repeated, 'model')}.",
             fix="Lower the temperature.",
         )
 

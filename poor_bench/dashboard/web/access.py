@@ -178,7 +178,7 @@ class Guard:
         return None
 
 
-LINK_NEEDED = "Open the link that the dashboard printed: it ends with ?token=..."
+LINK_NEEDED = "Open the printed link: it ends with ?token=..."
 
 
 def _refuse_site(
@@ -187,7 +187,7 @@ def _refuse_site(
     """Decide whether another site asks through the user's browser."""
     host = header("Host") or ""
     if access.is_local and not _is_own_name(access, host):
-        return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "This host name is not allowed.")
+        return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "Host name not allowed.")
     origin = header("Origin")
     is_foreign = origin is not None and not _is_own_origin(access, origin, host)
     if is_foreign or (method not in _READING and header("Sec-Fetch-Site") in _OTHER_SITES):

@@ -173,7 +173,7 @@ def test_a_model_that_does_not_exist_is_told_and_replaced(services: Services) ->
     shown = text_of(page)
     assert "Unknown model" in shown
     assert "nobody" in shown
-    assert "the best" in shown
+    assert "Shown:" in shown
     stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
     assert stores["model-query-store"] == "?llm=scripted%3Aone&level=2"
     assert stores["model-selected-store"] is None
@@ -200,7 +200,7 @@ def test_figures_and_note_describe_the_model(services: Services) -> None:
 
 def test_figures_follow_the_filters_and_say_so(services: Services) -> None:
     shown = text_of(callbacks.tiles(services, f"{SEARCH}&max_score=0.5"))
-    assert "Filtered results" in shown
+    assert "Filtered" in shown
     assert "0.250" in shown
     assert "2 tests" in shown
     assert callbacks.tiles(services, f"{SEARCH}&min_score=0.6&max_score=0.9") is None
@@ -236,7 +236,7 @@ def test_a_disabled_model_is_told_with_results_and_without(workspace_files: Work
     services.files.config().store.add(results, "20260101T000000-a", {})
     text, is_empty = said(services, "scripted:off")
     assert not is_empty
-    assert "Runs skip this model" in text
+    assert "Runs skip it" in text
 
 
 def test_only_failures_lead_to_a_retry(workspace_files: WorkspaceFiles) -> None:
@@ -439,7 +439,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     assert row["details"].startswith("Failed to run")
     body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
-    assert "Not a score" in text_of(body)
+    assert "Still pending" in text_of(body)
 
 
 def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(

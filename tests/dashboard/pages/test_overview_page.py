@@ -142,7 +142,7 @@ def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
     assert rows[1]["Score"] == "0.5"
     assert float(rows[1]["Score 95 % CI low"]) < 0.5 < float(rows[1]["Score 95 % CI high"])
     rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services).csv)))
-    assert {row["Test class"] for row in rows} == {"sums"}
+    assert {row["Class"] for row in rows} == {"sums"}
 
 
 def test_the_file_of_models_is_what_the_table_shows(workspace_files: WorkspaceFiles) -> None:

@@ -507,7 +507,7 @@ def test_a_retry_asks_again_where_only_an_older_answer_has_a_score(
 def test_llms_that_are_not_enabled_are_marked(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_llm("off", "4", enabled=False)
     llms, _, _ = callbacks.options(services_of(workspace_files.write()), RunUrl())
-    assert llms == [{"value": "scripted:off", "label": "scripted:off (not enabled)"}]
+    assert llms == [{"value": "scripted:off", "label": "scripted:off (disabled)"}]
 
 
 def test_runs_of_other_kinds_are_shown_while_they_are_running(tmp_path: Path) -> None:

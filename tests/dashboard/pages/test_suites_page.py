@@ -62,7 +62,7 @@ def mixed(folder: Path, **fields: Any) -> EvalSuiteResult:
 def test_before_the_first_run_the_page_says_how_to_make_one(services: Services) -> None:
     note, _, _, cases, _, replay, _ = callbacks.show(services, "")
     assert note == "no runs yet"
-    assert "Start the example" in text_of(cases)
+    assert "The example needs no model" in text_of(cases)
     assert replay is None
 
 

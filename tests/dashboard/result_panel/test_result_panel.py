@@ -166,7 +166,7 @@ def test_an_address_of_nothing_is_told(
 def test_an_answer_is_scored_anew(workspace_files: WorkspaceFiles) -> None:
     services, folder = stored(workspace_files, response="4")
     told = frame.rescore(services, OPEN)
-    assert told["message"] == "Before: 0.50. Now: 1.00."
+    assert told["message"] == "0.50 to 1.00"
     [result] = WorkspaceFolder(folder).store.results()
     assert (result.score, result.response) == (1.0, "4")
     with pytest.raises(ConfigError):

@@ -123,7 +123,7 @@ def test_a_run_is_stored_and_a_second_one_waits_for_its_end(
 ) -> None:
     monkeypatch.setenv("POOR_BENCH_TOKEN", "token of the dashboard")
     assert run.start(*suite(folder, "quick", "--trials=1")).phase is RunPhase.RUNNING
-    with pytest.raises(RunRefusedError, match="quick is in progress"):
+    with pytest.raises(RunRefusedError, match="is in progress: quick"):
         run.start(*suite(folder, "long"))
     run.wait(LONGEST_S)
     state = run.state()

@@ -81,7 +81,7 @@ def test_each_run_of_a_model_has_its_score_and_its_number_of_tests(
     assert [told[3] for told in whole.customdata] == [2, 2]
     assert (list(part.x), list(part.y), list(part.text)) == ([2.925], [0.5], ["n = 1"])
     assert (part.mode, part.marker.symbol) == ("markers+text", f"{whole.marker.symbol}-open")
-    assert "Hollow: a part of the tests" in text_of(card)
+    assert "Hollow: not all tests" in text_of(card)
     found = services.trends.ask().value
     assert found is not None
     figure = score_trend_figure(found, lambda _llm_id: "<a href=x>")

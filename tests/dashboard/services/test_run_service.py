@@ -167,7 +167,7 @@ def test_one_process_at_a_time_has_the_turn(folder: Path) -> None:
     console = RunTurn(WorkspaceFolder(folder).store.paths.history)
     assert console.take()
     service = service_over(folder)
-    with pytest.raises(RunRefusedError, match="of another process is in progress"):
+    with pytest.raises(RunRefusedError, match="another run is in progress"):
         service.start(Selection())
     console.give_back()
     service.start(Selection())

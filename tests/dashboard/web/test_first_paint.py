@@ -172,7 +172,7 @@ def test_unknown_addresses_have_none(shown: Services) -> None:
 @pytest.mark.parametrize(
     ("address", "texts"),
     [
-        ("/run?llm=scripted:bad", {"Run", "Test classes", "scripted:bad", "Pending"}),
+        ("/run?llm=scripted:bad", {"Run", "Classes", "scripted:bad", "Pending"}),
         ("/judge", {"Judge", "Agent", "required", "No runs yet"}),
         ("/suites", {"Suites", "Trials", "default", "No runs yet"}),
     ],

@@ -204,7 +204,7 @@ def sketch(services: Services, url: CompareUrl) -> Component | None:
 
 
 _CLASS_COLUMNS = (
-    ("class_id", "Test class"), ("llm_id", "Subject"), ("model", "Model"), ("score", "Score"),
+    ("class_id", "Class"), ("llm_id", "Subject"), ("model", "Model"), ("score", "Score"),
     ("n", "Tests"), ("difference", "Difference"),
     *zip(("low", "high"), head_limits("Difference"), strict=True), ("common", "Common tests"),
 )  # fmt: skip

@@ -141,10 +141,10 @@ def class_map(
         for class_id in on_page
     ]  # fmt: skip
     columns = [models, *classes]
-    table: SheetTable[int] = SheetTable(name=_MAP, label="Score by test class", columns=columns)
+    table: SheetTable[int] = SheetTable(name=_MAP, label="Score by class", columns=columns)
     drawn = table.draw(range(len(names)), LINKS, url, kind="heat-map class-map")
     steps = page_steps(
-        LINKS, url, len(scores), COLUMNS_AT_ONCE, label="Test classes", field="class_page"
+        LINKS, url, len(scores), COLUMNS_AT_ONCE, label="Classes", field="class_page"
     )
     return html.Div([drawn, heat_legend(), steps])
 

@@ -202,7 +202,7 @@ _SORTS = {
 
 
 OVERALL_TITLE = "Overall"
-OVERALL_NOTE = "On common tests; significance is corrected for all pairs."
+OVERALL_NOTE = "Common tests; significance corrected for all pairs."
 
 
 def layout(url: CompareUrl) -> Component:
@@ -212,7 +212,7 @@ def layout(url: CompareUrl) -> Component:
             page_head("Compare", html.Span(id=CompareIds.NOTE)),
             html.Div(
                 [
-                    single_choice(CompareIds.ADD, "Model or run", placeholder="Add to comparison"),
+                    single_choice(CompareIds.ADD, "Model or run", placeholder="Add"),
                     html.Div(id=CompareIds.SUBJECTS, className="chip-rows"),
                 ],
                 className="filter-bar is-wide",
@@ -224,7 +224,7 @@ def layout(url: CompareUrl) -> Component:
                 tools=file_buttons(CompareIds.STRIP_CSV),
             ),
             card(
-                "Score by test class",
+                "Score by class",
                 html.Div(loading_state(3), id=CompareIds.CLASSES),
                 note="Bold: significant, not corrected.",
                 tools=file_buttons(CompareIds.CLASSES_CSV),
@@ -325,13 +325,13 @@ def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
         return None
     n_all = likeness.n_alike + likeness.n_different + likeness.n_unknown
     chips = [
-        LINKS.chip("All tests", url.change(alike=False).search, is_active=not url.alike,
+        LINKS.chip("All", url.change(alike=False).search, is_active=not url.alike,
                    count=n_all),
-        LINKS.chip("Same request", url.change(alike=True).search, is_active=url.alike,
+        LINKS.chip("Same", url.change(alike=True).search, is_active=url.alike,
                    count=likeness.n_alike),
     ]  # fmt: skip
     told = f"{likeness.n_different:,} asked differently, {likeness.n_unknown:,} not known"
-    return html.Div([chip_row("Like with like", chips), html.P(told, className="quiet")])
+    return html.Div([chip_row("Request", chips), html.P(told, className="quiet")])
 
 
 def nothing_yet() -> Component:

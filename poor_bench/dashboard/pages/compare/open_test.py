@@ -83,9 +83,7 @@ def _head(row: TestAnswers, url: CompareUrl, neighbours: tuple[str, str]) -> Com
     level = f"{row.test.class_id} · level {row.test.level}" if row.test else "removed test"
     steps = zip(neighbours, ("previous", "next"), ("K", "J"), strict=True)
     buttons = [
-        LINKS.key_link(
-            name, url.change(test=test_id).search, label=f"{name.capitalize()} test ({key})"
-        )
+        LINKS.key_link(name, url.change(test=test_id).search, label=f"{name.capitalize()} ({key})")
         for test_id, name, key in steps
         if test_id
     ]

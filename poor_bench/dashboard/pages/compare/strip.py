@@ -77,7 +77,7 @@ def define_strip(
     slowest = max((metrics.MEAN_TIME.value(line.summary) or 0.0 for line in lines), default=0.0)
     return SheetTable(
         name="overall",
-        label="Compared models",
+        label="Overall",
         kept=[("Subject", lambda line: line.llm_id)],
         columns=[
             SheetColumn(field="model", heading="Model", value=lambda line: line.name,

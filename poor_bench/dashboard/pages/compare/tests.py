@@ -190,7 +190,7 @@ def define_tests(names: Sequence[str]) -> SheetTable[TestAnswers]:
         label="Tests",
         columns=[
             SheetColumn(field="test", heading="Test ID", value=lambda row: row.test_id),
-            SheetColumn(field="class", heading="Test class", value=_read_class,
+            SheetColumn(field="class", heading="Class", value=_read_class,
                         further=[("Level", lambda row: row.test.level if row.test else None)]),
             SheetColumn(field="text", heading="Text", value=_read_text),
             _of_subjects("score", "score", names, lambda line: line.score,

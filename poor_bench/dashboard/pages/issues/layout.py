@@ -84,7 +84,7 @@ def layout(url: IssueUrl) -> Component:
     filters = html.Div(
         [
             multi_choice(IssuesIds.LLMS, "Models", chosen=url.llm_ids),
-            multi_choice(IssuesIds.CLASSES, "Test classes", chosen=url.classes),
+            multi_choice(IssuesIds.CLASSES, "Classes", chosen=url.classes),
             multi_choice(IssuesIds.LEVELS, "Levels", chosen=[str(n) for n in url.levels]),
             html.Div(id=IssuesIds.CHIPS),
         ],
@@ -123,7 +123,7 @@ def sketch_page(note: str, chips: Component | None, causes: Component) -> Compon
 
 
 def _cause_card(causes: Component, tools: Component) -> Component:
-    note = "Each lost point counts for one cause."
+    note = "Each lost point has one cause."
     return card("By cause", causes, note=note, tools=tools)
 
 

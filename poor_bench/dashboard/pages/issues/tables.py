@@ -228,7 +228,7 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
                 cell=partial(_link_model, name_of),
             ),
             SheetColumn(
-                field="class", heading="Test class", value=lambda each: each.class_id or "unknown"
+                field="class", heading="Class", value=lambda each: each.class_id or "unknown"
             ),
             SheetColumn(
                 field="trials", heading="Trials", value=lambda each: each.n_scored,

@@ -12,7 +12,7 @@ from poor_bench.config.edit_entries import LLMAction, LLMEdit
 from poor_bench.dashboard.components.blocks import card, error_banner, loading_state, page_head
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved
+from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved, saved_in
 from poor_bench.dashboard.page import ShellIds, bind_address, notice, on_click, on_data
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
@@ -84,8 +84,8 @@ def switch(services: Services, llm_id: str) -> Notices:
 
 
 _ARRANGED = {
-    LLMAction.DELETE: "was deleted; its results are kept.",
-    LLMAction.DUPLICATE: "was duplicated; the copy is disabled.",
+    LLMAction.DELETE: "was deleted.",
+    LLMAction.DUPLICATE: "was duplicated; copy disabled.",
     LLMAction.MOVE_UP: "was moved.",
     LLMAction.MOVE_DOWN: "was moved.",
 }
@@ -101,14 +101,14 @@ def ask_to_delete(services: Services, llm_id: str) -> Component:
     """Say what deleting a model does to its results."""
     n_results = services.llms.n_results(llm_id)
     kept = f"{write_count(n_results, 'result')} kept." if n_results else "No results."
-    return html.Div([html.P([html.Strong(llm_id), " will be removed."]), html.P(kept)])
+    return html.Div([html.P(html.Strong(llm_id)), html.P(kept)])
 
 
 def add_found(services: Services, endpoint: str | None, look: int, name: str) -> Notices:
     """Add a found model to llms.json; return a message of what was done."""
     found = services.llms.discover((endpoint or "").strip(), look).value or ()
     services.files.config().add_llms([entry for entry in found if entry["name"] == name])
-    return [notice("Added", f"{name} was added.")]
+    return [notice("Added", name)]
 
 
 def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormAnswer:
@@ -133,7 +133,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
     except PoorBenchError as error:
         added = Entry(file=LLMS_FILE, number=len(services.files.workspace().llms))
         return report_refused(error, added, _FIELDS)
-    return report_saved(f"{entry['provider']}:{entry['name']} was added.")
+    return report_saved(f"Added: {entry['provider']}:{entry['name']}.")
 
 
 def llms_csv(services: Services, look: int, search: str | None = "") -> TableFile:
@@ -145,7 +145,7 @@ def llms_csv(services: Services, look: int, search: str | None = "") -> TableFil
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:
     """Show the answer of an LLM to a prompt, or why there is none."""
     if not llm_id or not (prompt or "").strip():
-        return html.P("Choose a model, enter a prompt.", className="quiet")
+        return html.P("Enter model and prompt.", className="quiet")
     try:
         return build_tried_answer(services.llms.ask(llm_id, prompt or ""))
     except PoorBenchError as error:
@@ -319,7 +319,7 @@ def save(
         services.files.config().edit_llms(LLMEdit(llm_id=llm_id, changes=changes))
     except PoorBenchError as error:
         return report_refused(error, Entry(file=LLMS_FILE, number=number), set(LLMField))
-    return report_saved(f"Saved in {LLMS_FILE}.")
+    return report_saved(saved_in(LLMS_FILE))
 
 
 def _consent_to_change(llm: LLM, changes: Mapping[str, Any], listed: Sequence[LLM]) -> str | None:
@@ -367,6 +367,6 @@ def _register_edit(app: Dash, services: Services) -> None:
             errors,
             [None],
             False,
-            [notice("Saved", f"{llm_id} was changed.")],
+            [notice("Saved", llm_id)],
             services.version(),
         )

@@ -15,6 +15,7 @@ from typing import Any
 from poor_bench.config.document import UnreadableError
 from poor_bench.config.entries import describe_unknown_parameter
 from poor_bench.dashboard.forms import form_error
+from poor_bench.dashboard.start_form import REQUIRED
 from poor_bench.models.llm import LLM
 from poor_bench.providers.catalog import PROVIDERS, list_provider_names
 from poor_bench.providers.parameters import list_unknown_parameters
@@ -39,7 +40,7 @@ def form_to_entry(
 'think': False}}
     """
     needed = {"provider": provider, "name": (name or "").strip()}
-    missing = {key: f"a model needs a {key}" for key, value in needed.items() if not value}
+    missing = {key: REQUIRED for key, value in needed.items() if not value}
     if missing:
         raise form_error(missing)
     fields: dict[str, Any] = {

@@ -218,7 +218,7 @@ def _text(field_id: LLMsIds, label: str, placeholder: str) -> Component:
 
 
 _TEXTS = {
-    LLMField.LABEL: ("Label", "display name"),
+    LLMField.LABEL: ("Display name", ""),
     LLMField.ENDPOINT: ("Server", "default"),
     LLMField.KEY: ("API key variable", "OPENAI_API_KEY"),
 }

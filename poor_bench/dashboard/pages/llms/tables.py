@@ -92,7 +92,7 @@ def define_models(
 
     return SheetTable(
         name="models",
-        label="Configured models",
+        label="Configured",
         kept=[("Model ID", lambda llm: llm.id)],
         columns=[
             SheetColumn(field="model", heading="Model", value=lambda llm: llm.label or llm.id,
@@ -115,7 +115,7 @@ def define_models(
                         cell=_show_parameters),
             SheetColumn(field="settings", heading="Settings", value=notes,
                         cell=lambda llm: _build_probe(probes.get(llm.id)),
-                        further=[("Recommended concurrency", concurrency)]),
+                        further=[("Recommended", concurrency)]),
             SheetColumn(field="actions", heading="Actions", value=lambda _: None,
                         cell=_build_actions, is_on_screen_only=True),
         ],
@@ -171,7 +171,7 @@ def _build_found(entry: Mapping[str, Any]) -> Component:
     facts = [
         size_text(entry.get("size")),
         str(entry.get("_quantization", "")),
-        f"remote: runs at {entry['_remote']}" if entry.get("_remote") else "",
+        f"runs at {entry['_remote']}" if entry.get("_remote") else "",
     ]
     return html.Li(
         [

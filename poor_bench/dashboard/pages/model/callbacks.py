@@ -162,7 +162,7 @@ def tiles(services: Services, search: str) -> Component | None:
     found = services.trials.summaries(query, GroupBy.LLM)
     if not found:
         return None
-    scope = "Filtered results" if query.is_filtered else "All results"
+    scope = "Filtered" if query.is_filtered else "All results"
     return model_tiles(found[0], services.llms.get(llm_id), repeated, scope=scope)
 
 

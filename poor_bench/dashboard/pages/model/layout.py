@@ -114,7 +114,7 @@ def build_filters(url: ModelUrl) -> Component:
     """Build the filters as the address sets them."""
     return html.Div(
         [
-            _multi_select(ModelIds.CLASSES, url.classes, "All classes", "Test classes"),
+            _multi_select(ModelIds.CLASSES, url.classes, "All classes", "Classes"),
             _multi_select(ModelIds.LEVELS, map(str, url.levels), "All levels", "Levels"),
             dmc.SegmentedControl(
                 id=ModelIds.OUTCOME,
@@ -173,12 +173,12 @@ def _further_controls(url: ModelUrl) -> list[Component]:
             (ModelIds.MAX_SCORE, url.max_score),
             most=1,
         ),
-        range_boxes("Latency in s", (ModelIds.MIN_S, url.min_s), (ModelIds.MAX_S, url.max_s)),
+        range_boxes("Latency (s)", (ModelIds.MIN_S, url.min_s), (ModelIds.MAX_S, url.max_s)),
         _multi_select(ModelIds.CAUSES, url.causes, "Cause", "Cause"),
         _multi_select(ModelIds.THINKS, url.thinks, "Think", "Think"),
         dmc.SegmentedControl(
             id=ModelIds.STALE,
-            data=[{"value": "", "label": "All scores"}, {"value": "yes", "label": "Stale only"}],
+            data=[{"value": "", "label": "All"}, {"value": "yes", "label": "Stale"}],
             value="yes" if url.is_stale else "",
             size="xs",
             fullWidth=True,
@@ -263,7 +263,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "rating",
         "headerName": "Rating",
-        "headerTooltip": "Mean rating",
+        "headerTooltip": "Mean",
         "type": "rightAligned",
         "width": 88,
         "hide": True,
@@ -314,7 +314,7 @@ def parts() -> list[Component]:
 def _tell_unknown(url: ModelUrl) -> Component | None:
     if not url.unknown:
         return None
-    shown = f"Shown: `{url.llm_id}`, the best." if url.llm_id else ""
+    shown = f"Shown: `{url.llm_id}`." if url.llm_id else ""
     return warning_banner("Unknown model", *filter(None, (url.unknown, shown)))
 
 
@@ -343,7 +343,7 @@ def _llm_select(url: ModelUrl) -> Any:
         searchable=True,
         allowDeselect=False,
         nothingFoundMessage="Unknown model",
-        placeholder="Choose a model",
+        placeholder="Model",
         maxDropdownHeight=420,
         w="min(440px, calc(100vw - 48px))",
         leftSection=icon("model"),

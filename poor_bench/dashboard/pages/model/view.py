@@ -45,8 +45,8 @@ def tell_no_results(name: str, llm: LLM | None, llm_id: str) -> Component:
         llm_id: Its id.
     """
     if llm is not None and not llm.enabled:
-        text = "Runs skip this model."
-        return empty_state("Disabled model", text, _button("Go to models", "/llms"))
+        text = "Runs skip it."
+        return empty_state("Disabled model", text, _button("Models", "/llms"))
     text = f"{name}"
     return empty_state("No results yet", text, _button("Run tests", run_link(llm_ids=[llm_id])))
 
@@ -71,15 +71,15 @@ def notes_before_reading(
     if llm is None:
         notes.append(_note("Removed model", "Not in llms.json."))
     elif not llm.enabled:
-        text = "Runs skip this model."
-        notes.append(_note("Disabled model", text, _link("Go to models", "/llms")))
+        text = "Runs skip it."
+        notes.append(_note("Disabled model", text, _link("Models", "/llms")))
     if summary is None:
         text = "Its tests were removed."
         notes.append(_note("No current results", text))
     elif not summary.n_scored and (n_failed := summary.n_failed - summary.n_unjudged):
         text = f"{write_count(n_failed, 'trial')} failed to run. {_sentence(reason)}"
-        link = _link("Retry them", run_link(llm_ids=[llm_id], redo=Redo.FAILED))
-        notes.append(_note("No scores yet", f"{text}Fix the cause, then retry.", link))
+        link = _link("Re-run these", run_link(llm_ids=[llm_id], redo=Redo.FAILED))
+        notes.append(_note("No scores yet", text, link))
     return notes
 
 
@@ -107,7 +107,7 @@ _FURTHER = (
     (metrics.FIRST_TOKEN, "median"),
     (metrics.THROUGHPUT, "by wall time"),
     (metrics.GENERATION_SPEED, "by the server"),
-    (metrics.COST, "of all results"),
+    (metrics.COST, ""),
     (metrics.JUDGE_COST, "not in cost"),
 )
 """Figures that not every model has, and what stands below them."""
@@ -201,7 +201,7 @@ def _reliability_tiles(repeated: Reliability) -> list[Component]:
     return [
         tile(f"All of {k} trials pass", _percent(every), _describe_repeats(f"pass^{k}", every)),
         tile(f"One of {k} trials passes", _percent(one), _describe_repeats(f"pass@{k}", one)),
-        tile("Flip rate", _percent(flips), _describe_repeats("tests with mixed outcomes", flips)),
+        tile("Flip rate", _percent(flips), _describe_repeats("mixed outcomes", flips)),
     ]
 
 
@@ -216,9 +216,7 @@ def _failure_note(summary: Summary) -> str:
         if kind is not FailureKind.JUDGE
     ]
     if summary.n_newer_failed:
-        kinds.append(
-            f"plus {write_count(summary.n_newer_failed, 'newer attempt')} of scored trials"
-        )
+        kinds.append(f"{write_count(summary.n_newer_failed, 'newer attempt')} of scored trials")
     return ", ".join(kinds)
 
 
@@ -237,7 +235,7 @@ def _interval(metric: metrics.Metric, summary: Summary) -> str:
 
 def _over(note: str, metric: metrics.Metric, summary: Summary) -> str:
     """Add to a note over how many tests or trials a figure is."""
-    return f"{note}, {metric.show_n(summary)}"
+    return ", ".join(filter(None, (note, metric.show_n(summary))))
 
 
 def _percent(estimate: Estimate) -> str:
@@ -251,8 +249,8 @@ def _interval_text(estimate: Estimate) -> str:
 
 CLASSES_AT_ONCE = 20
 _ORDERS = {
-    ClassOrder.LOWEST: "Lowest score",
-    ClassOrder.HIGHEST: "Highest score",
+    ClassOrder.LOWEST: "Lowest",
+    ClassOrder.HIGHEST: "Highest",
     ClassOrder.NAME: "Name",
 }
 REMOVED = "removed tests"
@@ -283,7 +281,7 @@ def build_breakdown(
     return html.Div(
         [
             html.Div([_orders(url), _steps(url, page, n_pages, len(ordered))], className="bar"),
-            sheet(heads, rows, label="Score by test class", kind="heat-map"),
+            sheet(heads, rows, label="Score by class", kind="heat-map"),
             heat_legend(),
         ],
         className="breakdown",

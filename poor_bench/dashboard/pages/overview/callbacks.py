@@ -64,7 +64,7 @@ def note(services: Services) -> str:
         write_count(n_trials, "trial"),
         write_count(len(table.llm_ids), "model"),
         _count_tests(workspace.enabled_tests),
-        write_count(len(workspace.test_classes), "test class"),
+        write_count(len(workspace.test_classes), "class"),
     ]
     n_removed = services.results.n_removed()
     if n_removed:
@@ -208,7 +208,7 @@ def heat_map_csv(services: Services, search: str | None = "") -> TableFile:
     ]
     counts = [(metric.name, metric.file_heading) for metric in CELL_COUNTS]
     level = [("level", "Level")] if url.detail else []
-    named = [("id", "Model ID"), ("model", "Model"), ("class", "Test class"), *level]
+    named = [("id", "Model ID"), ("model", "Model"), ("class", "Class"), *level]
     score = [("score", metrics.SCORE.file_heading), *INTERVAL]
     return table_file("scores_by_class", rows, [*named, *score, *counts])
 

@@ -53,7 +53,7 @@ def changes_card(last_run: LastRun, name_of: Callable[[str], str]) -> Component:
     if not changed and not new:
         return html.P(["No score changed. ", note], className="quiet")
     return card(
-        "Since the last run",
+        "Last run",
         html.Ul([*changed, *new], className="change-list"),
         note=note,
     )
@@ -167,7 +167,7 @@ def heat_map(
         rows += map(line, llm_ids)
     rows += _other_line(models.others, columns, by_group)
     heads = ["Model", *(_column_head(column) for column in columns)]
-    table = sheet(heads, rows, label="Score by test class", kind="heat-map")
+    table = sheet(heads, rows, label="Score by class", kind="heat-map")
     return html.Div([table, heat_legend()])
 
 
@@ -195,10 +195,7 @@ def _other_cell(summaries: Sequence[Summary | None]) -> Component:
     if found is None:
         return html.Td(html.Span("n/a", className="heat-cell is-empty", title="No result"))
     text = f"{found.mean:.2f}"
-    title = (
-        f"mean of {write_count(found.n, 'model')}, "
-        f"lowest {found.lowest:.2f}, highest {found.highest:.2f}"
-    )
+    title = f"lowest {found.lowest:.2f}, highest {found.highest:.2f}"
     style = {"--score": f"{found.mean:.3f}"}
     n = html.Span(write_count(found.n, "model"), className="heat-cell-n")
     return html.Td(html.Span([text, n], className="heat-cell", title=title, style=style))

@@ -143,13 +143,13 @@ def compare_button(llm_ids: Sequence[str]) -> Component:
     """Build the link that compares ticked models; without two of them it says what to do."""
     if len(llm_ids) < _FEWEST_COMPARED:
         return html.Span(
-            "Compare selected",
+            "Compare",
             className="choose-button is-off",
             title="Select two models.",
             **aria(disabled="true"),
         )
     return dcc.Link(
-        f"Compare selected ({len(llm_ids):,})",
+        f"Compare ({len(llm_ids):,})",
         href=compare_link(llm_ids),
         className="choose-button",
     )
@@ -158,10 +158,10 @@ def compare_button(llm_ids: Sequence[str]) -> Component:
 def _cards(url: OverviewUrl) -> list[Component]:
     levels = dmc.SegmentedControl(
         id=OverviewIds.HEAT_MAP_LEVELS,
-        data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "With levels"}],
+        data=[{"value": "", "label": "Classes"}, {"value": "levels", "label": "Levels"}],
         value=url.detail,
         size="xs",
-        **aria(label="Heat map"),
+        **aria(label="Columns"),
     )
     return [
         card(
@@ -170,7 +170,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
                 [loading_state(6), _early_table()],
                 id=OverviewIds.LEADERBOARD_BODY,
             ),
-            note="With 95 % CI",
+            note="95 % CI",
             tools=[
                 html.Span(compare_button([]), id=OverviewIds.COMPARE),
                 column_chooser(OverviewIds.LEADERBOARD),
@@ -178,12 +178,12 @@ def _cards(url: OverviewUrl) -> list[Component]:
             ],
         ),
         card(
-            "Score by test class",
+            "Score by class",
             html.Div(loading_state(6), id=OverviewIds.HEAT_MAP),
             tools=[
                 multi_choice(
                     OverviewIds.CLASSES,
-                    "Test classes",
+                    "Classes",
                     chosen=url.classes,
                     placeholder="All classes",
                     is_named=False,
@@ -286,7 +286,7 @@ def charts(
         _chart(
             ("Score against time", by_time),
             timed,
-            "No data",
+            "",
             apart,
         ),
     ]
@@ -305,9 +305,9 @@ def trend(
     if not trends:
         return None
     title = "Score over runs"
-    more = f" {write_count(n_more, 'model')} not shown; use the search." if n_more else ""
+    more = f" {write_count(n_more, 'model')} not shown; search." if n_more else ""
     if len({each.n_tests for scores in trends.values() for each in scores}) > 1:
-        more = f" Hollow: a part of the tests.{more}"
+        more = f" Hollow: not all tests.{more}"
     texts = (
         f"{name_of(llm_id)}: {', '.join(_describe_run(each) for each in scores)}"
         for llm_id, scores in trends.items()
@@ -315,7 +315,7 @@ def trend(
     return card(
         title,
         chart(score_trend_figure(trends, name_of), f"{title}. {'; '.join(texts)}"),
-        note=f"Mean, 95 % CI, newest runs.{more}",
+        note=f"Newest runs, 95 % CI.{more}",
         tools=image_buttons(title),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from poor_bench import metrics
@@ -17,16 +18,16 @@ from poor_bench.statistics.summary import FloorRow, Summary
 
 GROUPINGS = {
     "": "No groups",
-    "provider": "By provider",
-    "size": "By size",
-    "base": "By base model",
+    "provider": "Provider",
+    "size": "Size",
+    "base": "Base model",
 }
 """Value in the address, and how it is called."""
-TOPS = {"10": "Top 10", "": "Top 20", "50": "Top 50", "all": "All models"}
-"""Value in the address, and how it is called."""
 _TOP = 20
-_SIZES = ((1.0, "under 1 B"), (4.0, "1 to 4 B"), (10.0, "4 to 10 B"), (40.0, "10 to 40 B"))
-_LARGE, _UNKNOWN = "40 B and more", "size unknown"
+TOPS = {top: f"Top {top or _TOP}" for top in ("10", "", "50")} | {"all": "All"}
+"""Value in the address, and how it is called."""
+_SIZES = (0, 1, 4, 10, 40)
+"""Least size of each group, in billions of parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,10 @@ def _group(llm_id: str, llm: LLM | None, grouping: str) -> str:
 
 def _size_class(size: float | None) -> str:
     if size is None:
-        return _UNKNOWN
-    return next((name for limit, name in _SIZES if size < limit), _LARGE)
+        return "size unknown"
+    limits = pairwise(_SIZES)
+    names = (f"{low} to {high} B" for low, high in limits if size < high)
+    return next(names, f"{_SIZES[-1]} B or more")
 
 
 def _metric(field: str, metric: Metric, **further: Any) -> dict[str, Any]:
@@ -205,7 +208,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
         "sortingOrder": ["asc", "desc"],
         "minWidth": 90,
         "flex": 1,
-        "headerTooltip": f"Mean time: {', '.join(m.label.lower() for m in metrics.LATENCY)}",
+        "headerTooltip": f"Mean: {', '.join(m.label.lower() for m in metrics.LATENCY)}",
     },
     *_COLUMN_OF.values(),
 )

@@ -68,7 +68,7 @@ def options(services: Services, url: RunUrl) -> tuple[Options, Options, Options]
     llms = [
         {
             "value": llm.id,
-            "label": services.llms.name(llm.id) + ("" if llm.enabled else " (not enabled)"),
+            "label": services.llms.name(llm.id) + ("" if llm.enabled else " (disabled)"),
         }
         for llm in workspace.llms
     ]

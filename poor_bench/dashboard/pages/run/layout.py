@@ -177,7 +177,7 @@ def layout(url: RunUrl) -> Component:
                 "Selection",
                 _choice(url),
                 tools=dmc.Button(
-                    "All pending", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
+                    "Clear", id=RunIds.ALL, variant="default", size="compact-sm", n_clicks=0
                 ),
             ),
             card(
@@ -214,12 +214,12 @@ def _choice(url: RunUrl) -> Component:
     return html.Div(
         [
             _select(RunIds.LLMS, "Models", "All enabled", url.llm_ids, "choice-wide"),
-            _select(RunIds.CLASSES, "Test classes", "All classes", url.classes),
+            _select(RunIds.CLASSES, "Classes", "All classes", url.classes),
             _select(RunIds.LEVELS, "Levels", "All levels", url.levels),
             dmc.TextInput(
                 id=RunIds.TESTS,
                 label="Tests",
-                placeholder="All, or ids: math_*",
+                placeholder="All, or math_*",
                 value=" ".join(url.tests),
                 debounce=400,
             ),
@@ -228,7 +228,7 @@ def _choice(url: RunUrl) -> Component:
             ),
             dmc.Select(
                 id=RunIds.REDO,
-                label="Trials to run",
+                label="Status",
                 data=build_options((redo.value, REDO_LABELS[redo]) for redo in Redo),
                 value=url.redo.value,
                 allowDeselect=False,

@@ -70,7 +70,7 @@ def define_plan(name_of: NameOf) -> SheetTable[LLMPreview]:
             SheetColumn(field="model", heading="Model", value=lambda llm: name_of(llm.llm_id)),
             SheetColumn(field="trials", heading="Trials", value=lambda llm: llm.n_items,
                         cell=lambda llm: f"{llm.n_items:,}"),
-            _count("failed", "Failed before", lambda llm: llm.n_failed),
+            _count("failed", "Failed", lambda llm: llm.n_failed),
             _count("rescore", "To rescore", lambda llm: llm.n_rescored),
             SheetColumn(field="time", heading="Estimated time", value=lambda llm: llm.seconds,
                         cell=lambda llm: _time(llm.seconds), file_heading="Time (s)"),
@@ -103,7 +103,7 @@ def sandbox_warning(terms: SandboxTerms) -> Component | None:
     if terms.is_refused:
         return warning_banner(
             "Code of models is not run",
-            f"{_sentence(terms.refusal)} Select only other tests to run those.",
+            f"{_sentence(terms.refusal)} Select only other tests.",
             _sentence(terms.fix),
         )
     if weakness := describe_weakness(terms.status):
@@ -140,7 +140,7 @@ def _total_time(planned: RunPreview) -> tuple[str, str]:
 
 def _total_cost(planned: RunPreview) -> tuple[str, str]:
     unpriced = write_count(planned.n_unpriced, "model")
-    note = f"unknown for {unpriced}: no prices in llms.json" if planned.n_unpriced else ""
+    note = f"{unpriced}: no prices in llms.json" if planned.n_unpriced else ""
     return _and_more(dollars_text(planned.cost_usd), note), note or "judging included"
 
 
@@ -188,7 +188,7 @@ def define_failures(name_of: NameOf) -> SheetTable[FailureGroup]:
 
     return SheetTable(
         name="failures",
-        label="Failures",
+        label="Failed to run",
         columns=[
             SheetColumn(field="model", heading="Model", value=lambda group: name_of(group.llm_id),
                         cell=link),

@@ -88,10 +88,6 @@ def _note(state: RunState) -> str:
     if state.n_rescored:
         moved = write_count(state.n_moved, "score")
         parts.append(f"{write_count(state.n_rescored, 'response')} rescored, {moved} changed")
-    if state.is_foreign:
-        parts.append("started elsewhere")
-    if state.phase is RunPhase.INTERRUPTED:
-        parts.append("not complete")
     return " · ".join(part for part in parts if part)
 
 
@@ -160,7 +156,7 @@ def _moves(state: RunState, name_of: Callable[[str], str]) -> Component:
         [
             html.H3("Changed scores"),
             html.P(
-                f"Rescored: the evaluator changed. Undo: {next_command('rescore --undo')}",
+                f"Evaluator changed. Undo: {next_command('rescore --undo')}",
                 className="quiet",
             ),
             html.Ul(

@@ -55,7 +55,7 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    note="Files change only when you accept.",
+    note="Files change when you accept.",
     kind=SEARCHES,
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"
@@ -70,7 +70,7 @@ def build() -> list[Component]:
                    searchable=True),
         dmc.Select(id=TuneIds.WHAT, label="Tune", value=_PROMPT, allowDeselect=False,
                    data=build_options([(_PROMPT, "Prompt"), (_PARAMETERS, "Parameters")])),
-        dmc.Select(id=TuneIds.CLASS, label="Test class", placeholder="All classes",
+        dmc.Select(id=TuneIds.CLASS, label="Class", placeholder="All classes",
                    data=[], searchable=True, clearable=True),
         dmc.TextInput(id=TuneIds.PARAMETERS, label="Parameters", debounce=400, value="",
                       placeholder="temperature=0,0.4"),
@@ -84,7 +84,7 @@ def build() -> list[Component]:
             "Searches",
             html.Div(id=TuneIds.STORED),
             tools=file_buttons(TuneIds.CSV),
-            note=f"Show one on the console: {next_command('tune show RUN')}",
+            note=f"Console: {next_command('tune show RUN')}",
             class_name="if-filled",
         ),
         *build_accepting(),
@@ -107,7 +107,7 @@ def write_command(
     )
     if what == _PROMPT:
         if not class_id:
-            raise ConfigError("Choose a test class")
+            raise ConfigError("Choose a class")
         return ["tune", "prompt", *options, "--", class_id]
     if "@" in (parameters or ""):
         raise ConfigError("@FILE works on the console only")
@@ -144,7 +144,7 @@ TABLE: SheetTable[KeptSearch] = SheetTable(
     columns=[
         SheetColumn(field="run", heading="Search", value=lambda each: each.run_id),
         SheetColumn(field="kind", heading="Kind", value=lambda each: each.kind),
-        SheetColumn(field="what", heading="Test class", value=lambda each: each.header.get("name")),
+        SheetColumn(field="what", heading="Class", value=lambda each: each.header.get("name")),
         SheetColumn(field="model", heading="Model", value=lambda each: each.header.get("llm")),
         SheetColumn(field="end", heading="Ended", value=_read_end),
         SheetColumn(field="accepted", heading="Accepted", value=_read_accepted),

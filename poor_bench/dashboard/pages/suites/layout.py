@@ -105,7 +105,6 @@ def layout(url: SuiteUrl) -> Component:
             card(
                 "Cases",
                 html.Div(loading_state(6), id=SuitesIds.CASES),
-                note="Rates exclude cases not run.",
                 tools=file_buttons(SuitesIds.CASES_CSV),
             ),
             card(
@@ -143,7 +142,7 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents. Start the example: it needs no model.",
+        "Suites test agents. The example needs no model.",
     )
 
 
@@ -178,7 +177,7 @@ def _fields() -> list[Component]:
         dmc.Select(
             id=SuiteStartIds.LLM,
             label="Model",
-            placeholder="as in the suite",
+            placeholder="default",
             data=[],
             searchable=True,
             clearable=True,

@@ -32,9 +32,9 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
     trials = write_count(count_trials(report), "trial")
     shown = [
         tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
-        tile("Duration per trial", milliseconds_text(report.avg_duration_ms), f"mean, {trials}"),
-        tile("p95 duration", milliseconds_text(report.p95_duration_ms), trials),
-        tile("Cost per trial", dollars_text(report.avg_estimated_cost_usd), _cost_note(report)),
+        tile("Duration", milliseconds_text(report.avg_duration_ms), f"mean, {trials}"),
+        tile("p95", milliseconds_text(report.p95_duration_ms), trials),
+        tile("Cost", dollars_text(report.avg_estimated_cost_usd), _cost_note(report)),
     ]
     if report.not_run:
         shown.insert(1, tile("Not run", str(report.not_run), "not in rates", is_warning=True))
@@ -127,7 +127,7 @@ def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Eval
                 field="by", heading="By", value=lambda case: case.mode,
             ),
             SheetColumn(
-                field="passed", heading="Trials passed", value=_count_passed,
+                field="passed", heading="Passed", value=_count_passed,
                 cell=lambda case: number(f"{_count_passed(case)} of {case.trials_run}"),
                 further=[("Trials", lambda case: case.trials_run)],
             ),

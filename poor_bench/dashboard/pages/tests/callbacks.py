@@ -288,13 +288,13 @@ def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> T
     """
     chosen, name = frozenset(test_ids), (tag or "").strip()
     if not action:
-        raise ConfigError("no change", hint="Choose one.")
+        raise ConfigError("no change")
     if action.startswith(_MOVE):
         return TestEdit(test_ids=chosen, class_id=action.removeprefix(_MOVE))
     if action.startswith(_LEVEL):
         return TestEdit(test_ids=chosen, level=int(action.removeprefix(_LEVEL)))
     if action.endswith("-tag") and not name:
-        raise ConfigError("no tag", hint="Enter one.")
+        raise ConfigError("no tag")
     return TestEdit(
         test_ids=chosen,
         enabled={"enable": True, "disable": False}.get(action),

@@ -193,7 +193,7 @@ def build_filters(workspace: Workspace, url: TestUrl) -> list[Component]:
         url.change(below_zero=not url.below_zero).search,
         is_active=url.below_zero,
     )
-    rows.append(chip_row("Only", [below, *states]))
+    rows.append(chip_row("Show", [below, *states]))
     active = [*_removers(url)]
     return [*rows, chip_row("Remove", active)] if active else rows
 

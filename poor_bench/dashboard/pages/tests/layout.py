@@ -163,7 +163,7 @@ def _build_first_cards(
 ) -> tuple[Component, Component]:
     return (
         card("Classes", classes, note="Difficulty: 1 minus mean score.", tools=tools),
-        card("Findings", findings, note="Worst first."),
+        card("Findings", findings),
     )
 
 

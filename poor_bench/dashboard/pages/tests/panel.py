@@ -11,6 +11,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import TestEdit
+from poor_bench.config.load import TESTS_FILE
 from poor_bench.dashboard.components.blocks import data, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import (
@@ -20,6 +21,7 @@ from poor_bench.dashboard.forms import (
     guard_form,
     report_refused,
     report_saved,
+    saved_in,
 )
 from poor_bench.dashboard.page import (
     ShellIds,
@@ -248,8 +250,8 @@ def save_test(services: Services, test_id: str, *fields: Any) -> FormAnswer:
         edit = TestEdit(test_ids=frozenset([test_id]), changes=changes)
         services.files.config().edit_tests(edit)
     except PoorBenchError as error:
-        return report_refused(error, Entry(file="tests.json", number=number), _FIELD_OF)
-    return report_saved("Saved in tests.json.")
+        return report_refused(error, Entry(file=TESTS_FILE, number=number), _FIELD_OF)
+    return report_saved(saved_in(TESTS_FILE))
 
 
 def save_template(services: Services, test_id: str, template: str) -> FormAnswer:
@@ -261,13 +263,13 @@ def save_template(services: Services, test_id: str, template: str) -> FormAnswer
         services.files.config().change_template(class_id, template)
     except PoorBenchError as error:
         return report_refused(error, Entry(file="test_classes.yaml", number=number), _FIELD_OF)
-    return report_saved("Saved in test_classes.yaml.")
+    return report_saved(saved_in("test_classes.yaml"))
 
 
 def _find_stored_test(services: Services, test_id: str) -> Test:
     test = services.files.workspace().tests_by_id.get(test_id)
     if test is None:
-        raise ConfigError(f"{test_id!r} was removed from tests.json")
+        raise ConfigError(f"{test_id!r} was removed from {TESTS_FILE}")
     return test
 
 

@@ -103,9 +103,9 @@ def define_classes(lines: Sequence[ClassLine], url: TestUrl = NO_CHOICE) -> Shee
 def _of_level(level: int) -> list[tuple[str, Callable[[ClassLine], float | None]]]:
     """List what files hold of a level."""
     return [
-        (f"Difficulty of level {level}",
+        (f"Difficulty level {level}",
          lambda line: line.order.difficulty.get(level) if line.order else None),
-        (f"Tests of level {level}",
+        (f"Tests level {level}",
          lambda line: line.order.n_tests.get(level) if line.order else None),
     ]  # fmt: skip
 
@@ -147,7 +147,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         is_on_screen_only=True),
             SheetColumn(field="test", heading="Test", value=lambda test: test.test_id, cell=link,
                         file_heading="Test ID", is_fixed=True, head=html.Th("Test", scope="col"),
-                        further=[("Test class", lambda test: test.class_id),
+                        further=[("Class", lambda test: test.class_id),
                                  ("Enabled", lambda test: test.enabled),
                                  ("Tags", lambda test: " ".join(test.tags))]),
             SheetColumn(field="level", heading="Level", value=lambda test: test.level,
@@ -239,7 +239,7 @@ def _tick(test_id: str, url: TestUrl) -> Component:
     return LINKS.link(
         "",
         url.toggle("ticked", test_id).search,
-        label=f"Tick {test_id}",
+        label=f"Select {test_id}",
         className="tick is-ticked" if is_ticked else "tick",
         role="checkbox",
         **aria(checked="true" if is_ticked else "false"),

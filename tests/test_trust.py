@@ -88,6 +88,12 @@ def test_the_link_selects_the_model_class_and_level_of_the_row() -> None:
     assert rerun_link(_row(group=group)) == "/run?llm=ollama%3Aa&class=math&level=2"
 
 
+def test_the_link_selects_repeated_trials_and_adds_none_to_other_tests() -> None:
+    repeated = _row(last_trial=3, n_stale=6)
+    assert rerun_link(repeated).endswith("&trials=3&redo=again")
+    assert rerun_link(_row(last_trial=3, n_pending=2)).endswith("&trials=3")
+
+
 def test_a_model_that_no_run_can_ask_has_no_link() -> None:
     assert rerun_link(_row(n_pending=None)) == ""
     badges = trust_badges(list_trust_notes(_row(n_tests=1)), "")

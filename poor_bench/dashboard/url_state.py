@@ -267,6 +267,8 @@ class Redo(StrEnum):
     """Those without a current score: new, failed and stale ones."""
     FAILED = "failed"
     STALE = "stale"
+    AGAIN = "again"
+    """Failed and stale ones."""
     ALL = "all"
     """Completed ones, too."""
 

@@ -289,6 +289,13 @@ class FoundTrials:
         """List the trials: test id and number."""
         return {(key.test_id, key.trial) for key in map(self.table.key, self.rows.tolist())}
 
+    def test_ids(self) -> list[str]:
+        """List the tests, sorted."""
+        import numpy as np
+
+        codes = np.unique(self.table.columns["test_id"][self.rows]).tolist()
+        return sorted(self.table.values["test_id"][code] for code in codes)
+
     def find_place(self, key: TrialKey) -> int | None:
         """Find the position of a trial, from 0; None if the query did not find it."""
         code = self.table.find_code("test_id", key.test_id)

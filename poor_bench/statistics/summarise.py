@@ -219,6 +219,8 @@ def _count_trials(table: TrialColumns, grouped: _Grouped) -> list[_Fields]:
 
     is_scored, is_newer = table.is_scored, find_newer_failures(table)
     is_failed = ~is_scored & ~is_newer
+    last_trial = np.ones(len(grouped), dtype=np.int64)
+    np.maximum.at(last_trial, grouped.numbers, table.columns["trial"])
     failures = _tally(grouped, table, "failure_kind", np.flatnonzero(is_failed))
     marks: list[Counter[str]] = []
     for found in _tally(grouped, table, "marks", np.flatnonzero(is_scored)):
@@ -229,6 +231,7 @@ def _count_trials(table: TrialColumns, grouped: _Grouped) -> list[_Fields]:
     columns: dict[str, list[Any]] = {
         "n_scored": grouped.count(is_scored),
         "n_asked": _count_tests(grouped, table),
+        "last_trial": last_trial.tolist(),
         "n_failed": grouped.count(is_failed),
         "n_newer_failed": grouped.count(is_newer),
         "failures": [dict(counter.most_common()) for counter in failures],

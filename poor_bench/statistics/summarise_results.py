@@ -66,6 +66,7 @@ class _Tally:
 
     tests: defaultdict[str, _Scores] = field(default_factory=lambda: defaultdict(_Scores))
     asked: set[str] = field(default_factory=set)
+    last_trial: int = 1
     scored: set[tuple[str, int]] = field(default_factory=set)
     failed: list[tuple[tuple[str, int], FailureKind | None]] = field(default_factory=list)
     marks: Counter[str] = field(default_factory=Counter)
@@ -75,6 +76,7 @@ class _Tally:
 
     def add(self, result: Result) -> None:
         self.asked.add(result.test_id)
+        self.last_trial = max(self.last_trial, result.trial)
         trial = result.test_id, result.trial
         if result.score is None:
             self.failed.append((trial, result.failure.kind if result.failure else None))
@@ -100,6 +102,7 @@ class _Tally:
             n_tests=len(tests),
             n_scored=sum(test.n for test in tests),
             n_asked=len(self.asked),
+            last_trial=self.last_trial,
             n_failed=len(first_failed),
             n_newer_failed=len(self.failed) - len(first_failed),
             n_passed=sum(test.n_passed for test in tests),

@@ -109,6 +109,8 @@ class Summary:
     """Scored trials."""
     n_asked: int = 0
     """Tests with any result, scored or failed."""
+    last_trial: int = 1
+    """Highest trial number of any result, from 1."""
     n_all: int | None = None
     """Tests of this row that any model was scored on; None if not known."""
     n_pending: int | None = None

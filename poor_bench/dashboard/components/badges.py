@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import aria, colour_key
 from poor_bench.dashboard.theme import ink_on_series, series_style
-from poor_bench.dashboard.url_state import run_link
+from poor_bench.dashboard.url_state import Redo, run_link
 from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import TrustNote
 from poor_bench.models.failure import Failure, FailureKind
@@ -62,10 +62,14 @@ def rerun_link(row: Summary) -> str:
     group = row.group
     if row.n_pending is None:
         return ""
+    # Where no test is pending, a trial that was never asked is not missing.
+    is_repeated = row.last_trial > 1
     return run_link(
         llm_ids=[group.llm_id],
         classes=[group.class_id] if group.class_id else [],
         levels=[group.level] if group.level else [],
+        trials=row.last_trial,
+        redo=Redo.AGAIN if is_repeated and not row.n_pending else Redo.PENDING,
     )
 
 

@@ -83,7 +83,7 @@ def build_links(panel: PanelResult) -> Component:
     result, key = panel.details.result, panel.key
     others = list(dict.fromkeys(each.llm_id for each in panel.others))[:_COMPARED]
     own = result_link(result.llm_id, key.test_id, trial=key.trial, is_failure=key.is_failure)
-    rerun = run_link(llm_ids=[result.llm_id], tests=[key.test_id], redo=Redo.ALL)
+    rerun = run_link(llm_ids=[result.llm_id], tests=[key.test_id], trials=key.trial, redo=Redo.ALL)
     is_known = bool(panel.details.class_id)
     return html.Nav(
         [

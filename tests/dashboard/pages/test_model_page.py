@@ -259,6 +259,9 @@ def test_only_stale_scores_lead_to_a_new_run(workspace_files: WorkspaceFiles) ->
     tiles = callbacks.tiles(services, SEARCH)
     assert text_of(tiles).lower().count("stale") == 1
     assert of_type(tiles, "Link")[0].href == "/run?llm=scripted%3Aone"
+    for filters in ("stale=yes&test=sum_001", "class=sums"):
+        [link] = of_type(callbacks.tiles(services, f"{SEARCH}&{filters}"), "Link")
+        assert link.href == f"/run?llm=scripted%3Aone&{filters.split('&')[-1]}&redo=again"
 
 
 def test_reliability_is_told_where_tests_were_tried_several_times(

@@ -124,7 +124,9 @@ def test_stale_and_failed_trials_can_be_chosen_alone(workspace_files: WorkspaceF
     planned = {
         redo: services.plans.preview(read_selection(RunUrl(redo=redo))).n_items for redo in Redo
     }
-    assert planned == {Redo.PENDING: 4, Redo.FAILED: 1, Redo.STALE: 1, Redo.ALL: 4}
+    assert planned == {
+        Redo.PENDING: 4, Redo.FAILED: 1, Redo.STALE: 1, Redo.AGAIN: 2, Redo.ALL: 4,
+    }  # fmt: skip
 
 
 def test_the_plan_says_how_many_how_long_and_how_much(workspace_files: WorkspaceFiles) -> None:

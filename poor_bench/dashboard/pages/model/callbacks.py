@@ -9,7 +9,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.badges import score_badge, settings_badges
+from poor_bench.dashboard.components.badges import rerun_link, score_badge, settings_badges
 from poor_bench.dashboard.components.blocks import card, page_head
 from poor_bench.dashboard.components.controls import build_options, llm_options, test_options
 from poor_bench.dashboard.components.tables import number, row, sheet, still
@@ -35,10 +35,12 @@ from poor_bench.dashboard.pages.model.view import (
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.text.formatting import error_text, setting_text, size_text
 from poor_bench.dashboard.theme import graph_config
+from poor_bench.dashboard.url_state import Redo, run_link
 from poor_bench.errors import PoorBenchError
 from poor_bench.issues.detect import group_issues
+from poor_bench.metrics.trust import list_trust_notes
 from poor_bench.models.failure import FailureKind
-from poor_bench.results.query import scores_of_tests, think_to_text
+from poor_bench.results.query import ResultQuery, scores_of_tests, think_to_text
 from poor_bench.statistics.summary import GroupBy, Summary
 
 Options = list[dict[str, str]]
@@ -163,7 +165,24 @@ def tiles(services: Services, search: str) -> Component | None:
     if not found:
         return None
     scope = "Filtered" if query.is_filtered else "All results"
-    return model_tiles(found[0], services.llms.get(llm_id), repeated, scope=scope)
+    rerun = _rerun_found(services, query, found[0]) if query.is_filtered else rerun_link(found[0])
+    return model_tiles(found[0], services.llms.get(llm_id), repeated, scope=scope, rerun=rerun)
+
+
+def _rerun_found(services: Services, query: ResultQuery, summary: Summary) -> str:
+    """Write the address of the page Run for the failed and stale results that a query finds."""
+    if services.llms.get(query.llm_id) is None or not list_trust_notes(summary):
+        return ""
+    parts = ResultQuery(llm_id=query.llm_id, classes=query.classes, levels=query.levels)
+    has_more = replace(query, sort=parts.sort, descending=False) != parts
+    return run_link(
+        llm_ids=[query.llm_id],
+        classes=sorted(query.classes),
+        levels=sorted(query.levels),
+        tests=services.trials.find(query).test_ids() if has_more else (),
+        trials=summary.last_trial,
+        redo=Redo.AGAIN,
+    )
 
 
 def state(services: Services, llm_id: str) -> tuple[Component | list[Component], bool]:

@@ -11,7 +11,6 @@ from poor_bench import metrics
 from poor_bench.dashboard.components.badges import (
     describe_score,
     heat_legend,
-    rerun_link,
     trust_badges,
 )
 from poor_bench.dashboard.components.blocks import aria, data, empty_state, no_results, tile, tiles
@@ -114,7 +113,12 @@ _FURTHER = (
 
 
 def model_tiles(
-    summary: Summary, llm: LLM | None, repeated: Reliability | None = None, *, scope: str = ""
+    summary: Summary,
+    llm: LLM | None,
+    repeated: Reliability | None = None,
+    *,
+    scope: str = "",
+    rerun: str = "",
 ) -> Component:
     """Build the figures of the results that the filters find; the less common ones are folded.
 
@@ -123,6 +127,7 @@ def model_tiles(
         llm: The entry of the model in llms.json, if it still has one.
         repeated: What several trials of its tests show, if there are some.
         scope: Which results these are.
+        rerun: Address of the page Run for what they lack; empty for no link.
     """
     shown = [
         _tile(metrics.SCORE, summary, _interval(metrics.SCORE, summary)),
@@ -156,7 +161,7 @@ def model_tiles(
         further.append(tile("Size", size_text(llm.size), "parameters"))
     about = [
         html.Span(scope, className="quiet"),
-        trust_badges(list_trust_notes(summary), rerun_link(summary)),
+        trust_badges(list_trust_notes(summary), rerun),
         build_folded("More figures", tiles(*further)) if further else None,
     ]
     return html.Div([tiles(*shown), html.Div(about, className="about-tiles")])

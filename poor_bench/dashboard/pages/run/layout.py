@@ -78,11 +78,13 @@ LINKS = StayLinks(RunIds.SEARCH)
 AMONG = {
     Redo.FAILED: frozenset({TrialState.FAILED}),
     Redo.STALE: frozenset({TrialState.STALE_REQUEST, TrialState.STALE_SCORE}),
+    Redo.AGAIN: frozenset(TrialState) - {TrialState.PENDING, TrialState.DONE},
 }
 REDO_LABELS = {
     Redo.PENDING: "Pending",
     Redo.FAILED: "Failed",
     Redo.STALE: "Stale",
+    Redo.AGAIN: "Failed or stale",
     Redo.ALL: "All",
 }
 

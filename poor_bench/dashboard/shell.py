@@ -167,7 +167,7 @@ def llm_not_found(error: PoorBenchError) -> Component:
     """Make what stands at an address that names an unknown LLM."""
     nothing = empty_state(
         "Unknown model",
-        set_code(f"Check the address: {error} ({error.hint})."),
+        set_code(f"{error} ({error.hint})."),
         dcc.Link("Overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")
@@ -177,7 +177,7 @@ def page_not_found() -> Component:
     """Build the page for an unknown address."""
     nothing = empty_state(
         "Unknown page",
-        "Check the address.",
+        "",
         dcc.Link("Overview", href="/", className="button-link"),
     )
     return html.Div([page_head("Not found"), nothing], className="page-body")

@@ -92,7 +92,7 @@ class StartForm:
                 tools=[start_button(self.part("start-button"))],
             ),
             live_card(
-                f"{self.title}: in progress",
+                f"Progress: {self.title}",
                 frame_id=self.part("run-frame"),
                 head_id=self.part("run-head"),
                 body_id=self.part("run-body"),

@@ -66,9 +66,9 @@ def test_unsaved_edits_ask_before_they_vanish(
     is_sure = False
     page.get_by_role("gridcell", name="sum_001").click()
     panel.get_by_role("button", name="Next (J)").click()
-    assert asked == ["Discard unsaved changes to the report of sum_002?"] * 2
+    assert asked == ["Discard unsaved changes to report of sum_002?"] * 2
     panel.get_by_role("button", name="Report test").click()
-    expect(page.get_by_text("Test reported")).to_be_visible()
+    expect(page.get_by_text("tests.json", exact=True)).to_be_visible()
     panel.get_by_role("button", name="Next (J)").click()
     expect(panel.get_by_role("heading", name="sum_003")).to_be_visible()
     expect(panel.get_by_label("Reason")).to_have_value("")

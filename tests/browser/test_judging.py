@@ -66,7 +66,7 @@ def test_an_agent_is_judged_from_the_page(
     page.keyboard.press("Escape")
     expect(form.get_by_text("by scripted:judge")).to_be_visible()
     start.click()
-    run = page.get_by_role("region", name="Judge agent: in progress")
+    run = page.get_by_role("region", name="Progress: Judge agent")
     expect(run.get_by_text("Finished")).to_be_visible(timeout=60_000)
     expect(run.get_by_text("of 10")).to_be_visible()
     expect(
@@ -90,7 +90,7 @@ def test_two_runs_are_compared_from_the_page_and_a_comparison_is_cancelled(
     page = new_visitor(serve(folder)).new_page()
     page.goto("/judge")
     form = page.get_by_role("region", name="Compare runs", exact=True)
-    run = page.get_by_role("region", name="Compare runs: in progress")
+    run = page.get_by_role("region", name="Progress: Compare runs")
 
     def choose(label: str, option: str) -> None:
         form.get_by_label(label, exact=True).click()

@@ -51,11 +51,13 @@ _CODE = re.compile(
     r"|^[A-Z_]+$|^Token\.|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
     r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-|^[a-z]+-src |^(base|form|frame)-[a-z]+ '|^<|calc\(|rgba\("
     r"|^(Host|Cookie|Authorization)$|^Callback function not found$| is-…$"  # names of HTTP and Dash
+    r"|\) => "  # scripts
 )
 _LABEL_WORDS = 3
 """Texts of up to so many words are labels, which are listed side by side."""
 _WORD = re.compile(r"[A-Za-z]{2}")
-_SCRIPT_TEXT = re.compile(r'"([A-Z][a-z]+(?: [^"]*)?)"')
+_SCRIPT_TEXT = re.compile(r'(["`])([A-Z][a-z]+(?: [^"`]*)?)\1')
+_FILLED_IN = re.compile(r"\$\{[^}]*\}")
 _KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
 
 
@@ -116,7 +118,8 @@ def _part(path: Path) -> str:
 def _of_script(path: Path) -> Iterator[str]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip().startswith("//"):
-            yield from (text for text in _SCRIPT_TEXT.findall(line) if not _KEYS.fullmatch(text))
+            texts = (_FILLED_IN.sub("…", text) for _, text in _SCRIPT_TEXT.findall(line))
+            yield from (text for text in texts if not _KEYS.fullmatch(text))
 
 
 def _of_python(path: Path) -> Iterator[str]:
@@ -131,6 +134,10 @@ def _shown(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the literals that may be shown, in their order."""
     if isinstance(node, ast.Constant | ast.JoinedStr):
         yield node
+        filled_in = node.values if isinstance(node, ast.JoinedStr) else ()
+        for each in filled_in:
+            if isinstance(each, ast.FormattedValue):
+                yield from _shown(each.value)
         return
     for child in _children(node):
         yield from _shown(child)

@@ -158,8 +158,8 @@
     return element(
       window.poor_bench.Dropdown,
       { title: "Columns", onOpen: () => withGrid(() => {}) },
-      element("fieldset", null, element("legend", null, "Shown columns"), ...columns.map(line)),
-      element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset columns")
+      element("fieldset", null, element("legend", null, "Columns"), ...columns.map(line)),
+      element("button", { type: "button", className: "choose-button", onClick: reset }, "Reset")
     );
   };
   window.poor_bench = Object.assign(window.poor_bench || {}, { ColumnChooser, cardColumns });

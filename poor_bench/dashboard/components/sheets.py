@@ -180,7 +180,7 @@ class SheetTable(Generic[R]):
             if not column.is_fixed
         ]  # fmt: skip
         usual = url.with_view(view._replace(columns=())).search
-        reset = links.link("Reset columns", usual, className="choose-button")
+        reset = links.link("Reset", usual, className="choose-button")
         return html.Details(
             [
                 html.Summary("Columns", className="choose-button"),

@@ -172,8 +172,8 @@ def report(services: Services, opened: object, reason: str | None) -> dict[str, 
         raise ConfigError("unknown result")
     services.panel.report(named[1].test_id, reason or "")
     if not (reason or "").strip():
-        return notice("Report removed", note_saved(saved_in(TESTS_FILE)))
-    return notice("Test reported", note_saved(saved_in(TESTS_FILE)))
+        return notice("Saved", note_saved(TESTS_FILE))
+    return notice("Saved", note_saved(TESTS_FILE))
 
 
 def register_panel(app: Dash, services: Services) -> None:
@@ -200,7 +200,7 @@ def register_panel(app: Dash, services: Services) -> None:
     def _show_report(opened: object) -> Any:
         named = read_open(opened)
         test = services.files.workspace().tests_by_id.get(named[1].test_id) if named else None
-        return (test.reported, f"the report of {test.test_id}") if test else ("", "")
+        return (test.reported, f"report of {test.test_id}") if test else ("", "")
 
     @on_click(
         app, PanelIds.RESCORE, Output(PanelIds.RESCORE, "loading"), State(PanelIds.OPEN, "data")

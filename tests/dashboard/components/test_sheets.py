@@ -94,7 +94,7 @@ def test_a_tick_hides_a_column_and_reset_brings_it_back() -> None:
 
     hidden = tick(TablesUrl(), "Score")
     assert "0.5" not in text_of(TABLE.draw(LINES, LINKS, hidden))
-    assert tick(hidden, "Reset columns") == TablesUrl()
+    assert tick(hidden, "Reset") == TablesUrl()
     assert "n/a" in text_of(TABLE.draw(LINES, LINKS, tick(TablesUrl(), "Cost")))
 
 

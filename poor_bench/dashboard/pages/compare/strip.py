@@ -217,7 +217,7 @@ def _score(line: StripLine) -> Component:
     ]
     return html.Div(
         [html.Div(pair, className="strip-pair"), html.Small(score.basis, className="quiet")],
-        title=f"95 % CI {score.low:.3f} to {score.high:.3f}",
+        title=f"95 % CI {metrics.interval_text(score.low, score.high)}",
     )
 
 

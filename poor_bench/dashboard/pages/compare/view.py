@@ -275,7 +275,7 @@ def build_subjects(
         for number, name in enumerate(columns)
     ]
     rows = [
-        chip_row(f"Add from {name_of(each.llm_id)}", links)
+        chip_row(name_of(each.llm_id), links)
         for each in picks
         if (links := list(_build_picks(each, columns, url)))
     ]

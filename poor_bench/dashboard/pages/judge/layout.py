@@ -171,7 +171,7 @@ def _fields() -> list[Component]:
         dmc.MultiSelect(
             id=JudgeStartIds.JUDGES,
             label="Judges",
-            placeholder="Judge of config.yaml",
+            placeholder="default",
             data=[],
             value=[],
             searchable=True,
@@ -227,7 +227,6 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Kappa, alpha: 1 full agreement, 0 chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),

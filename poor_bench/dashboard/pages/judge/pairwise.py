@@ -64,7 +64,7 @@ def build() -> list[Component]:
         for name, label in ((PairIds.A, "Run A"), (PairIds.B, "Run B"))
     ]
     judges = dmc.MultiSelect(
-        id=PairIds.JUDGES, label="Judges", placeholder="Judge of config.yaml", data=[], value=[],
+        id=PairIds.JUDGES, label="Judges", placeholder="default", data=[], value=[],
         searchable=True, clearable=True, hidePickedOptions=True,
     )  # fmt: skip
     return [

@@ -200,7 +200,7 @@ def _add_card() -> Component:
     return card(
         "Add model",
         guard_form(
-            "the new model",
+            "new model",
             [
                 html.Div(fields, className="form-grid"),
                 html.Div(id=LLMsIds.ADD_RESULT, className="form-result"),
@@ -306,5 +306,5 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
         id=form_id(EditIds.CONSENT, form),
         value=[],
     )
-    text = html.P("Tick the box, then save.", role="alert")
+    text = html.P("Tick to agree, then save.", role="alert")
     return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)

@@ -162,7 +162,7 @@ def _state(text: str, kind: str, message: str) -> Component:
 def build_found_models(entries: Sequence[Mapping[str, Any]]) -> Component:
     """List the models that a server has and llms.json has not."""
     if not entries:
-        return html.P("All are in llms.json.", className="quiet")
+        return html.P("All configured.", className="quiet")
     return html.Ul([_build_found(entry) for entry in entries], className="found-models")
 
 

@@ -46,11 +46,11 @@ def build_accepting() -> list[Component]:
     choice = dmc.Select(id=AcceptIds.SEARCH, label="Search", data=[], clearable=True)
     return [
         html.Div(
-            card("Accept result", choice, html.Div(id=AcceptIds.CHANGE), tools=ask),
+            card("Result", choice, html.Div(id=AcceptIds.CHANGE), tools=ask),
             id=AcceptIds.FRAME,
             hidden=True,
         ),
-        consent_dialog("accept", "Accept result"),
+        consent_dialog("accept", "Accept"),
         dcc.Store(id=AcceptIds.PROPOSED),
     ]
 

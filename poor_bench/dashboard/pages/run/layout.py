@@ -261,7 +261,7 @@ def _select(
 def _run_frame() -> Component:
     """Build the place of the run, with its buttons."""
     return live_card(
-        "Run in progress",
+        "Progress",
         frame_id=RunIds.FRAME,
         head_id=RunIds.HEAD,
         body_id=RunIds.STATE,
@@ -276,7 +276,7 @@ def _run_frame() -> Component:
 def _others_frame() -> Component:
     """Build the place of judged runs, comparisons, suite runs and searches in progress."""
     return live_card(
-        "Other runs in progress",
+        "Other runs",
         frame_id=RunIds.OTHERS_FRAME,
         head_id=RunIds.OTHERS_HEAD,
         body_id=RunIds.OTHERS,

@@ -61,7 +61,7 @@ def _message(state: RunState) -> Component:
 
 def others_head(runs: Sequence[RunningRun]) -> list[Component]:
     """Build the heading of the runs of other kinds."""
-    return live_head("Other runs in progress", write_count(len(runs), "run"))
+    return live_head("Other runs", write_count(len(runs), "run"))
 
 
 def _title(state: RunState) -> str:

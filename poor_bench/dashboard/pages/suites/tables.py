@@ -23,12 +23,13 @@ from poor_bench.evaluation.models import (
 )
 from poor_bench.evaluation.scoring import RATES
 from poor_bench.messages import write_count
+from poor_bench.metrics import interval_text
 
 
 def suite_tiles(report: EvalSuiteResult) -> Component:
     """Figures of a run."""
     interval = report.intervals.get("pass_rate")
-    note = f"95 % CI {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
+    note = f"95 % CI {interval_text(*interval)}" if interval else ""
     trials = write_count(count_trials(report), "trial")
     shown = [
         tile("Passed", f"{report.passed} of {report.total}", note, is_warning=report.failed > 0),
@@ -105,7 +106,8 @@ def write_when(report: EvalSuiteResult) -> str:
 R = TypeVar("R")
 NO_CHOICE = SuiteUrl()
 _SHOWN_RUNS = 50
-_CI_LOW, _CI_HIGH = head_limits("Pass rate")
+_RATE = "Pass rate"
+_CI_LOW, _CI_HIGH = head_limits(_RATE)
 
 
 def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[EvalCaseResult]:
@@ -175,8 +177,8 @@ def define_runs(url: SuiteUrl = NO_CHOICE) -> SheetTable[EvalSuiteResult]:
                          ("Not run", lambda each: each.not_run)],
             ),
             SheetColumn(
-                field="rate", heading="Pass rate", value=_pass_rate, cell=_pass_bar,
-                file_heading="Pass rate (0 to 1)",
+                field="rate", heading=_RATE, value=_pass_rate, cell=_pass_bar,
+                file_heading=f"{_RATE} (0 to 1)",
                 further=[(_CI_LOW, lambda each: _bound(each, 0)),
                          (_CI_HIGH, lambda each: _bound(each, 1))],
             ),
@@ -205,10 +207,10 @@ TAGS: SheetTable[EvalTagResult] = SheetTable(
             file_heading="Passed", further=[("Cases", lambda tag: tag.total)],
         ),
         SheetColumn(
-            field="rate", heading="Pass rate",
+            field="rate", heading=_RATE,
             value=lambda tag: tag.pass_rate if tag.total else None,
             cell=lambda tag: number(_percent(tag.pass_rate if tag.total else None)),
-            file_heading="Pass rate (0 to 1)",
+            file_heading=f"{_RATE} (0 to 1)",
         ),
         SheetColumn(
             field="interval", heading="95 % CI", value=lambda tag: _limit(tag.pass_interval, 0),
@@ -330,7 +332,7 @@ def _limit(interval: tuple[float, float] | None, place: int) -> float | None:
 
 
 def _write_interval(interval: tuple[float, float] | None) -> str:
-    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else "n/a"
+    return interval_text(*interval) if interval else "n/a"
 
 
 def _pass_bar(report: EvalSuiteResult) -> Component:

@@ -151,7 +151,7 @@ def _template_form(test: Test, test_class: TestClass) -> Component:
         [
             html.H3(f"Template of {test_class.id}"),
             guard_form(
-                f"the template of {test_class.id}",
+                f"template of {test_class.id}",
                 [
                     _area(
                         FormIds.TEMPLATE,
@@ -188,7 +188,7 @@ def form_to_changes(
     """
     changes: dict[str, Any] = {}
     if test.text is None:
-        texts = _json("texts", text, list, "must be a JSON list")
+        texts = _json("texts", text, list)
         if texts != list(test.texts or ()):
             changes["texts"] = texts
     elif text != test.text:
@@ -201,8 +201,7 @@ def form_to_changes(
 
 
 def _read_changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any]:
-    problem = "must be a JSON object"
-    values = _json("evaluation_module", parameters or "{}", dict, problem)
+    values = _json("evaluation_module", parameters or "{}", dict)
     present = dict(test.evaluator.parameters) if test.evaluator else {}
     if values == present:
         return {}
@@ -210,7 +209,8 @@ def _read_changed_evaluator(test: Test, parameters: str | None) -> dict[str, Any
     return {"evaluation_module": {**name, "parameters": values}}
 
 
-def _json(field: str, text: str | None, kind: type, problem: str) -> Any:
+def _json(field: str, text: str | None, kind: type) -> Any:
+    problem = f"must be a JSON {'object' if kind is dict else 'list'}"
     try:
         value = load_json_text(text or "")
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
@@ -157,7 +158,8 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         cell=lambda test: _mean(test.test_id, known),
                         head=_sort_head(url, SortBy.MEAN, "Mean score"),
                         further=[("Models", read(lambda item: item.n_llms)),
-                                 ("Pass rate (0 to 1)", read(lambda item: item.pass_rate))]),
+                                 (f"{metrics.PASS_RATE.label} (0 to 1)",
+                                  read(lambda item: item.pass_rate))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
                         cell=lambda test: _figure(read(lambda item: item.discrimination)(test),
                                                   known.missing),

@@ -329,7 +329,7 @@ def refresh(services: Services) -> tuple[str, list[dict[str, Any]]]:
         table = services.results.table()
         text = f"{write_count(len(table), 'result')} of {write_count(len(table.llm_ids), 'model')}"
     except PoorBenchError as error:
-        return version, [notice("Refresh failed", str(error), is_error=True)]
+        return version, [notice("Action failed", str(error), is_error=True)]
     return version, [notice("Up to date", text)]
 
 

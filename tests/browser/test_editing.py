@@ -92,7 +92,7 @@ def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     expect(adding.get_by_text("Added: ollama:x.")).to_be_visible()
     page.get_by_role("button", name="Edit scripted:first").click()
     form = page.get_by_role("dialog")
-    form.get_by_label("Label").fill("The first")
+    form.get_by_label("Display name").fill("The first")
     page.mouse.click(5, 5)  # beside the dialog: nothing is lost
     form.get_by_label("Concurrent requests").fill("5000")
     form.get_by_role("button", name="Save").click()

@@ -100,7 +100,7 @@ def test_two_runs_are_compared_from_the_page_and_a_comparison_is_cancelled(
     choose("Run B", "2026-11-21 01:00")
     choose("Judges", "scripted:judge")
     page.keyboard.press("Escape")
-    expect(form.get_by_text("2 pairs, each in both orders")).to_be_visible()
+    expect(form.get_by_text("2 pairs, in both orders")).to_be_visible()
     form.get_by_role("button", name="Start").click()
     expect(run.get_by_role("heading", name="Finished")).to_be_visible()
     stored = page.get_by_role("region", name="Pairwise comparisons").get_by_role("row")

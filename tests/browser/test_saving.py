@@ -36,7 +36,7 @@ FILES = {
     "Run": ["failures.csv", "plan.csv"],
     "Judge": ["judge_cases.csv", "judge_runs.csv", "judge_scores.csv", "judge_trust.csv", *(
         f"poor_bench-{what}.{form}"
-        for what in ("score-over-runs", "scores-by-dimension") for form in ("png", "svg")
+        for what in ("dimensions", "score-over-runs") for form in ("png", "svg")
     )],
     "Suites": [
         "poor_bench-trends.png", "poor_bench-trends.svg", "suite_cases.csv", "suite_runs.csv",

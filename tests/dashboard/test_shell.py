@@ -127,7 +127,7 @@ def test_problems_of_the_workspace_stand_on_every_page(workspace_files: Workspac
     assert "no such class" in text_of(shown)
     assert page_class == "page is-blocked"
     _, [message] = shell.refresh(services)
-    assert message["title"] == "Refresh failed"
+    assert message["title"] == "Action failed"
 
 
 def test_without_problems_nothing_is_shown(workspace_files: WorkspaceFiles) -> None:

@@ -29,8 +29,7 @@ def settings_badges(notes: Sequence[str]) -> Component | None:
     if not notes:
         return None
     badges = [html.Span(note, className="settings-badge") for note in notes]
-    title = "The server ignores these settings."
-    return html.Span(badges, className="settings-badges", title=title)
+    return html.Span(badges, className="settings-badges")
 
 
 def trust_badges(notes: Sequence[TrustNote], rerun: str = "") -> Component | None:

@@ -132,8 +132,7 @@ def _build_badge(panel: PanelResult) -> Component | None:
         title = "Built from the current files."
         return html.Span("not stored", className="warning-badge", title=title)
     if panel.prompt.changed_to is not None:
-        title = "This was sent."
-        return html.Span("changed since", className="warning-badge", title=title)
+        return html.Span("changed since", className="warning-badge")
     return None
 
 

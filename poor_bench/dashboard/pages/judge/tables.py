@@ -84,7 +84,7 @@ def _judge_column(place: int, judge: str) -> SheetColumn[DimensionScore]:
         return quiet("n/a") if spread is None else number(_write_spread(spread), n=spread.n)
 
     return SheetColumn(
-        field=f"judge-{place + 1}", heading=judge, cell=draw, hint="mean, range, deviation",
+        field=f"judge-{place + 1}", heading=judge, cell=draw,
         value=lambda each: spread.mean if (spread := read(each)) else None,
     )  # fmt: skip
 

@@ -103,13 +103,10 @@ def _button(text: str, href: str) -> Component:
 
 
 _FURTHER = (
-    (metrics.FIRST_TOKEN, "median"),
-    (metrics.THROUGHPUT, "by wall time"),
-    (metrics.GENERATION_SPEED, "by the server"),
-    (metrics.COST, ""),
-    (metrics.JUDGE_COST, "not in cost"),
-)
-"""Figures that not every model has, and what stands below them."""
+    metrics.FIRST_TOKEN, metrics.THROUGHPUT, metrics.GENERATION_SPEED, metrics.COST,
+    metrics.JUDGE_COST,
+)  # fmt: skip
+"""Figures that not every model has."""
 
 
 def model_tiles(
@@ -149,12 +146,12 @@ def model_tiles(
         ),
     ]
     if metrics.STRICT_SCORE.is_shown([summary]):
-        note = _over("with format rules", metrics.STRICT_SCORE, summary)
-        shown.insert(2, _tile(metrics.STRICT_SCORE, summary, note))
+        n = metrics.STRICT_SCORE.show_n(summary)
+        shown.insert(2, _tile(metrics.STRICT_SCORE, summary, n))
     further = _reliability_tiles(repeated) if repeated is not None else []
     further += [
-        _tile(metric, summary, _over(note, metric, summary))
-        for metric, note in _FURTHER
+        _tile(metric, summary, metric.show_n(summary))
+        for metric in _FURTHER
         if metric.value(summary) is not None
     ]
     if llm is not None and llm.size:
@@ -236,11 +233,6 @@ def _interval(metric: metrics.Metric, summary: Summary) -> str:
     interval, groups = metric.show_interval(summary), metric.show_groups(summary)
     n = groups or metric.show_n(summary)
     return f"95 % CI {interval}, {n}" if interval else n
-
-
-def _over(note: str, metric: metrics.Metric, summary: Summary) -> str:
-    """Add to a note over how many tests or trials a figure is."""
-    return ", ".join(filter(None, (note, metric.show_n(summary))))
 
 
 def _percent(estimate: Estimate) -> str:

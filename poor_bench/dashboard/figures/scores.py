@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import plotly.graph_objects as go
 
@@ -103,6 +103,7 @@ def score_trend_figure(
     places = {run_id: place for place, (_, run_id) in enumerate(runs, start=1)}
     figure = go.Figure()
     most = max((each.n_tests for scores in trends.values() for each in scores), default=0)
+    parts = [each for scores in trends.values() for each in scores if each.n_tests < most]
     for number, (llm_id, scores) in enumerate(trends.items()):
         name = plot_text(name_of(llm_id), 40)
         whole = [each for each in scores if each.n_tests == most]
@@ -110,7 +111,8 @@ def score_trend_figure(
         if whole:
             _add_runs(figure, number, name, whole, places)
         if part:
-            _add_runs(figure, number, name, part, places, is_part=True)
+            labels = [_label_part(each, parts) for each in part]
+            _add_runs(figure, number, name, part, places, labels)
             figure.data[-1].showlegend = not whole
     every = -(-len(runs) // 8)
     figure.update_xaxes(
@@ -123,18 +125,33 @@ def score_trend_figure(
     return apply_style(figure, height=300)
 
 
+_LABEL_HEIGHT = 0.09
+"""In units of the score."""
+
+
+def _label_part(point: RunScore, parts: Iterable[RunScore]) -> str:
+    """Write the number of tests beside a point; empty where another label would be below it."""
+    is_crowded = any(
+        each is not point
+        and each.run_id == point.run_id
+        and abs(each.score.value - point.score.value) < _LABEL_HEIGHT
+        for each in parts
+    )
+    return "" if is_crowded else f"n = {point.n_tests:,}"
+
+
 def _add_runs(
     figure: go.Figure,
     number: int,
     name: str,
     scores: Sequence[RunScore],
     places: Mapping[str, int],
-    *,
-    is_part: bool = False,
+    labels: Sequence[str] = (),
 ) -> None:
+    """Add the points of a model: hollow ones with `labels`, else a line."""
     color, _ = series_style(number)
     marker = series_marker(number)
-    if is_part:
+    if labels:
         marker["symbol"] += "-open"
     aside = (number - (MOST_LINES - 1) / 2) * 0.03
     values = [each.score for each in scores]
@@ -149,8 +166,8 @@ def _add_runs(
             "width": 3,
         },
         name=name,
-        mode="markers+text" if is_part else "lines+markers",
-        text=[f"n = {each.n_tests:,}" for each in scores] if is_part else None,
+        mode="markers+text" if labels else "lines+markers",
+        text=labels or None,
         textposition="middle right",
         legendgroup=name,
         line={"color": color, "width": 2},

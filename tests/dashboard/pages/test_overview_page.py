@@ -230,6 +230,19 @@ def test_sizes_and_providers_are_groups_also_of_removed_models() -> None:
     assert [name for name, _ in by_provider.groups] == ["ollama", "openai"]
 
 
+def test_the_comparison_counts_the_others_and_leads_to_all(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {f"m{number:02}": [1, 0] for number in range(13)})
+    table = callbacks.leaderboard(services, "?top=10&text=m", "?table-sort=-size")
+    assert len(of_type(table, "AgGrid")[0].rowData) == 10
+    assert "3 others" in text_of(table)
+    [link] = [each for each in of_type(table, "Link") if each.children == "Show all"]
+    shown = OverviewUrl.read(link.href.removeprefix("/"))
+    assert (shown.top, shown.text) == ("all", "m")
+    assert "table-sort=-size" in link.href
+    assert len(callbacks.leaderboard_rows(services, shown)) == 13
+    assert callbacks.leaderboard_csv(services, "?top=10").csv.count("scripted:m") == 26
+
+
 def test_many_models_leave_others_and_one_never_does() -> None:
     many = [f"a:{number}" for number in range(30)]
     assert len(show_models(many, "", "", {}).others) == 10

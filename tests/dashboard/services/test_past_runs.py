@@ -10,9 +10,10 @@ from poor_bench.comparison.compared_tests import ScoreChange
 from poor_bench.dashboard.figures.scores import score_trend_figure
 from poor_bench.dashboard.pages.overview import callbacks
 from poor_bench.dashboard.pages.overview.cards import changes_card
-from poor_bench.dashboard.services.past_runs import newest_runs
+from poor_bench.dashboard.services.past_runs import RunScore, newest_runs
 from poor_bench.models.result import Result
 from poor_bench.runs.history import EARLIER, StoredRun
+from poor_bench.statistics.intervals import Estimate
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
 from tests.dashboard.seen_text import of_type, text_of
@@ -86,6 +87,24 @@ def test_each_run_of_a_model_has_its_score_and_its_number_of_tests(
     assert found is not None
     figure = score_trend_figure(found, lambda _llm_id: "<a href=x>")
     assert "<a href" not in str(figure.data[0].name)
+
+
+def test_numbers_of_tests_do_not_cover_each_other() -> None:
+    def points(last: float) -> list[RunScore]:
+        known = [("a", 2, 0.5), ("b", 1, last)]
+        return [
+            RunScore(
+                run_id=run,
+                started=f"2026-01-0{n}",
+                score=Estimate(value=at, low=at, high=at, n=n),
+                n_tests=n,
+            )
+            for run, n, at in known
+        ]
+
+    figure = score_trend_figure({"x": points(0.50), "y": points(0.52), "z": points(0.9)}, str)
+    texts = [list(trace.text) for trace in figure.data if trace.text]
+    assert texts == [[""], [""], ["n = 1"]]
 
 
 @pytest.mark.parametrize(

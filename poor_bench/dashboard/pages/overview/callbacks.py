@@ -79,18 +79,26 @@ def note(services: Services) -> str:
 def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Component:
     """Build the model comparison table, with the view that the address keeps."""
     url = OverviewUrl.read(search)
-    rows = leaderboard_rows(services, url)
+    models = choose_models(services, url)
+    rows = _rows_of(services, models)
     floor = build_floor_rows(services.tests.floor())
     columns = columns_for(rows, is_grouped=bool(url.grouping))
     asked = set(services.results.table().llm_ids)
     enabled = (llm.id for llm in services.files.workspace().llms if llm.enabled)
     unasked = {llm_id: services.llms.name(llm_id) for llm_id in enabled if llm_id not in asked}
-    return layout.leaderboard(columns, rows, floor, GridUrl.read(view), unasked)
+    table = layout.leaderboard(columns, rows, floor, GridUrl.read(view), unasked)
+    if not models.others:
+        return table
+    whole = OverviewUrl.read("&".join(filter(None, (search or "?", (view or "")[1:]))))
+    return html.Div([table, layout.others_note(len(models.others), whole)])
 
 
 def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:
-    """Build the rows of the models that the search finds: best score first, group by group."""
-    models = choose_models(services, (url or OverviewUrl()).change(top="all"))
+    """Build the rows of the models that the page shows: best score first, group by group."""
+    return _rows_of(services, choose_models(services, url or OverviewUrl()))
+
+
+def _rows_of(services: Services, models: ShownModels) -> list[dict[str, Any]]:
     rows = build_rows(
         services.results.summaries(GroupBy.LLM, models.llm_ids),
         services.files.workspace().llms_by_id,
@@ -178,8 +186,8 @@ def leaderboard_csv(
     services: Services, search: str | None = "", view: str | None = ""
 ) -> TableFile:
     """Write the model comparison as a file: the shown columns, and the intervals of the scores."""
-    url = OverviewUrl.read(search)
-    rows, chosen = leaderboard_rows(services, url), GridUrl.read(view)
+    url, chosen = OverviewUrl.read(search), GridUrl.read(view)
+    rows = leaderboard_rows(services, url.change(top="all"))
     defined = columns_for(rows, is_grouped=bool(url.grouping))
     shown = [
         (field, file_heading(field, heading)) for field, heading in choose_columns(defined, chosen)

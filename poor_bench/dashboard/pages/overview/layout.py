@@ -83,7 +83,7 @@ class OverviewUrl(GridUrl):
     grouping: str = query_field("group")
     """A key of `GROUPINGS`."""
     top: str = ""
-    """A key of `TOPS`: models with a line in the heat map and a point in the charts."""
+    """A key of `TOPS`: models with a line in the tables and a point in the charts."""
     detail: str = query_field("heat-map")
     """"levels" for a column per class and level."""
     classes: tuple[str, ...] = query_field("class", ())
@@ -258,6 +258,12 @@ def leaderboard(
     if floor:
         parts.append(html.P("Grey: no model needed.", className="card-note"))
     return table if len(parts) == 1 else html.Div(parts)
+
+
+def others_note(n_others: int, url: OverviewUrl) -> Component:
+    """Say how many models are below the table, and link to the page with all of them."""
+    shown_all = dcc.Link("Show all", href=f"/{url.change(top='all').search}")
+    return html.P([f"{write_count(n_others, 'other')} below. ", shown_all], className="card-note")
 
 
 def charts(

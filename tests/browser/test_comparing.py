@@ -49,6 +49,7 @@ def test_the_address_restores_the_view_in_another_browser_and_models_can_be_exch
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.get_by_role("group", name="Overall").get_by_text("worse")).to_be_visible()
     _columns_and_order_stand_in_the_address(page)
+    _a_class_is_chosen_in_its_table_and_left_again(page)
     _models_are_removed_added_and_become_the_baseline(page)
 
 
@@ -73,6 +74,18 @@ def _columns_and_order_stand_in_the_address(page: Page) -> None:
     heading(page, "Compare")
     expect(table.get_by_role("rowheader").first).to_contain_text(BAD)
     expect(heads.get_by_text("Tie group")).to_have_count(0)
+
+
+def _a_class_is_chosen_in_its_table_and_left_again(page: Page) -> None:
+    """The table follows the list of tests, and its links know what is chosen."""
+    chosen = page.get_by_role("link", name="Class: sums ✕")
+    of_class = page.locator(".class-map .class-link").first
+    of_class.click()
+    expect(chosen).to_be_visible()
+    expect(of_class).to_have_attribute("aria-current", "true")
+    of_class.click()
+    expect(chosen).to_have_count(0)
+    expect(of_class).to_have_attribute("aria-current", "false")
 
 
 def _models_are_removed_added_and_become_the_baseline(page: Page) -> None:

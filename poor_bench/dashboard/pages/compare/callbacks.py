@@ -160,19 +160,23 @@ def _register_parts(app: Dash, services: Services) -> None:
 
 def _register_head(app: Dash, services: Services) -> None:
     """Draw what stands above the tests only when it changes: it is the most of the page."""
-    bind_script(
-        app,
-        "compare",
-        "keep_head",
-        Output(Ids.HEAD, "data"),
-        Input(Ids.SEARCH, "data"),
-        State(Ids.HEAD, "data"),
-        prevent_initial_call=True,
-    )
+    search = Ids.SEARCH, "data"
+    # The tests come first where a chart is clicked: their classes only mark the scores by class.
+    drawn = Input(Ids.TESTS, "children"), State(*search)
+    for head, keep, asked in (
+        (Ids.HEAD, "keep_head", (Input(*search),)),
+        (Ids.CLASS_HEAD, "keep_class_head", drawn),
+    ):
+        state = State(head, "data")
+        output = Output(head, "data")
+        bind_script(app, "compare", keep, output, *asked, state, prevent_initial_call=True)
     drawn_strip = partial(show_strip, services)
     bind_computed_view(app, Ids.HEAD, (Ids.NOTE, Ids.STRIP), Ids.WAIT, drawn_strip)
-    for part, show in ((Ids.SUBJECTS, show_subjects), (Ids.CLASSES, show_classes)):
-        bind_view(app, Ids.HEAD, (part,), partial(_draw_part, services, show))
+    for head, part, show in (
+        (Ids.HEAD, Ids.SUBJECTS, show_subjects),
+        (Ids.CLASS_HEAD, Ids.CLASSES, show_classes),
+    ):
+        bind_view(app, head, (part,), partial(_draw_part, services, show))
 
 
 def _draw_part(services: Services, show: Callable[[Services, str], Any], search: str) -> tuple[Any]:

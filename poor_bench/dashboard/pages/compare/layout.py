@@ -48,6 +48,8 @@ class CompareIds(StrEnum):
     CLASSES = "compare-classes-body"
     HEAD = "compare-head-store"
     """Query of `CompareUrl.head`; `assets/compare.js` changes it."""
+    CLASS_HEAD = "compare-class-head-store"
+    """Query of `CompareUrl.class_head`; it follows once the tests are drawn."""
     CHARTS = "compare-charts-body"
     CHIPS = "compare-chips-body"
     TESTS = "compare-tests-body"
@@ -123,11 +125,10 @@ class CompareUrl(ListUrl):
 
     @property
     def head(self) -> CompareUrl:
-        """The part of the state that all above the tests depends on."""
+        """The part of the state that all above the scores by class depends on."""
         return CompareUrl(
             llm_ids=self.llm_ids,
             base=self.base,
-            classes=self.classes,
             alike=self.alike,
             left=self.left,
             right=self.right,
@@ -137,6 +138,11 @@ class CompareUrl(ListUrl):
             page=_SOME_PAGE,
             test=_SOME_TEST,
         )
+
+    @property
+    def class_head(self) -> CompareUrl:
+        """The part of the state that the scores by class depend on."""
+        return replace(self.head, classes=self.classes)
 
     def with_llm_ids(self, find_id: Callable[[str], str]) -> Self:
         """Copy the state with the ids of the models that its subjects name."""
@@ -234,6 +240,7 @@ def layout(url: CompareUrl) -> Component:
             dcc.Store(id=CompareIds.SEARCH, data=url.search),
             dcc.Store(id=CompareIds.RATED),
             dcc.Store(id=CompareIds.HEAD, data=url.head.search),
+            dcc.Store(id=CompareIds.CLASS_HEAD, data=url.class_head.search),
             build_wait_clock(CompareIds.WAIT),
             dcc.Download(id=CompareIds.DOWNLOAD),
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import html
@@ -58,7 +59,8 @@ def build_test_list(
         return empty_state("Nothing matches these filters.")
     shown = {column.field for column in table.select_shown(rows, url.find_view(table.name))}
     marks = [llm_mark(number) for number in range(len(rows[0].lines))]
-    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown, marks)
+    badges = cache(score_badge), cache(trust_badges)
+    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown, marks, *badges)
     tests = html.Ol(
         [_test_row(row, look) for row in rows],
         className="test-list",
@@ -79,6 +81,9 @@ class _Look(NamedTuple):
     """Fields of the columns that the reader sees."""
     marks: Sequence[Component]
     """Of the subjects."""
+    score_badge: Callable[[float | None], Component]
+    """Builds alike badges once, as they are many."""
+    trust_badges: Callable[[tuple[TrustNote, ...]], Component | None]
 
 
 def _test_row(row: TestAnswers, look: _Look) -> Component:
@@ -108,29 +113,30 @@ def _span(class_name: str, *children: Any, title: str | None = None) -> Element:
 def _line(line: LLMLine, number: int, look: _Look) -> Element:
     shown = look.shown
     answers = _answers(line.answers, look.sought) if "answers" in shown else []
-    notes = look.notes_of(line)
+    notes = tuple(look.notes_of(line))
     parts = (
         look.marks[number],
         _span("line-name", look.name_of(line.llm_id), title=line.llm_id),
-        _score(line, is_explained=bool(notes)) if "score" in shown else _span(""),
+        _score(line, look, is_explained=bool(notes)) if "score" in shown else _span(""),
         _change(line.change if "change" in shown else None),
-        _span("line-answers", _mark_unlike(line), trust_badges(notes), *answers),
+        _span("line-answers", _mark_unlike(line), look.trust_badges(notes), *answers),
         _span("line-time", milliseconds_text(line.mean_ms) if "latency" in shown else ""),
     )
     return Element("div", {"className": "test-line"}, parts)
 
 
-def _score(line: LLMLine, *, is_explained: bool) -> Element:
+def _score(line: LLMLine, look: _Look, *, is_explained: bool) -> Element:
     """Show the mean score, and over how many trials it is if several.
 
     Args:
         line: The answers of a model.
+        look: How it is shown.
         is_explained: True if a note beside it says why a score is missing.
     """
     if not line.answers or (line.score is None and is_explained):
         return _span("quiet", "-")
     n = write_n(line.n_scored) if line.n_scored > 1 else None
-    return _span("line-score", score_badge(line.score), n)
+    return _span("line-score", look.score_badge(line.score), n)
 
 
 def _mark_unlike(line: LLMLine) -> Element | None:

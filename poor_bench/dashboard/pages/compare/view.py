@@ -133,7 +133,7 @@ class CompareView:
         }
         for row in rows:
             notes[places[row.group.llm_id], row.group.class_id or ""] = list_trust_notes(row)
-        return class_map(scores, names, self.url.head, notes)
+        return class_map(scores, names, self.url.class_head, notes)
 
     def chips(self) -> list[Component]:
         """Build the switches above the tests."""

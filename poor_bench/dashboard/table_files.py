@@ -77,6 +77,9 @@ def download_parquet(file: TableFile) -> dict[str, Any]:
     }
 
 
+_FORMS = {"CSV": download_csv, "Parquet": download_parquet}
+
+
 def bind_files(
     app: Dash,
     services: Services,
@@ -95,9 +98,14 @@ def bind_files(
         states: Passed on to the functions, too.
     """
     for button_id, build in files.items():
-        for each, write in ((button_id, download_csv), (parquet_id(button_id), download_parquet)):
+        for each, (form, write) in zip(
+            (button_id, parquet_id(button_id)), _FORMS.items(), strict=True
+        ):
             output = Output(download_id, "data", allow_duplicate=True)
-            on_click(app, each, output, *states)(partial(_write, write, build, services))
+            # The table may wait for what is computed.
+            running = [(Output(each, "children"), "Preparing ...", form)]
+            handle = partial(_write, write, build, services)
+            on_click(app, each, output, *states, running=running)(handle)
 
 
 def _write(

@@ -20,7 +20,7 @@ from tests.dashboard.results_written import scored, write_results
 from tests.evaluation.builders import make_case
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page, Route
 
 SAVED = re.compile(r"(as CSV|as PNG|as SVG)$")
 FILES = {
@@ -100,3 +100,18 @@ def test_every_table_and_chart_is_saved_as_a_file(
                 assert content.startswith(b"<svg")
             elif file not in {"format_tax.csv", "judge_trust.csv"}:
                 assert len(list(csv.reader(content.decode().splitlines()))) > 1, file
+    _a_file_that_takes_time_is_announced(page)
+
+
+def _a_file_that_takes_time_is_announced(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/_dash-update-component", held.append)
+    button = page.get_by_role("button", name=SAVED).last
+    words = button.inner_text()
+    button.click()
+    expect(button).to_have_text("Preparing ...")
+    with page.expect_download():
+        page.unroute("**/_dash-update-component")
+        for route in held:
+            route.continue_()
+    expect(button).to_have_text(words)

@@ -1,20 +1,26 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.charts import class_map, list_shown_classes
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.services import compare_service
 from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
 from poor_bench.results.grid import CHANGES, Show
+from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import components, of_type, text_of
-from tests.waiting import wait_for
+from tests.waiting import MOST_S, wait_for
 
 GOOD, FAIR, BAD = "scripted:good", "scripted:fair", "scripted:bad"
 
@@ -299,6 +305,30 @@ def test_csv_holds_what_is_compared(workspace_files: WorkspaceFiles) -> None:
     classes = callbacks.classes_csv(services, f"?llm={GOOD}&llm={FAIR}")
     assert classes is not None
     assert [(row["score"], row["n"]) for row in classes.rows] == [(1.0, 4), (0.75, 4)]
+
+
+def test_csv_waits_for_the_differences_and_holds_up_nothing_else(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services, gate, is_begun = three_llms(workspace_files), threading.Event(), threading.Event()
+
+    def compare(*trials: Any, **options: Any) -> Comparison:
+        is_begun.set()
+        assert gate.wait(MOST_S)
+        return compare_llms(*trials, **options)
+
+    monkeypatch.setattr(compare_service, "compare_llms", compare)
+    with ThreadPoolExecutor(1) as threads:
+        file = threads.submit(callbacks.strip_csv, services, "")
+        assert is_begun.wait(MOST_S)
+        _, shown, is_current = callbacks.show_strip(services, "")
+        assert "computing ..." in text_of(shown)
+        assert not is_current
+        assert not file.done()
+        gate.set()
+        found = file.result(MOST_S)
+    assert found is not None
+    assert [row["Difference"] for row in found.rows] == [None, -0.25, -1.0]
 
 
 def test_the_reader_chooses_what_the_list_and_its_file_hold(

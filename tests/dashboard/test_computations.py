@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -9,6 +10,7 @@ from poor_bench.dashboard.services.computations import (
     Computed,
     Kept,
     Requests,
+    wait_for_value,
     without_waiting,
 )
 from poor_bench.errors import ConfigError, StoreError
@@ -64,6 +66,17 @@ def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:
 
     assert background.ask("a", 2, slow) == Computed(value=1, is_current=False)
     gate.set()
+
+
+def test_who_waits_for_a_value_gets_the_current_or_else_a_new_one() -> None:
+    def answers(*values: tuple[int | None, bool]) -> Callable[[], Computed[int]]:
+        told = iter([Computed(value=value, is_current=is_now) for value, is_now in values])
+        return lambda: next(told)
+
+    assert wait_for_value(answers((7, True))) == 7
+    assert wait_for_value(answers((None, False), (None, False), (7, True))) == 7
+    assert wait_for_value(answers((7, False), (7, False), (7, True))) == 7
+    assert wait_for_value(answers((7, False), (7, False), (8, False))) == 8
 
 
 def test_a_value_is_computed_once_for_each_version() -> None:

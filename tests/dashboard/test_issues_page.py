@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import threading
+
+import pytest
+
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.layout import IssueUrl
+from poor_bench.dashboard.services.computations import Requests
 from poor_bench.dashboard.services.services import Services
 from poor_bench.issues.found_issues import FoundIssues
+from poor_bench.results import text_columns
 from poor_bench.results.query import ResultQuery
 from poor_bench.results.table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
-from tests.waiting import wait_for
+from tests.waiting import MOST_S, wait_for
 
 
 def finished(services: Services) -> Services:
@@ -29,6 +35,32 @@ def test_causes_come_with_meaning_advice_and_links_to_the_results(
     assert "Fix" in text_of(groups)
     assert any("scripted%3Abad" in link.href for link in of_type(groups, "Link"))
     assert not any("scripted%3Agood" in link.href for link in of_type(groups, "Link"))
+
+
+class HeldRequests(Requests):
+    """Holds up whatever gives way to requests, until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def give_way(self) -> None:
+        assert self.gate.wait(MOST_S)
+
+
+def test_the_page_says_how_many_results_are_read_while_it_computes(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_columns, "_TOLD_EVERY", 4)
+    services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
+    services.issues._requests = held = HeldRequests()
+    wait_for(lambda: services.issues.report() and services.issues.progress[0])
+    note, chips, _, _, is_current = callbacks.show(services, "")
+    assert note == "computing: 4 of 6 results read"
+    assert chips is None
+    assert not is_current
+    held.gate.set()
+    assert "in 6 results" in callbacks.show(finished(services), "")[0]
 
 
 def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles) -> None:

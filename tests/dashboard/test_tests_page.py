@@ -153,6 +153,14 @@ def test_classes_become_a_file(workspace_files: WorkspaceFiles) -> None:
     assert row["Tests level 3"] == 1
 
 
+def test_files_hold_what_was_still_computed(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {name: [1, 0, 1] for name in "abcdef"})
+    services.tests._items._patience_s = services.tests._faults._patience_s = 0
+    rows = callbacks.tests_csv(services, "").rows
+    assert [row["Mean score"] for row in rows] == [1.0, 0.0, 1.0]
+    assert all(row["Findings"] for row in rows)
+
+
 def test_only_what_was_changed_is_written() -> None:
     test = Test(test_id="t", class_id="c", level=1, texts=("a", "b"))
     assert form_to_changes(test, json.dumps(["a", "b"]), 1, "", "{}") == {}

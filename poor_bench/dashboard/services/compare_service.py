@@ -12,7 +12,7 @@ import numpy as np
 from poor_bench.comparison.causes import list_changed_facts
 from poor_bench.comparison.result_set import ComparedSubject, ResultSet, SubjectKind
 from poor_bench.dashboard.services.compared import ComparedSubjects
-from poor_bench.dashboard.services.computations import Computations, Computed, Kept
+from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.trial_search import ResultDetails, build_details
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
@@ -118,12 +118,12 @@ class CompareService:
     Its methods raise ConfigError or StoreError where workspace or results cannot be read.
     """
 
-    def __init__(self, files: WorkspaceWatch, results: StoredResults) -> None:
+    def __init__(self, files: WorkspaceWatch, results: StoredResults, requests: Requests) -> None:
         self._files = files
         self._results = results
         self.subjects = ComparedSubjects(files, results)
-        self._changes: Computations[dict[str, tuple[str, ...]]] = Computations()
-        self._comparisons: Computations[Comparison] = Computations()
+        self._changes: Computations[dict[str, tuple[str, ...]]] = Computations(requests=requests)
+        self._comparisons: Computations[Comparison] = Computations(requests=requests)
         self._grids: Kept[TrialGrid] = Kept()
         self._facets: Kept[GridFacets] = Kept()
         self._lines: Kept[NDArray[np.int64]] = Kept()

@@ -105,6 +105,19 @@ class Computed(Generic[V]):
     """True if the value belongs to the state that was asked for; else ask again soon."""
 
 
+def wait_for_value(ask: Callable[[], Computed[V]]) -> V:
+    """Wait for a value that is current, or new: while a run goes on, none stays current.
+
+    Args:
+        ask: Waits a while for what is computed, as `Computations.ask` does.
+    """
+    answer = ask()
+    known = answer.value
+    while answer.value is None or (answer.value is known and not answer.is_current):
+        answer = ask()
+    return answer.value
+
+
 @dataclass(slots=True)
 class _Work(Generic[V]):
     value: V | None = None

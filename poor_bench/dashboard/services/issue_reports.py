@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from poor_bench.dashboard.services.computations import Computations, Computed, Kept, Requests
+from poor_bench.dashboard.services.computations import (
+    Computations,
+    Computed,
+    Kept,
+    Requests,
+    wait_for_value,
+)
 from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_reports import ItemReport
@@ -208,10 +214,8 @@ class IssueReports:
 
     def wait(self) -> IssueReport:
         """Wait for the report: some seconds with very many results."""
-        while True:
-            answer = self.report()
-            if answer.value is not None and answer.is_current:
-                return answer.value
+        wait_for_value(self._report_unrated)
+        return wait_for_value(self.report)
 
 
 def _build_report(

@@ -85,7 +85,7 @@ class Services:
         )
         self.trials = TrialSearch(self.files, self.results, self.issues, self.ratings)
         self.panel = PanelResults(self.files, self.results, self.trials, open_config)
-        self.compare = CompareService(self.files, self.results)
+        self.compare = CompareService(self.files, self.results, self.requests)
         self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.services.computations import Computations, Computed, Requests
+from poor_bench.dashboard.services.computations import (
+    Computations,
+    Computed,
+    Requests,
+    wait_for_value,
+)
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_findings import (
     FindingGroup,
@@ -138,10 +143,12 @@ class TestReports:
 
     def wait(self) -> ItemReport:
         """Wait for the analysis by results: some seconds with very many of them."""
-        while True:
-            answer = self.items()
-            if answer.value is not None and answer.is_current:
-                return answer.value
+        return wait_for_value(self.items)
+
+    def wait_for_findings(self) -> None:
+        """Wait for what is wrong with each test as well: some seconds with very many of them."""
+        wait_for_value(self.faults)
+        wait_for_value(self.items)
 
 
 def _collect_findings(

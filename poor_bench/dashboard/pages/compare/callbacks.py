@@ -32,6 +32,7 @@ from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.strip import define_strip, strip
 from poor_bench.dashboard.pages.compare.view import open_view
 from poor_bench.dashboard.result_panel.rating_bar import RatingIds
+from poor_bench.dashboard.services.computations import wait_for_value
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
 from poor_bench.errors import ConfigError
@@ -215,11 +216,12 @@ _CLASS_COLUMNS = (
 
 
 def strip_csv(services: Services, search: str | None) -> TableFile | None:
-    """Write the comparison of the LLMs as a file."""
+    """Write the comparison of the models as a file, once all of it is computed."""
     view = open_view(services, search)
     if not view.columns:
         return None
-    lines = view.strip_lines(view.comparison().value)
+    wait_for_value(lambda: services.compare.changes(view.columns))
+    lines = view.strip_lines(wait_for_value(view.comparison))
     return define_strip().file("comparison", lines, view.url)
 
 

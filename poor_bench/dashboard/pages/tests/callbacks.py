@@ -73,13 +73,15 @@ def list_found_tests(services: Services, search: str | None) -> list[Test]:
 
 
 def tests_csv(services: Services, search: str | None) -> TableFile:
-    """Write the tests that the filters find as a file."""
+    """Write the tests that the filters find as a file, once all about them is computed."""
+    services.tests.wait_for_findings()
     found = list_found_tests(services, search)
     return define_tests(_know(services)).file("tests", found, TestUrl.read(search))
 
 
 def classes_csv(services: Services, search: str | None) -> TableFile:
-    """Write the test classes as a file; difficulty is 1 minus the mean score."""
+    """Write the test classes as a file, once all is computed; difficulty is 1 minus the mean."""
+    services.tests.wait_for_findings()
     lines = _list_classes(services)
     return define_classes(lines).file("test_classes", lines, TestUrl.read(search))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poor_bench.command_line import next_command
@@ -52,13 +52,19 @@ def check_reported(subject: LintSubject) -> Iterator[Finding]:
         )
 
 
-def check_context(subject: LintSubject, llms: tuple[LLM, ...]) -> Iterator[Finding]:
-    """Find prompts that do not fit into the context of an LLM, beside its reply."""
-    by_id = {llm.id: llm for llm in llms}
+def check_context(subject: LintSubject, contexts: Mapping[str, int]) -> Iterator[Finding]:
+    """Find prompts that do not fit into the context of an LLM, beside its reply.
+
+    Args:
+        subject: The test.
+        contexts: LLM id to `find_context_size`, where that is known.
+    """
+    if not contexts:
+        return
     for prompt in subject.prompts:
         tokens = round(len(prompt.text) / _CHARACTERS_PER_TOKEN)
         for llm_id in prompt.llm_ids:
-            context = find_context_size(by_id[llm_id]) if llm_id in by_id else None
+            context = contexts.get(llm_id)
             if context is not None and tokens > context:
                 yield subject.finding(
                     "prompt-too-long",

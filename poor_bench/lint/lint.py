@@ -22,6 +22,7 @@ from poor_bench.lint.checks import (
     check_lengths,
     check_reference,
     check_reported,
+    find_context_size,
 )
 from poor_bench.lint.duplicates import check_duplicates
 from poor_bench.lint.signatures import check_cases, check_inputs
@@ -41,15 +42,17 @@ def lint_workspace(
     """
     subjects = [subject for subject in list_subjects(workspace) if subject.test.enabled]
     findings = [*check_classes(workspace, subjects, facts), *check_judges(subjects, facts)]
+    sizes = ((llm.id, find_context_size(llm)) for llm in workspace.llms)
+    contexts = {llm_id: size for llm_id, size in sizes if size is not None}
     for subject in subjects:
-        findings += _check_test(subject, workspace, facts)
+        findings += _check_test(subject, contexts, facts)
     findings += check_duplicates(subjects, facts)
     findings += check_cheats(workspace, subjects, cheats)
     return findings
 
 
 def _check_test(
-    subject: LintSubject, workspace: Workspace, facts: EvaluatorFacts
+    subject: LintSubject, contexts: Mapping[str, int], facts: EvaluatorFacts
 ) -> Iterator[Finding]:
     yield from check_reported(subject)
     yield from check_function_name(subject)
@@ -58,7 +61,7 @@ def _check_test(
     yield from check_format(subject, facts)
     yield from check_labels(subject, facts)
     yield from check_lengths(subject, facts)
-    yield from check_context(subject, workspace.llms)
+    yield from check_context(subject, contexts)
     if not facts.is_judged(subject.spec):
         yield from check_reference(subject, facts)
         yield from check_blank(subject, facts)

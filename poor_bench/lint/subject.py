@@ -13,8 +13,8 @@ from poor_bench.config.load import TESTS_FILE, Workspace
 from poor_bench.errors import PoorBenchError
 from poor_bench.models.llm import LLM
 from poor_bench.models.problem import Problem, Severity
-from poor_bench.models.test import EvaluatorSpec, Test, merge_specs
-from poor_bench.prompts import build_messages
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
+from poor_bench.prompts import build_messages, choose_template
 from poor_bench.scoring.verdict import AnswerFormat
 
 
@@ -159,22 +159,37 @@ def find_right_answer(subject: LintSubject, facts: EvaluatorFacts) -> str | None
 def list_subjects(workspace: Workspace) -> Iterator[LintSubject]:
     """Yield every test of a workspace, in the order of its file."""
     file = str(workspace.data_dir / TESTS_FILE)
+    llms = workspace.enabled_llms or workspace.llms or (_NOBODY,)
+    asked_alike: dict[str, list[list[LLM]]] = {}
     for index, test in enumerate(workspace.tests):
         test_class = workspace.test_classes[test.class_id]
+        if test_class.id not in asked_alike:
+            asked_alike[test_class.id] = _group_llms(llms, test_class)
         spec = merge_specs(test_class.evaluator, test.evaluator)
-        yield LintSubject(file, index, test, spec, _list_prompts(workspace, test))
+        prompts = _list_prompts(asked_alike[test_class.id], test_class, test)
+        yield LintSubject(file, index, test, spec, prompts)
 
 
-def _list_prompts(workspace: Workspace, test: Test) -> tuple[RenderedPrompt, ...]:
-    """Render the different prompts of a test; without any LLM, the one of the default template."""
-    test_class = workspace.test_classes[test.class_id]
-    llms = workspace.enabled_llms or workspace.llms or (_NOBODY,)
-    llm_ids: dict[str, list[str]] = {}
+def _group_llms(llms: Iterable[LLM], test_class: TestClass) -> list[list[LLM]]:
+    """Put together the models that get the same prompt of each test of a class."""
+    groups: dict[tuple[str, str], list[LLM]] = {}
     for llm in llms:
-        messages = build_messages(llm, test_class, test)
+        told = choose_template(test_class, llm), llm.base_system_prompt or ""
+        groups.setdefault(told, []).append(llm)
+    return list(groups.values())
+
+
+def _list_prompts(
+    asked_alike: Iterable[Sequence[LLM]], test_class: TestClass, test: Test
+) -> tuple[RenderedPrompt, ...]:
+    """Render the different prompts of a test, once for the models that are asked alike."""
+    llm_ids: dict[str, list[str]] = {}
+    for llms in asked_alike:
+        messages = build_messages(llms[0], test_class, test)
         text = "\n\n".join(message.content for message in messages)
-        llm_ids.setdefault(text, []).append(llm.id)
+        llm_ids.setdefault(text, []).extend(llm.id for llm in llms)
     return tuple(RenderedPrompt(text, tuple(ids)) for text, ids in llm_ids.items())
 
 
 _NOBODY = LLM(id="", provider="", name="")
+"""Gets the default template, where there is no model."""

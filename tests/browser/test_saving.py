@@ -105,7 +105,11 @@ def test_every_table_and_chart_is_saved_as_a_file(
 
 def _a_file_that_takes_time_is_announced(page: Page) -> None:
     held: list[Route] = []
-    page.route("**/_dash-update-component", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_dash-update-component", hold)
     button = page.get_by_role("button", name=SAVED).last
     words = button.inner_text()
     button.click()

@@ -172,7 +172,7 @@ def _build_word_difference(first: str, second: str) -> Component:
     similarity = measure_similarity(pieces)
     told = f"Similarity {similarity:.0%}"
     if similarity < LEAST_ALIKE:
-        return html.P(f"{told}: too low for a diff.", className="quiet")
+        return html.P(f"{told}: no diff.", className="quiet")
     key = html.P(
         [f"{told}. ", html.Del("only left"), " ", html.Ins("only right")],
         className="difference-key",

@@ -103,7 +103,7 @@ class ConsoleRun:
                 written, said = process.communicate(timeout=_PLAN_S)
             except subprocess.TimeoutExpired as error:
                 process.kill()
-                raise ConfigError("the plan took too long") from error
+                raise ConfigError("plan took too long") from error
         if process.returncode:
             text = harmless(said.decode(errors="replace").strip())[-_SHOWN_CHARACTERS:]
             raise ConfigError(text.removeprefix(_ERROR))

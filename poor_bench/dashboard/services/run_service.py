@@ -108,7 +108,7 @@ class RunService:
         """
         stopped = self.state()
         if not stopped.can_continue or stopped.selection is None:
-            raise RunRefusedError("no run to resume", hint="Start a new run.")
+            raise RunRefusedError("no run to resume")
         table = self._open_store().table()
         with closing(self._open_runner()) as runner:
             plan = stopped.selection.plan(runner.states(stopped.selection))

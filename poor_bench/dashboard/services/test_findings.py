@@ -74,7 +74,7 @@ _BY_RESULTS = {
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "Disable it, or keep it as smoke test.",
+        "Disable it, or keep as smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}

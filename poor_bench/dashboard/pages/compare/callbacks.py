@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, html, no_update
 from dash.development.base_component import Component
 
 from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
-from poor_bench.dashboard.components.blocks import card, empty_state, page_head
+from poor_bench.dashboard.components.blocks import card, empty_state, no_results, page_head
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.sheets import head_limits
 from poor_bench.dashboard.components.tables import still
@@ -26,7 +26,6 @@ from poor_bench.dashboard.pages.compare.layout import (
     OVERALL_NOTE,
     OVERALL_TITLE,
     CompareUrl,
-    nothing_yet,
 )
 from poor_bench.dashboard.pages.compare.layout import CompareIds as Ids
 from poor_bench.dashboard.pages.compare.strip import define_strip, strip
@@ -43,7 +42,7 @@ def show_strip(services: Services, search: str | None) -> tuple[Any, Any, bool]:
     """Build a line about the comparison, the LLMs, and whether all is computed."""
     view = open_view(services, search)
     if not view.columns:
-        return "", nothing_yet(), True
+        return "", no_results(), True
     answer = view.comparison()
     lines = view.strip_lines(answer.value)
     kinds = {ComparedSubject.parse(name).kind for name in view.columns}

@@ -93,8 +93,6 @@ def _build_bar(facet: Facet, value: str, n: int, most: int, url: CompareUrl) -> 
         ],
         _toggle(url, facet, value),
         className="facet-row is-chosen" if is_chosen else "facet-row",
-        title=f"{write_count(n, 'test')}; "
-        f"{'remove this filter' if is_chosen else 'show only these'}",
         **aria(current="true" if is_chosen else "false"),
     )
 

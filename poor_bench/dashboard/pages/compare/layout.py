@@ -14,10 +14,8 @@ from poor_bench.comparison.result_set import ComparedSubject
 from poor_bench.dashboard.components.blocks import (
     aria,
     card,
-    empty_state,
     loading_state,
     page_head,
-    run_button,
 )
 from poor_bench.dashboard.components.controls import (
     StayLinks,
@@ -339,8 +337,3 @@ def alike_chips(likeness: Likeness | None, url: CompareUrl) -> Component | None:
     ]  # fmt: skip
     told = f"{likeness.n_different:,} asked differently, {likeness.n_unknown:,} not known"
     return html.Div([chip_row("Request", chips), html.P(told, className="quiet")])
-
-
-def nothing_yet() -> Component:
-    """Build the notice that replaces the comparison before the first run."""
-    return empty_state("No results yet", "Run two models.", run_button())

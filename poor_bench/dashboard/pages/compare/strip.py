@@ -276,7 +276,7 @@ def _format_gap(line: StripLine) -> Component:
     if summary is None or tax is None:
         return quiet("n/a")
     if tax < 0.0005:
-        return html.Span("none", className="quiet", title="No correct answer lost score")
+        return html.Span("none", className="quiet")
     strict = f"{metrics.STRICT_SCORE.label.lower()} {metrics.STRICT_SCORE.show(summary)}"
     return html.Td(
         [

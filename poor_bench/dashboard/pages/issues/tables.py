@@ -202,7 +202,6 @@ def _by_llm(
     return html.Div(links, className="chip-row")
 
 
-_MEANING_OF_FOUND = "Answer in the response"
 _SHOWN_ROWS = 60
 NameOf = Callable[[str], str]
 
@@ -236,7 +235,7 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
             ),
             *figures,
             SheetColumn(
-                field="found", heading="Found", value=_write_found, hint=_MEANING_OF_FOUND
+                field="found", heading="Answer found", value=_write_found
             ),
             SheetColumn(
                 field="fix", heading="Fix", value=lambda each: each.fix,
@@ -255,10 +254,7 @@ def tax_table(rows: Sequence[FormatTax], name_of: NameOf, url: IssueUrl) -> Comp
         url: State of the page.
     """
     if not rows:
-        return empty_state(
-            "No format tax",
-            "No correct answer lost score.",
-        )
+        return empty_state("No format tax")
     return list_tax_columns(name_of).draw(rows, LINKS, url, n_shown=_SHOWN_ROWS)
 
 

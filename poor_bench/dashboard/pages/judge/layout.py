@@ -233,7 +233,7 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Corrected scores",
                 html.Div(id=JudgeIds.CORRECTED),
-                note="Estimated mean score by people.",
+                note="Estimated score by people.",
                 tools=file_buttons(JudgeIds.CORRECTED_CSV),
                 class_name="if-filled",
             ),

@@ -67,7 +67,7 @@ def run_tiles(summary: RunSummary) -> Component:
     ]
     if len(panel.voters) > 1:
         apart = f"{panel.disagreement:.2f}"
-        shown.insert(3, tile("Spread", apart, "highest minus lowest"))
+        shown.insert(3, tile("Spread", apart))
     return tiles(*shown)
 
 

@@ -87,7 +87,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     try:
         return name, load_yaml_text(value)
     except yaml.YAMLError as error:
-        raise form_error({"parameters": f"value of {name!r} cannot be read"}) from error
+        raise form_error({"parameters": f"cannot read {name!r}"}) from error
 
 
 class LLMField(StrEnum):

@@ -20,7 +20,7 @@ from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
 from poor_bench.runner.rescore import Move
 
-_STATE_HEADS = ("Model", "Progress", "Completed", "Score so far", "Tokens/s", "Failed", "Time left")
+_STATE_HEADS = ("Model", "Progress", "Completed", "Score", "Tokens/s", "Failed", "Time left")
 
 
 def run_class(state: RunState) -> str:

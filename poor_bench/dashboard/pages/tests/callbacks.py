@@ -149,7 +149,7 @@ def show_picture(services: Services) -> Component:
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
     return card(
-        "Difficulty and discrimination",
+        "Discrimination",
         dcc.Graph(
             id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
         ),

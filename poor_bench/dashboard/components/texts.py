@@ -59,7 +59,7 @@ def _long_text(parts: list[Any], whole: str, rest: int) -> Iterator[Component]:
                 className="quiet-button",
                 **data(**load),
             ),
-            html.A("Open as plain text", href=whole, target="_blank", rel="noreferrer"),
+            html.A("Plain text", href=whole, target="_blank", rel="noreferrer"),
         ],
         className="plain-text-more",
     )

@@ -139,7 +139,7 @@ def build_earlier(results: Sequence[Result], now: Result) -> Component:
     earlier = {_tell_apart(each): each for each in reversed(results)}
     earlier.pop(_tell_apart(now), None)
     if not earlier:
-        return html.P("No earlier answers", className="quiet")
+        return html.P("No result", className="quiet")
     return html.Div([_build_earlier(each, now) for each in reversed(earlier.values())])
 
 

@@ -129,7 +129,7 @@ def build_prompt(panel: PanelResult) -> Component | None:
 
 def _build_badge(panel: PanelResult) -> Component | None:
     if not panel.details.is_prompt_stored:
-        title = "Built from the current files."
+        title = "Built from current files."
         return html.Span("not stored", className="warning-badge", title=title)
     if panel.prompt.changed_to is not None:
         return html.Span("changed since", className="warning-badge")

@@ -124,7 +124,7 @@ class ConsoleRun:
             state = self.state()
             other = f"another run is in progress: {state.name}" if state.is_active else self._busy()
             if other:
-                raise RunRefusedError(other, hint="Wait until it ends, or cancel it.")
+                raise RunRefusedError(other, hint="Wait, or cancel it.")
             return self._start(name, command)
 
     def _start(self, name: str, command: Sequence[str]) -> ConsoleState:

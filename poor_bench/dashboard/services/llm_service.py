@@ -142,9 +142,7 @@ class LLMService:
             RunRefusedError: If a run is in progress, whose times it would spoil.
         """
         if self._is_running():
-            raise RunRefusedError(
-                "another run is in progress", hint="Wait until it ends, or cancel it."
-            )
+            raise RunRefusedError("another run is in progress", hint="Wait, or cancel it.")
         llm = llm_named(llm_id, self._files.workspace().llms)
         system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
         manager = self._manager()

@@ -41,7 +41,7 @@ from poor_bench.workspace_runner import WorkspaceRunner
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_WAIT = "Wait until it ends, or cancel it."
+_WAIT = "Wait, or cancel it."
 
 
 class RunService:

@@ -48,9 +48,7 @@ class OwnRun:
                 self._thread = threading.Thread(target=prepare(), daemon=True)
                 self._thread.start()
             elif order != self._order:
-                raise RunRefusedError(
-                    "another run is in progress", hint="Wait until it ends, or cancel it."
-                )
+                raise RunRefusedError("another run is in progress", hint="Wait, or cancel it.")
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until the run is over."""

@@ -176,7 +176,7 @@ def test_a_workspace_without_tests_or_llms_says_what_is_missing(
     assert ("No tests yet" in text_of(plan), is_off) == (True, True)
     workspace_files.add_tests(1)
     plan, is_off, *_buttons = callbacks.plan(services_of(workspace_files.write()), Selection())
-    assert ("Add a model" in text_of(plan), is_off) == (True, True)
+    assert ("Add model" in text_of(plan), is_off) == (True, True)
 
 
 def test_a_filter_that_matches_nothing_is_explained(workspace_files: WorkspaceFiles) -> None:
@@ -431,7 +431,7 @@ def test_who_starts_second_is_told_and_shown_the_run_of_the_first(
     services = services_of(workspace_files.write())
     callbacks.start(services, Selection())
     _, class_name, *_buttons = callbacks.start(services, Selection(tests=("sum_001",)))
-    assert told == ["Another run is in progress. Wait until it ends, or cancel it."]
+    assert told == ["Another run is in progress. Wait, or cancel it."]
     assert "is-active" in class_name
     services.runs.cancel()
     services.runs.wait(PATIENCE_S)

@@ -278,7 +278,7 @@ def test_a_number_that_cannot_be_used_is_refused(
 
 @pytest.mark.parametrize("name", ["none", "../suites/example", "/etc/passwd", ""])
 def test_what_is_not_the_name_of_a_suite_is_refused(services: Services, name: str) -> None:
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(ConfigError, match="unknown suite"):
         callbacks.write_command(services, name, "", None, "")
 
 

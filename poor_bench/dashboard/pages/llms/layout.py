@@ -306,5 +306,5 @@ def ask_consent(form: str, sentence: str) -> FormAnswer:
         id=form_id(EditIds.CONSENT, form),
         value=[],
     )
-    text = html.P("Tick to agree, then save.", role="alert")
+    text = html.P("Tick to agree.", role="alert")
     return FormAnswer(shown=html.Div([text, box], className="form-stack"), is_saved=False)

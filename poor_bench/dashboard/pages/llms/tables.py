@@ -49,7 +49,7 @@ def build_llm_table(
         url: State of the page.
     """
     if not llms:
-        return empty_state("No models yet", "Add a model.")
+        return empty_state("No models yet", "Add model.")
     messages = Counter(check.message for check in (checks or {}).values() if check.message)
     shared = {message: n for message, n in messages.items() if n >= _SHARED}
     above = html.Ul(
@@ -233,7 +233,7 @@ def build_load_chart(curve: LoadCurve) -> Component:
     """Draw throughput by requests at once, with the recommended concurrency marked."""
     bars = curve.draw()
     told = "; ".join(_describe_level(bar) for bar in bars)
-    text = f"Throughput by concurrent requests: {told}."
+    text = f"Concurrent requests: {told}."
     return html.Div(
         [
             html.Div(

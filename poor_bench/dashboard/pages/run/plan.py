@@ -93,7 +93,7 @@ def nothing_to_run(workspace: Workspace) -> Component | None:
     if not workspace.tests:
         return empty_state("No tests yet", "Add tests to tests.json.")
     if not workspace.llms:
-        link = dcc.Link("Add a model", href="/llms", className="button-link")
+        link = dcc.Link("Add model", href="/llms", className="button-link")
         return empty_state("No models yet", "", link)
     return None
 

@@ -213,7 +213,7 @@ def find_listed(data_dir: Path, name: str) -> Path:
     """
     found = [path for path in list_suites(data_dir) if path.stem == name]
     if not found:
-        raise ConfigError(f"suite `{name}` does not exist")
+        raise ConfigError(f"unknown suite `{name}`")
     return found[0]
 
 

@@ -184,8 +184,21 @@ def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_a
     for llm_id in (GOOD, BAD):
         expect(printed.get_by_role("cell", name=llm_id)).to_be_visible()
     expect(page.locator("#overview-leaderboard-grid")).to_be_hidden()
+    expect(page.get_by_text("Charts not loaded")).to_be_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(printed).to_have_count(0)
+    page.emulate_media(media="screen")
+    chart = page.locator(".svg-container").first
+    page.locator("[data-seen-store]").scroll_into_view_if_needed()
+    expect(chart).to_be_visible()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.set_viewport_size({"width": 700, "height": 900})
+    expect(chart.locator("svg").first).to_have_attribute("viewBox", re.compile("0 0 "))
+    frame = page.locator(".card", has=chart).first
+    assert chart.evaluate("each => each.offsetWidth") <= frame.evaluate("each => each.clientWidth")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(media="screen")
     expect(page.get_by_role("link", name=GOOD).first).to_be_visible()
     page.get_by_role("button", name="Download overview leaderboard as Parquet").focus()

@@ -1,14 +1,19 @@
 // Paper: a plain table of all rows stands in for a table that scrolls or has pages. One whose rows come
 // from the server is printed as far as they were read. Texts become text nodes only.
+// Charts are as wide as the window; on paper they shrink to its width.
 (function () {
   "use strict";
   const PICTURES = new Set(["LatencySplit"]); // their column has no figure of its own
+  const LONGEST_FIGURE = 16;
+  const UNSEEN = "Charts not loaded.";
   let printed = [];
   const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const write = (api, node, column) => {
     const field = column.getColDef().field;
     const text = node.data.texts?.[field] ?? api.getCellValue({ rowNode: node, colKey: column, useFormatter: true });
-    return make("td", text ?? "");
+    const cell = make("td", text ?? "");
+    cell.classList.toggle("is-long", cell.textContent.length > LONGEST_FIGURE);
+    return cell;
   };
   const fill = (section, cells) => {
     const row = document.createElement("tr");
@@ -37,9 +42,29 @@
     grid.after(table);
     printed.push(table);
   };
-  window.addEventListener("beforeprint", () => document.querySelectorAll(".grid[id]").forEach(lay));
+  const fit = (chart) => {
+    const { offsetWidth: width, offsetHeight: height } = chart;
+    chart.style.setProperty("--printed-ratio", `${width} / ${height}`);
+    for (const picture of chart.querySelectorAll(":scope > .main-svg")) {
+      picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    }
+  };
+  const tellUnseen = (place) => {
+    const note = make("p", UNSEEN);
+    note.className = "printed";
+    place.before(note);
+    printed.push(note);
+  };
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll(".grid[id]").forEach(lay);
+    document.querySelectorAll(".js-plotly-plot .svg-container").forEach(fit);
+    document.querySelectorAll("[data-seen-store]:not(:has(.main-svg))").forEach(tellUnseen);
+  });
   window.addEventListener("afterprint", () => {
-    printed.forEach((table) => table.remove());
+    printed.forEach((part) => part.remove());
+    for (const picture of document.querySelectorAll(".svg-container > .main-svg")) {
+      picture.removeAttribute("viewBox");
+    }
     printed = [];
   });
 })();

@@ -263,7 +263,7 @@ def leaderboard(
 def others_note(n_others: int, url: OverviewUrl) -> Component:
     """Say how many models are below the table, and link to the page with all of them."""
     shown_all = dcc.Link("Show all", href=f"/{url.change(top='all').search}")
-    return html.P([f"{write_count(n_others, 'other')} below. ", shown_all], className="card-note")
+    return html.P([f"{write_count(n_others, 'other')} ", shown_all], className="card-note")
 
 
 def charts(

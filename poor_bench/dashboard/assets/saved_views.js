@@ -61,7 +61,7 @@
           {
             type: "button",
             className: "choose-button",
-            "aria-label": `Delete view ${view.name}`,
+            "aria-label": `Delete ${view.name}`,
             onClick: (event) => remove(view, event),
           },
           "Delete"

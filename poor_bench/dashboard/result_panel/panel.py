@@ -142,7 +142,7 @@ def _build_changes(panel: PanelResult) -> Component | None:
     sent = panel.details.system_prompt, panel.details.prompt
     before, now = ("\n\n".join(filter(None, each)) for each in (sent, panel.prompt.changed_to))
     return build_folded(
-        "What changed",
+        "Changes",
         html.P([html.Del("sent"), " ", html.Ins("today")], className="difference-key"),
         difference(compare_texts(before, now)),
     )

@@ -56,7 +56,7 @@ def test_a_prompt_that_changed_since_says_so_and_shows_what_was_sent(
     services, _ = stored(workspace_files, prompt="What was asked", system_prompt="Be brief")
     seen = shown(services)
     assert seen.index("changed since") < seen.index("Be brief") < seen.index("What was asked")
-    assert "What changed" in seen
+    assert "Changes" in seen
 
 
 def test_a_prompt_as_of_today_says_where_it_comes_from(workspace_files: WorkspaceFiles) -> None:

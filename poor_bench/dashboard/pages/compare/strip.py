@@ -119,7 +119,7 @@ def _against_columns(scale: float, *, is_ready: bool) -> list[SheetColumn[StripL
                              ("Common tests", lambda line: _of(line, lambda it: it.n_tests)),
                              ("Corrected p", lambda line: _of(line, lambda it: it.p_adjusted)),
                              ("Significant", lambda line: _of(line, lambda it: it.is_real()))]),
-        SheetColumn(field="changed", heading="Changed settings", is_optional=True,
+        SheetColumn(field="changed", heading="Changes", is_optional=True,
                     value=lambda line: "; ".join(line.changed) or None,
                     cell=lambda line: _list_changes(line.changed)),
         SheetColumn(field="record", heading="Won, tied, lost", file_heading="Won",

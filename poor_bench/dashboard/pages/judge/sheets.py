@@ -194,7 +194,7 @@ def _remarks(case: CaseSummary) -> Iterator[Component]:
 
 def _turn(turn: Turn) -> Component:
     return html.Li(
-        [html.Span(turn.speaker, className="judge-who"), html.Div(turn.text or "(said nothing)")],
+        [html.Span(turn.speaker, className="judge-who"), html.Div(turn.text or "(no text)")],
         className=f"judge-turn is-{turn.speaker}",
     )
 

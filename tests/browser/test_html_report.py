@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from playwright.sync_api import expect
@@ -58,6 +58,18 @@ def test_leaderboard_is_sorted_by_a_click_and_the_theme_changes(open_report: Ope
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_role("button", name="Dark").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_a_test_takes_one_line(open_report: Open, media: Literal["screen", "print"]) -> None:
+    page = open_report(two_classes())
+    page.emulate_media(media=media)
+    line = page.locator(".test > summary").first
+    tops = line.evaluate(
+        "each => [...each.children].map((part) => part.offsetTop + part.offsetHeight / 2)"
+    )
+    assert len(tops) == 5
+    assert max(tops) - min(tops) < 4
 
 
 def test_hostile_texts_neither_run_nor_load_anything(open_report: Open) -> None:

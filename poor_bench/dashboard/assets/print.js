@@ -11,7 +11,8 @@
   const write = (api, node, column) => {
     const field = column.getColDef().field;
     const text = node.data.texts?.[field] ?? api.getCellValue({ rowNode: node, colKey: column, useFormatter: true });
-    const cell = make("td", text ?? "");
+    const notes = field === "score" ? (node.data.notes || []).map(([, note]) => note) : [];
+    const cell = make("td", [text, ...notes].filter((part) => part != null && part !== "").join(", "));
     cell.classList.toggle("is-long", cell.textContent.length > LONGEST_FIGURE);
     return cell;
   };

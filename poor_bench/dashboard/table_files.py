@@ -103,7 +103,7 @@ def bind_files(
         ):
             output = Output(download_id, "data", allow_duplicate=True)
             # The table may wait for what is computed.
-            running = [(Output(each, "children"), "Preparing ...", form)]
+            running = [(Output(each, "children"), "computing ...", form)]
             handle = partial(_write, write, build, services)
             on_click(app, each, output, *states, running=running)(handle)
 

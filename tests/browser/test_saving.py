@@ -113,7 +113,7 @@ def _a_file_that_takes_time_is_announced(page: Page) -> None:
     button = page.get_by_role("button", name=SAVED).last
     words = button.inner_text()
     button.click()
-    expect(button).to_have_text("Preparing ...")
+    expect(button).to_have_text("computing ...")
     with page.expect_download():
         page.unroute("**/_dash-update-component")
         for route in held:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
+    from poor_bench.models.problem import Problem
     from poor_bench.probe.report import ProbeReport
     from poor_bench.scoring.verdict import AnswerFormat
 
@@ -167,6 +168,12 @@ class WorkspaceFolder:
         from poor_bench.lint.lint import lint_workspace
 
         return lint_workspace(self.workspace, self.evaluator_facts(), self.load_cheats())
+
+    def list_problems(self) -> list[Problem]:
+        """Describe the same as `lint`, from what is kept where that still holds."""
+        from poor_bench.lint.lint import list_problems
+
+        return list_problems(self.workspace, self.evaluator_facts(), self.load_cheats())
 
     def measure_cheats(self, on_test: Callable[[], None] = lambda: None) -> list[CheatScore]:
         """Score answers that need no model on every test, and keep the scores.

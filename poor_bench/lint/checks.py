@@ -158,6 +158,11 @@ def _write_hint(score: float | str, hint_for_score: str) -> str:
     return _BROKEN if isinstance(score, str) else hint_for_score
 
 
+def is_lasting(problem: Problem) -> bool:
+    """True if checking again tells the same: it is not about a response without a score."""
+    return problem.hint not in {_BROKEN, _write_hint(Unscored(), "")}
+
+
 def check_classes(
     workspace: Workspace, subjects: Sequence[LintSubject], facts: EvaluatorFacts
 ) -> Iterator[Finding]:

@@ -1,11 +1,22 @@
-"""Run all checks over the tests of a workspace, and write the safe fixes into tests.json."""
+"""Run all checks over the tests of a workspace, and write the safe fixes into tests.json.
+
+```
+index/problems.json    key of what was checked; what is wrong with it
+```
+
+The file may be deleted at any time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from poor_bench.config.document import Place
+from poor_bench.config.document import Place, write_atomically
 from poor_bench.config.edit_json import edit_entries
 from poor_bench.config.load import TESTS_FILE, Workspace, decode_tests_file
 from poor_bench.errors import PoorBenchError
@@ -23,11 +34,16 @@ from poor_bench.lint.checks import (
     check_reference,
     check_reported,
     find_context_size,
+    is_lasting,
 )
 from poor_bench.lint.duplicates import check_duplicates
 from poor_bench.lint.signatures import check_cases, check_inputs
 from poor_bench.lint.subject import EvaluatorFacts, Finding, Fix, LintSubject, list_subjects
+from poor_bench.models.problem import Problem
 from poor_bench.models.test import EvaluatorSpec, merge_specs
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def lint_workspace(
@@ -49,6 +65,55 @@ def lint_workspace(
     findings += check_duplicates(subjects, facts)
     findings += check_cheats(workspace, subjects, cheats)
     return findings
+
+
+def list_problems(
+    workspace: Workspace, facts: EvaluatorFacts, cheats: Sequence[CheatScore] = ()
+) -> list[Problem]:
+    """Find the same as `lint_workspace`, or read what is kept of the same tests and code.
+
+    Nothing is kept where judges are asked, whose rubrics may change, or a response has no score.
+    """
+    path = workspace.data_dir / "index" / "problems.json"
+    specs = [subject.spec for subject in list_subjects(workspace)]
+    key = _identify(workspace, [facts.code_digest(spec) for spec in specs], cheats)
+    known = _load(path, key)
+    if known is None:
+        known = [finding.problem for finding in lint_workspace(workspace, facts, cheats)]
+        if all(map(is_lasting, known)) and not any(map(facts.is_judged, specs)):
+            _save(path, key, known)
+    return known
+
+
+def _identify(workspace: Workspace, evaluators: Iterable[str], cheats: Sequence[CheatScore]) -> str:
+    """Compute what changes with all that checks look at, and with our code."""
+    package = Path(__file__).parents[1]
+    code = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
+    files = workspace.tests, workspace.test_classes, workspace.llms
+    told = repr((str(workspace.data_dir), files, list(evaluators), cheats))
+    return blake2b(b"".join([*code, told.encode("utf-8", "surrogatepass")])).hexdigest()
+
+
+def _load(path: Path, key: str) -> list[Problem] | None:
+    try:
+        stored, _, content = path.read_bytes().partition(b"\n")
+        return _adapt_problems().validate_json(content) if stored == key.encode() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _save(path: Path, key: str, problems: list[Problem]) -> None:
+    """Keep the problems; without permission or space, nothing is kept."""
+    with suppress(OSError, PoorBenchError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, f"{key}\n{_adapt_problems().dump_json(problems).decode()}")
+
+
+@cache
+def _adapt_problems() -> TypeAdapter[list[Problem]]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(list[Problem])
 
 
 def _check_test(

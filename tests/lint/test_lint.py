@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from poor_bench.errors import EvaluatorError, SandboxError
+from poor_bench.lint.lint import list_problems
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.problem import Severity
 from poor_bench.models.test import EvaluatorSpec, Test
-from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test
+from tests.lint.workspaces import FakeFacts, codes, lint, make_llm, make_test, make_workspace
 
 
 def test_a_reference_that_fails_is_an_error() -> None:
@@ -192,3 +195,71 @@ def test_texts_with_other_numbers_are_other_tests_of_one_group() -> None:
 
 def test_short_texts_are_alike_by_nature() -> None:
     assert lint(make_test("a", "Is five odd?"), make_test("b", "Is nine odd?")) == []
+
+
+class CountingFacts(FakeFacts):
+    """Counts what is scored; its evaluator has a version."""
+
+    version = "1"
+    n_scored = 0
+
+    def code_digest(self, spec: EvaluatorSpec) -> str:
+        return CountingFacts.version
+
+    def score(self, spec: EvaluatorSpec, response: str) -> float:
+        CountingFacts.n_scored += 1
+        return super().score(spec, response)
+
+
+def checked_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[list[str], int]]:
+    """Build a function that lists the problems of tests, and counts the responses scored for it."""
+    monkeypatch.setattr(CountingFacts, "version", "1")
+
+    def check(*tests: Test, facts: CountingFacts | None = None) -> tuple[list[str], int]:
+        monkeypatch.setattr(CountingFacts, "n_scored", 0)
+        workspace = replace(make_workspace(tests), data_dir=folder)
+        problems = list_problems(workspace, facts or CountingFacts())
+        return [problem.code for problem in problems], CountingFacts.n_scored
+
+    return check
+
+
+def test_what_was_found_is_kept_until_a_test_or_an_evaluator_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, wrong = checked_in(tmp_path, monkeypatch), make_test(reference_response="wrong")
+    assert check(wrong) == (["reference-fails"], 2)
+    assert check(wrong) == (["reference-fails"], 0)
+    assert check(make_test()) == ([], 2)
+    monkeypatch.setattr(CountingFacts, "version", "2")
+    assert check(make_test()) == ([], 2)
+    assert check(make_test()) == ([], 0)
+
+
+def test_what_was_kept_is_checked_anew_where_the_file_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = checked_in(tmp_path, monkeypatch)
+    check(make_test())
+    [file] = (tmp_path / "index").iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert check(make_test()) == ([], 2)
+
+
+def test_a_response_without_a_score_and_judged_tests_are_checked_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(CountingFacts):
+        def score(self, spec: EvaluatorSpec, response: str) -> float:
+            raise SandboxError("no sandbox")
+
+    class Judged(CountingFacts):
+        def is_judged(self, spec: EvaluatorSpec) -> bool:
+            return True
+
+    check = checked_in(tmp_path, monkeypatch)
+    for facts in (Broken(), Judged()):
+        check(make_test(), facts=facts)
+        assert not (tmp_path / "index").exists()

@@ -168,15 +168,15 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
     by_test: defaultdict[str, list[Problem]] = defaultdict(list)
     by_class: defaultdict[str, list[Problem]] = defaultdict(list)
     class_ids = list(workspace.test_classes)
-    for finding in config.lint():
-        place = _PLACE.match(finding.problem.place)
+    for problem in config.list_problems():
+        place = _PLACE.match(problem.place)
         if place is None:
             continue
         number = int(place[2])
         if place[1] == "tests":
-            by_test[workspace.tests[number].test_id].append(finding.problem)
+            by_test[workspace.tests[number].test_id].append(problem)
         else:
-            by_class[class_ids[number]].append(finding.problem)
+            by_class[class_ids[number]].append(problem)
     return FoundFaults(
         by_test={name: tuple(found) for name, found in by_test.items()},
         by_class={name: tuple(found) for name, found in by_class.items()},

@@ -108,7 +108,7 @@ def test_dashboard_counts_the_same(folder: Path) -> None:
     assert (row["average_score"], row["total_tests"]) == (0.5, 6)
     assert (row["failed"], row["newer_failed"]) == (3, 2)
     [summary] = services.results.summaries(callbacks.GroupBy.LLM)
-    assert "plus 2 newer attempts of scored trials" in text_of(model_tiles(summary, None))
+    assert "1 evaluator, 2 newer attempts of scored trials" in text_of(model_tiles(summary, None))
     tests = services.files.workspace().tests_by_id
     grid = trial_grid(services.results.table(), tests, ["scripted:a"])
     assert grid.n_failed.sum() == 3

@@ -162,7 +162,7 @@ def _score_tests(
 
     is_passed = score >= pass_score
     n_passed = np.bincount(grouped.numbers[cells.entries[is_passed]], minlength=len(grouped))
-    names = find_groups(cells.test_ids, tests)
+    names = find_groups(cells.test_ids, tests) if tests else None
     tests_of = _split(used // max(1, len(cells.llm_ids)), group_of[used], len(grouped))
     columns = average(score), average(is_passed), tests_of, n_passed.tolist()
     strict = _average_strict(table, cells, group_of, len(grouped))

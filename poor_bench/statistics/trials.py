@@ -221,16 +221,23 @@ class Cells(NamedTuple):
     """Scored trials by test and LLM, in order of first appearance."""
 
     llm_ids: tuple[str, ...]
-    test_ids: tuple[str, ...]
+    tests: Sequence[int]
+    """Code of each test in `test_names`."""
+    test_names: Sequence[str]
     entries: NDArray[np.int64]
     """Number of each scored trial in its columns."""
     places: NDArray[np.int64]
     """Its cell: number of the test times the number of LLMs, plus number of the LLM."""
 
     @property
+    def test_ids(self) -> tuple[str, ...]:
+        """Ids of the tests, listed when asked for: of very many tests, that takes time."""
+        return tuple(self.test_names[code] for code in self.tests)
+
+    @property
     def n_cells(self) -> int:
         """Number of tests times number of LLMs."""
-        return len(self.llm_ids) * len(self.test_ids)
+        return len(self.llm_ids) * len(self.tests)
 
 
 def number_cells(table: TrialColumns) -> Cells:
@@ -242,7 +249,8 @@ def number_cells(table: TrialColumns) -> Cells:
     tests, rows = number_codes(table.columns["test_id"][entries])
     return Cells(
         llm_ids=tuple(table.values["llm_id"][code] for code in llms),
-        test_ids=tuple(table.values["test_id"][code] for code in tests),
+        tests=tests,
+        test_names=table.values["test_id"],
         entries=entries,
         places=rows * len(llms) + columns,
     )

@@ -139,6 +139,14 @@ class _Model(NamedTuple):
 _UNKNOWN = _Model(beginning=b"\n")
 
 
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class _LineChoice:
     """Tells which lines of a journal have to be parsed, by their first two keys.
 
@@ -170,8 +178,10 @@ class _LineChoice:
             test = line[start : line.find(b'"', start)]
             if test in model.wanted or b"\\" in test or not (all_scored or _is_scored(line)):
                 yield number, line
-            else:
+            elif test in names or test.isascii() or _is_text(test):
                 model.others.add(names.get(test) or names.setdefault(test, test.decode()))
+            else:  # who parses it says what is wrong
+                yield number, line
 
     def skips_all(self, content: bytes) -> bool:
         """True if all lines behind the first are of one model, which is not wanted.

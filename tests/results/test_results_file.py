@@ -139,3 +139,13 @@ def test_torn_line_is_no_score_that_was_passed_over(tmp_path: Path) -> None:
     tests = WantedTests({})
     assert read_results_file(run, tests=tests).results == []
     assert tests.others == {"scripted:a": {"sum_001"}}
+
+
+def test_damaged_name_of_a_test_is_no_score_that_was_passed_over(tmp_path: Path) -> None:
+    store = open_test_store(tmp_path)
+    store.add([make_result("sum_001"), make_result("sum_002")], "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    run.write_bytes(run.read_bytes().replace(b"sum_002", b"sum_00\xff"))
+    tests = WantedTests({})
+    assert read_results_file(run, tests=tests).results == []
+    assert tests.others == {"scripted:a": {"sum_001"}}

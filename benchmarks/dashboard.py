@@ -66,6 +66,8 @@ ONE_CELL = (
 
 def main() -> None:
     words = sys.argv[1:]
+    if len(words) == 1 and not Path(words[0]).is_dir():
+        sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(words[0] if len(words) == 1 else name)
         if len(words) != 1:

@@ -75,7 +75,10 @@ def list_problems(
     Nothing is kept where judges are asked, whose rubrics may change, or a response has no score.
     """
     path = workspace.data_dir / "index" / "problems.json"
-    specs = [subject.spec for subject in list_subjects(workspace)]
+    classes = workspace.test_classes
+    specs = [
+        merge_specs(classes[test.class_id].evaluator, test.evaluator) for test in workspace.tests
+    ]
     key = _identify(workspace, [facts.code_digest(spec) for spec in specs], cheats)
     known = _load(path, key)
     if known is None:

@@ -139,14 +139,6 @@ class _Model(NamedTuple):
 _UNKNOWN = _Model(beginning=b"\n")
 
 
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 class _LineChoice:
     """Tells which lines of a journal have to be parsed, by their first two keys.
 
@@ -178,9 +170,10 @@ class _LineChoice:
             test = line[start : line.find(b'"', start)]
             if test in model.wanted or b"\\" in test or not (all_scored or _is_scored(line)):
                 yield number, line
-            elif test in names or test.isascii() or _is_text(test):
+                continue
+            try:
                 model.others.add(names.get(test) or names.setdefault(test, test.decode()))
-            else:  # who parses it says what is wrong
+            except UnicodeDecodeError:  # who parses it says what is wrong
                 yield number, line
 
     def skips_all(self, content: bytes) -> bool:

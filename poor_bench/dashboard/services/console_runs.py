@@ -23,6 +23,7 @@ from typing import Any
 
 from poor_bench.dashboard.services.run_plans import MOST_WITHOUT_CONSENT
 from poor_bench.dashboard.services.run_state import ACTIVE_PHASES, RunPhase
+from poor_bench.dashboard.services.running import WAIT, name_other_run
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.messages import harmless
 from poor_bench.models.llm import LLM
@@ -122,9 +123,9 @@ class ConsoleRun:
         """
         with self._starting:
             state = self.state()
-            other = f"another run is in progress: {state.name}" if state.is_active else self._busy()
+            other = name_other_run(state.name) if state.is_active else self._busy()
             if other:
-                raise RunRefusedError(other, hint="Wait, or cancel it.")
+                raise RunRefusedError(other, hint=WAIT)
             return self._start(name, command)
 
     def _start(self, name: str, command: Sequence[str]) -> ConsoleState:

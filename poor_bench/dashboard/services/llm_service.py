@@ -7,6 +7,7 @@ from typing import Any
 
 from poor_bench.config.names import find_llm, llm_named, make_unknown_llm_error
 from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.running import WAIT, name_other_run
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.errors import RunRefusedError
@@ -142,7 +143,7 @@ class LLMService:
             RunRefusedError: If a run is in progress, whose times it would spoil.
         """
         if self._is_running():
-            raise RunRefusedError("another run is in progress", hint="Wait, or cancel it.")
+            raise RunRefusedError(name_other_run(), hint=WAIT)
         llm = llm_named(llm_id, self._files.workspace().llms)
         system = [Message("system", llm.base_system_prompt)] if llm.base_system_prompt else []
         manager = self._manager()

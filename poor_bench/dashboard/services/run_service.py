@@ -22,7 +22,7 @@ from poor_bench.dashboard.services.run_state import (
     RunWay,
 )
 from poor_bench.dashboard.services.run_watcher import ForeignRuns, RunWatcher
-from poor_bench.dashboard.services.running import OwnRun, Work
+from poor_bench.dashboard.services.running import WAIT, OwnRun, Work, name_other_run
 from poor_bench.dashboard.text.formatting import error_text
 from poor_bench.errors import PoorBenchError, RunRefusedError
 from poor_bench.messages import write_count
@@ -40,8 +40,6 @@ from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_WAIT = "Wait, or cancel it."
 
 
 class RunService:
@@ -171,10 +169,10 @@ class RunService:
 
     def _require_nothing_else(self) -> None:
         if busy := self._busy():
-            raise RunRefusedError(busy, hint=_WAIT)
+            raise RunRefusedError(busy, hint=WAIT)
         other = self._foreign_run()
         if other is not None:
-            raise RunRefusedError(f"another run is in progress: {other.run_id}", hint=_WAIT)
+            raise RunRefusedError(name_other_run(other.run_id), hint=WAIT)
 
     def _take_turn(self) -> RunTurn | None:
         """Take the turn, for as long as the run lasts; None where the store cannot be opened."""
@@ -183,7 +181,7 @@ class RunService:
         except PoorBenchError:
             return None
         if not turn.take():
-            raise RunRefusedError("another run is in progress", hint=_WAIT)
+            raise RunRefusedError(name_other_run(), hint=WAIT)
         return turn
 
     def _foreign_run(self) -> RunState | None:

@@ -13,6 +13,13 @@ from poor_bench.run_kinds import find_running
 from poor_bench.runs.history import RunFollower, RunProgress
 
 Work = Callable[[], None]
+WAIT = "Wait, or cancel it."
+"""What to do while another run is in progress."""
+
+
+def name_other_run(name: str = "") -> str:
+    """Say why nothing can start, with the name of the run in progress if it is known."""
+    return f"another run is in progress: {name}" if name else "another run is in progress"
 
 
 class OwnRun:
@@ -48,7 +55,7 @@ class OwnRun:
                 self._thread = threading.Thread(target=prepare(), daemon=True)
                 self._thread.start()
             elif order != self._order:
-                raise RunRefusedError("another run is in progress", hint="Wait, or cancel it.")
+                raise RunRefusedError(name_other_run(), hint=WAIT)
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until the run is over."""

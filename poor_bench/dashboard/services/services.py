@@ -19,7 +19,7 @@ from poor_bench.dashboard.services.past_runs import LastRunCache, ScoreTrends
 from poor_bench.dashboard.services.rated_answers import RatedAnswers
 from poor_bench.dashboard.services.run_plans import RunPlans
 from poor_bench.dashboard.services.run_service import RunService
-from poor_bench.dashboard.services.running import RunningRuns
+from poor_bench.dashboard.services.running import RunningRuns, name_other_run
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.suite_runs import SuiteRuns
 from poor_bench.dashboard.services.test_edits import TestEdits
@@ -144,11 +144,11 @@ class Services:
     def _judging(self) -> str:
         """Name the judged run in progress; empty without one."""
         if self.commands[JUDGED_RUNS.name].state().is_active:
-            return "another run is in progress"
+            return name_other_run()
         run_id = self.judged.under_way()
-        return f"another run is in progress: {run_id}" if run_id else ""
+        return name_other_run(run_id) if run_id else ""
 
     def _asking(self) -> str:
         """Name the run in progress that asks models, here or in another process."""
         state = self.runs.state()
-        return f"another run is in progress: {state.run_id}" if state.is_active else self._judging()
+        return name_other_run(state.run_id) if state.is_active else self._judging()

@@ -173,7 +173,7 @@ def test_a_model_that_does_not_exist_is_told_and_replaced(services: Services) ->
     shown = text_of(page)
     assert "Unknown model" in shown
     assert "nobody" in shown
-    assert "Shown:" in shown
+    assert "the best" in shown
     stores = {store.id: getattr(store, "data", None) for store in of_type(page, "Store")}
     assert stores["model-query-store"] == "?llm=scripted%3Aone&level=2"
     assert stores["model-selected-store"] is None
@@ -442,7 +442,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     assert row["details"].startswith("Failed to run")
     body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
-    assert "Still pending" in text_of(body)
+    assert "Not a score" in text_of(body)
 
 
 def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(

@@ -227,6 +227,7 @@ def layout(url: JudgeUrl) -> Component:
             card(
                 "Agreement with people",
                 html.Div(loading_state(4), id=JudgeIds.TRUST),
+                note="Kappa, alpha: 1 full agreement, 0 chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),

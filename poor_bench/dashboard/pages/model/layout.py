@@ -314,7 +314,7 @@ def parts() -> list[Component]:
 def _tell_unknown(url: ModelUrl) -> Component | None:
     if not url.unknown:
         return None
-    shown = f"Shown: `{url.llm_id}`." if url.llm_id else ""
+    shown = f"Shown: `{url.llm_id}`, the best." if url.llm_id else ""
     return warning_banner("Unknown model", *filter(None, (url.unknown, shown)))
 
 

@@ -214,3 +214,25 @@ def read_number(field: str, value: float | None) -> float | int | None:
     if value is None or isnan(value):
         return None
     return int(value) if field in _WHOLE else value
+
+
+def is_repeated(column: NDArray[Any]) -> bool:
+    """True if a column holds one value for all of its rows, so that they take no memory."""
+    return len(column) > 1 and column.strides == (0,)
+
+
+def is_constant(column: NDArray[Any]) -> bool:
+    """True if all values are the same, bit by bit: a missing value equals another one."""
+    import numpy as np
+
+    if is_repeated(column):
+        return True
+    bits = column.view(np.dtype(f"u{column.itemsize}"))
+    return bool(len(bits)) and bool((bits == bits[0]).all())
+
+
+def repeat(column: NDArray[Any], n_rows: int) -> NDArray[Any]:
+    """Let a column of one value have all rows; they take no memory."""
+    import numpy as np
+
+    return column if len(column) == n_rows else np.broadcast_to(column, (n_rows,))

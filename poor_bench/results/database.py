@@ -21,12 +21,10 @@ from poor_bench.results.columns import (
 )
 from poor_bench.results.connections import open_database
 from poor_bench.results.settled import (
+    ArrangedColumns,
     SettledRows,
     SettledSource,
-    is_constant,
-    is_repeated,
     mark_rows,
-    repeat,
 )
 from poor_bench.results.text_rows import (
     ROW_BITS,
@@ -38,7 +36,6 @@ from poor_bench.results.text_rows import (
 from poor_bench.statistics.trials import NUMBERS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -52,6 +49,15 @@ _NEWEST = {
     **dict.fromkeys(FINGERPRINTS, "UBIGINT"),
 }
 """Columns of the rows that count; `place` grows with every row that is read."""
+
+
+_TYPES = {
+    "BIGINT": "i8",
+    "BOOLEAN": "?",
+    "INTEGER": "i4",
+    "DOUBLE": "f8",
+    "UBIGINT": "u8",
+}
 
 
 def _code_joins(fields: Sequence[str]) -> str:
@@ -130,9 +136,9 @@ class Database:
         self._resolve = resolve
         self.connection, reader = open_database(self, n_bytes)
         self._latest = ""
-        self._settled: SettledRows | None = None
+        self._settled = SettledRows(columns=_no_rows())
         self._counting: Mapping[str, NDArray[Any]] = {}
-        self._is_moved: NDArray[np.bool_] | None = None
+        self._is_moved = self._settled.columns["is_failure"]
         """Rows of `_settled` that are in the database instead."""
         self.texts = TextRows(reader, partial(start_again, self))
         self._numbers = itertools.count(1)
@@ -223,11 +229,9 @@ class Database:
             return
         self._n_incoming = 0
         self._latest = max(self._latest, latest)
-        if self._settled is not None:
-            self._declare_codes(self._settled)
+        self._declare_codes()
         self._add_codes()
-        if self._settled is not None:
-            self._move_rows(self._settled)
+        self._move_rows()
         self.connection.execute(_CHOOSE)
         self._insert_counting()
         found = self.connection.execute("SELECT llm_id FROM fresh").fetchnumpy()["llm_id"]
@@ -264,13 +268,13 @@ class Database:
             self._settle_incoming()
         return int(n_rows)
 
-    def _declare_codes(self, settled: SettledRows) -> None:
+    def _declare_codes(self) -> None:
         """Put the codes that were restored into the database, where it needs them first."""
         [[n_codes]] = self.connection.execute("SELECT count(*) FROM codes").fetchall()
         if not n_codes:
             self._insert_codes(
                 (name, text, code)
-                for name, known in settled.codes.items()
+                for name, known in self._settled.codes.items()
                 for text, code in known.items()
             )
 
@@ -283,21 +287,21 @@ class Database:
                 columns,
             )
 
-    def _move_rows(self, settled: SettledRows) -> None:
+    def _move_rows(self) -> None:
         """Move settled rows of the tests that new rows are about into the database."""
         import numpy as np
 
-        assert self._is_moved is not None
+        columns = self._settled.columns
         n_tests = len(self._values["test_id"])
         query = (
             f"SELECT DISTINCT llm_id_codes.code::BIGINT * {n_tests} + test_id_codes.code AS pair "
             f"FROM incoming {_code_joins(['llm_id', 'test_id'])}"
         )
         pairs = self.connection.execute(query).fetchnumpy()["pair"]
-        is_meant = mark_rows(settled.columns, pairs, n_tests) & ~self._is_moved
+        is_meant = mark_rows(columns, pairs, n_tests) & ~self._is_moved
         if is_meant.any():
             places = np.flatnonzero(is_meant)
-            rows = {name: settled.columns[name][places] for name in _NEWEST}
+            rows = {name: columns[name][places] for name in _NEWEST}
             self.connection.register("moved", rows)
             self.connection.execute("INSERT INTO newest SELECT * FROM moved")
             self.connection.unregister("moved")
@@ -321,8 +325,8 @@ class Database:
 
     def newest(self) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[Any, ...]], str]:
         """Fetch the rows that count, by rank; what codes stand for; the newest timestamp."""
-        self._counting = self._fetch_columns()
-        columns = {name: self._counting[name] for name in [*_NEWEST] if name not in _NOT_SHOWN}
+        self._counting = dict(self._arrange())
+        columns = {name: self._counting[name] for name in _NEWEST if name not in _NOT_SHOWN}
         values = {name: tuple(values) for name, values in self._values.items()}
         return columns, values, self._latest
 
@@ -335,37 +339,22 @@ class Database:
             columns=self._counting,
         )
 
-    def _fetch_columns(self) -> dict[str, NDArray[Any]]:
-        import numpy as np
+    def _arrange(self) -> Mapping[str, NDArray[Any]]:
+        """Give the rows that count, by rank; columns are worked out when they are asked for."""
+        ranks = self._fetch_newest(["rank"])["rank"]
+        if not len(ranks):
+            return self._settled.columns
+        names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // len(ranks))
+        fetched: dict[str, NDArray[Any]] = {}
 
-        settled, new_ranks = self._settled, self._fetch_newest(["rank"])["rank"]
-        if settled is not None and not len(new_ranks):
-            return dict(settled.columns)
-        kept = np.zeros(0, np.int64) if self._is_moved is None else np.flatnonzero(~self._is_moved)
-        old_ranks = kept if settled is None else settled.columns["rank"][kept]
-        order = np.append(old_ranks, new_ranks).argsort(kind="stable")
-        is_new = order >= len(kept)
-        places, new = np.zeros(len(order), np.int64), order[is_new] - len(kept)
-        places[~is_new] = kept[order[~is_new]]
+        def fetch(name: str) -> NDArray[Any]:
+            if name not in fetched:
+                start = names.index(name)
+                fetched.clear()
+                fetched.update(self._fetch_newest(names[start : start + n_at_once]))
+            return fetched[name]
 
-        def arrange(name: str, fetched: NDArray[Any]) -> NDArray[Any]:
-            if settled is None:
-                return repeat(fetched[:1], len(new)) if is_constant(fetched) else fetched[new]
-            column = settled.columns[name]
-            both = np.append(column[:1], fetched.astype(column.dtype, copy=False))
-            if is_repeated(column) and is_constant(both):
-                return repeat(column[:1], len(order))
-            arranged = column[places]
-            arranged[is_new] = fetched[new]
-            return arranged
-
-        names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // max(1, len(new)))
-        parts = (names[start : start + n_at_once] for start in range(0, len(names), n_at_once))
-        return {
-            name: arrange(name, column)
-            for part in parts
-            for name, column in self._fetch_newest(part).items()
-        }
+        return ArrangedColumns(self._settled, self._is_moved, ranks, fetch)
 
     def _fetch_newest(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         values = (
@@ -375,6 +364,12 @@ class Database:
         query = f"SELECT {', '.join(values)} FROM newest"
         columns: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
         return columns
+
+
+def _no_rows() -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    return {name: np.zeros(0, _TYPES[kind]) for name, kind in _NEWEST.items()}
 
 
 def _declare(columns: Mapping[str, str]) -> str:

@@ -5,7 +5,8 @@ index/<columns>/settled.bin    eight bytes: length of the header; header, JSON; 
 ```
 
 Columns are mapped into memory, not read: many processes share them, and what nobody looks at costs
-nothing. The file is written when an eighth of the rows is new, so that the cost per row stays the
+nothing. Behind each is room for later rows, so that a table of all rows takes memory for those that
+are new. The file is written when an eighth of the rows is new, so that the cost per row stays the
 same however many there are. It may be deleted at any time.
 """
 
@@ -13,14 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
+import weakref
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from poor_bench.results.columns import is_constant, is_repeated, repeat
 from poor_bench.results.parts import write_beside
 from poor_bench.results.text_rows import ROW_BITS
 from poor_bench.safe_files import open_regular
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 _NAME = "settled.bin"
 _ALIGNED = 64
 _AT_ONCE = 1 << 20
+_HEADER_BYTES = 160
+"""What the header takes for one column, at most."""
 FEWEST_NEW_ROWS = 20_000
 """So few new rows are settled anew by every process."""
 _NEW_SHARE = 8
@@ -59,14 +66,16 @@ class SettledSource:
 class SettledRows:
     """Rows that count, by rank."""
 
-    sources: tuple[SettledSource, ...]
-    latest: str
-    """The newest timestamp."""
-    codes: Mapping[str, Mapping[str, int]]
-    """For each coded field: text to code."""
     columns: Mapping[str, NDArray[Any]]
+    sources: tuple[SettledSource, ...] = ()
+    latest: str = ""
+    """The newest timestamp."""
+    codes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """For each coded field: text to code."""
     digest: str = ""
     """Of the file's header, which has a checksum of each column; empty before it is written."""
+    open_again: Callable[[], Mapping[str, NDArray[Any]]] = dict
+    """Maps the columns once more, with the room behind them, for a caller who changes them."""
 
     @property
     def n_rows(self) -> int:
@@ -166,52 +175,39 @@ def write_settled(folder: Path, rows: SettledRows) -> bool:
 
 
 def _write(stream: Any, rows: SettledRows) -> None:
+    """Write column by column: the next one may be worked out when the last one is written."""
     import numpy as np
 
-    stored: dict[str, NDArray[Any]] = {}
     described: dict[str, dict[str, object]] = {}
-    offset = 0
+    about = {
+        "sources": [asdict(source) for source in rows.sources],
+        "latest": rows.latest,
+        "codes": {field: list(known.items()) for field, known in rows.codes.items()},
+        "columns": described,
+    }
+    n_header = len(orjson.dumps(about)) + _HEADER_BYTES * (1 + len(rows.columns))
+    start, offset, n_rows = _column_start(n_header), 0, 0
     for name, column in rows.columns.items():
-        whole = np.ascontiguousarray(column if not is_constant(column) else column[:1])
+        n_rows = len(column)
+        is_same = is_constant(column)
+        whole = np.ascontiguousarray(column[:1] if is_same else column)
+        room = 0 if is_same else max(FEWEST_NEW_ROWS, n_rows // _NEW_SHARE)
         described[name] = {
             "type": whole.dtype.str,
             "offset": offset,
             "n": len(whole),
+            "room": room,
             "crc": zlib.crc32(whole.data),
         }
-        stored[name] = whole
-        offset += -(-whole.nbytes // _ALIGNED) * _ALIGNED
-    header = orjson.dumps(
-        {
-            "sources": [asdict(source) for source in rows.sources],
-            "latest": rows.latest,
-            "codes": {field: list(known.items()) for field, known in rows.codes.items()},
-            "n_rows": rows.n_rows,
-            "columns": described,
-        }
-    )
-    start = _column_start(len(header))
+        stream.seek(start + offset)
+        stream.write(whole.data)
+        n_bytes = (len(whole) + room) * whole.itemsize
+        offset += -(-n_bytes // _ALIGNED) * _ALIGNED
+    stream.truncate(start + offset)
+    header = orjson.dumps({**about, "n_rows": n_rows}).ljust(n_header)
+    stream.seek(0)
     stream.write(len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little"))
     stream.write(header)
-    for name, whole in stored.items():
-        stream.seek(start + int(str(described[name]["offset"])))
-        stream.write(whole.data)
-    stream.truncate(start + offset)
-
-
-def is_repeated(column: NDArray[Any]) -> bool:
-    """True if a column holds one value for all of its rows, so that they take no memory."""
-    return len(column) > 1 and column.strides == (0,)
-
-
-def is_constant(column: NDArray[Any]) -> bool:
-    """True if all values are the same, bit by bit: a missing value equals another one."""
-    import numpy as np
-
-    if is_repeated(column):
-        return True
-    bits = column.view(np.dtype(f"u{column.itemsize}"))
-    return bool(len(bits)) and bool((bits == bits[0]).all())
 
 
 def _column_start(n_header: int) -> int:
@@ -238,8 +234,8 @@ def _read(mapped: mmap.mmap, stream: Any) -> SettledRows | None:
     start = _column_start(n_header)
     columns: dict[str, NDArray[Any]] = {}
     for name, described in stored["columns"].items():
-        column = _map_column(mapped, stream, start, described)
-        if column is None:
+        column = _map_column(mapped, start, described)
+        if _compute_crc(stream, start + described["offset"], column.nbytes) != described["crc"]:
             return None
         columns[name] = repeat(column, stored["n_rows"])
     return SettledRows(
@@ -248,32 +244,46 @@ def _read(mapped: mmap.mmap, stream: Any) -> SettledRows | None:
         codes={field: dict(known) for field, known in stored["codes"].items()},
         columns=columns,
         digest=hashlib.sha256(header).hexdigest(),
+        open_again=_OpenFile(stream, start, stored["columns"]),
     )
 
 
 def _map_column(
-    mapped: mmap.mmap, stream: Any, start: int, described: Mapping[str, Any]
-) -> NDArray[Any] | None:
-    """Map a column; None if it is damaged.
-
-    It is checked by reading the file, not the mapping, which would become memory of this process.
-    """
+    mapped: mmap.mmap, start: int, described: Mapping[str, Any], room: int = 0
+) -> NDArray[Any]:
     import numpy as np
 
-    kind, n = np.dtype(described["type"]), described["n"]
-    column = np.frombuffer(mapped, dtype=kind, count=n, offset=start + described["offset"])
-    stream.seek(start + described["offset"])
-    crc, left = 0, column.nbytes
+    n, offset = described["n"] + room, start + described["offset"]
+    return np.frombuffer(mapped, dtype=np.dtype(described["type"]), count=n, offset=offset)
+
+
+def _compute_crc(stream: Any, start: int, n_bytes: int) -> int:
+    """Compute the checksum of a stretch of the file.
+
+    It reads the file, not the mapping, which would become memory of this process.
+    """
+    stream.seek(start)
+    crc, left = 0, n_bytes
     while left and (piece := stream.read(min(left, _AT_ONCE))):
         crc, left = zlib.crc32(piece, crc), left - len(piece)
-    return column if crc == described["crc"] else None
+    return crc
 
 
-def repeat(column: NDArray[Any], n_rows: int) -> NDArray[Any]:
-    """Let a column of one value have all rows; they take no memory."""
-    import numpy as np
+class _OpenFile:
+    """The file as it was read: another process may have replaced it."""
 
-    return column if len(column) == n_rows else np.broadcast_to(column, (n_rows,))
+    def __init__(self, stream: Any, start: int, columns: Mapping[str, Mapping[str, Any]]) -> None:
+        self._descriptor = os.dup(stream.fileno())
+        self._start, self._columns = start, columns
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def __call__(self) -> dict[str, NDArray[Any]]:
+        """See `SettledRows.open_again`."""
+        mapped = mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_COPY)
+        return {
+            name: _map_column(mapped, self._start, described, described.get("room", 0))
+            for name, described in self._columns.items()
+        }
 
 
 def _read_source(stored: Mapping[str, Any]) -> SettledSource:
@@ -293,7 +303,90 @@ def mark_rows(
     """
     import numpy as np
 
-    found: NDArray[np.bool_] = np.isin(
-        columns["llm_id"].astype(np.int64) * n_tests + columns["test_id"], pairs
-    )
+    llms, tests = columns["llm_id"], columns["test_id"]
+    found: NDArray[np.bool_] = _list_marks(llms, pairs // n_tests)[llms]
+    found &= _list_marks(tests, pairs % n_tests)[tests]
+    near = np.flatnonzero(found)
+    found[near] = np.isin(llms[near].astype(np.int64) * n_tests + tests[near], pairs)
     return found
+
+
+def _list_marks(codes: NDArray[Any], marked: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """List for every code that occurs if it is among some."""
+    import numpy as np
+
+    marks = np.zeros(1 + max(codes.max(initial=0), marked.max(initial=0)), dtype=np.bool_)
+    marks[marked] = True
+    return marks
+
+
+class ArrangedColumns(Mapping[str, "NDArray[Any]"]):
+    """Columns of the rows that count, by rank: rows of the file, and others that came later.
+
+    A column is arranged when it is asked for. Rows of the file that stay where they were are not
+    copied.
+    """
+
+    def __init__(
+        self,
+        settled: SettledRows,
+        is_moved: NDArray[np.bool_],
+        ranks: NDArray[np.int64],
+        fetch: Callable[[str], NDArray[Any]],
+    ) -> None:
+        """Find the place of each row.
+
+        Args:
+            settled: Rows of the file.
+            is_moved: Which of them do not count, or are among the others.
+            ranks: Of the other rows; no two rows have the same.
+            fetch: Gives a column of the other rows.
+        """
+        import numpy as np
+
+        self._settled, self._fetch = settled, fetch
+        of_file, moved = settled.columns["rank"], np.flatnonzero(is_moved)
+        last = of_file[-1] if len(of_file) else -1
+        # Up to the first row that comes between those of the file, or is gone, places stay.
+        others = np.setxor1d(of_file[moved], ranks[ranks <= last])
+        self._n_first = len(of_file) if not len(others) else int(of_file.searchsorted(others[0]))
+        is_first = ranks < others[0] if len(others) else ranks <= last
+        self._new_first = np.flatnonzero(is_first)
+        self._places_first = moved[of_file[moved].searchsorted(ranks[is_first])]
+        self._kept = self._n_first + np.flatnonzero(~is_moved[self._n_first :])
+        self._new = np.flatnonzero(~is_first)
+        later = np.append(of_file[self._kept], ranks[self._new])
+        self._order = later.argsort(kind="stable")
+
+    @cached_property
+    def _own(self) -> Mapping[str, NDArray[Any]]:
+        try:
+            return self._settled.open_again()
+        except (OSError, ValueError):  # such as too little address space
+            return {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        import numpy as np
+
+        stored = self._settled.columns[name]
+        fetched = self._fetch(name).astype(stored.dtype, copy=False)
+        n_rows = self._n_first + len(self._order)
+        both = np.append(stored[:1], fetched)
+        if (is_repeated(stored) or not len(stored)) and is_constant(both):
+            return repeat(both[:1], n_rows)
+        column = self._own.get(name, stored[:0])
+        if len(column) < n_rows:
+            column = np.empty(n_rows, stored.dtype)
+            column[: self._n_first] = stored[: self._n_first]
+        column = column[:n_rows]
+        column[self._places_first] = fetched[self._new_first]
+        later = np.append(stored[self._kept], fetched[self._new])
+        column[self._n_first :] = later[self._order]
+        column.flags.writeable = False
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._settled.columns)
+
+    def __len__(self) -> int:
+        return len(self._settled.columns)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
@@ -51,6 +52,29 @@ def test_one_who_asks_in_haste_does_not_wait() -> None:
     assert known == Computed(value=None, is_current=False)
     gate.set()
     assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)
+
+
+def test_what_takes_longer_is_waited_for_once_however_often_it_is_asked_for() -> None:
+    gate, now = threading.Event(), 0.0
+
+    class Waiting(Requests):
+        def waiting(self) -> AbstractContextManager[None]:
+            gate.set()  # who waits gets the value
+            return nullcontext()
+
+    background: Computations[bool] = Computations(
+        patience_s=PATIENCE_S, requests=Waiting(), monotonic=lambda: now
+    )
+
+    def ask() -> Computed[bool]:
+        return background.ask("a", 1, lambda: gate.wait(30))
+
+    with without_waiting():
+        ask()
+    now = PATIENCE_S
+    assert ask() == Computed(value=None, is_current=False)
+    now = PATIENCE_S / 2
+    assert ask() == Computed(value=True, is_current=True)
 
 
 def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from dash import no_update
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.figures.scores import item_scatter_figure
 from poor_bench.dashboard.pages.tests import callbacks, panel
 from poor_bench.dashboard.pages.tests.callbacks import (
     apply_edit,
@@ -21,6 +23,7 @@ from poor_bench.errors import ConfigError
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.item_response import ItemParameters
 from poor_bench.statistics.items import Item
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of, services_with
@@ -49,18 +52,38 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
 
 def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
     services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
-    assert "needs 20 different models, not 2" in text_of(callbacks.show_picture(services))
+    assert "needs 20 different models, not 2" in text_of(callbacks.show_picture(services, None)[0])
 
 
 def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:
     scores = {f"m{n}": [int(n > place) for place in range(0, 24, 3)] for n in range(24)}
     services = finished(services_with(workspace_files, scores, 8))
-    [graph] = of_type(callbacks.show_picture(services), "Graph")
+    [graph] = of_type(callbacks.show_picture(services, None)[0], "Graph")
     figure = graph.figure
     points = [point for trace in figure.data for point in trace.customdata]
     assert {point[0] for point in points} == {f"sum_{n:03}" for n in range(1, 9)}
     click = {"points": [{"customdata": ["sum_003", "sum_003"]}]}
     assert TestUrl.read(callbacks.open_point("?page=2", click)).test == "sum_003"
+
+
+def test_the_picture_is_drawn_again_for_other_results_only(workspace_files: WorkspaceFiles) -> None:
+    services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
+    _, version = callbacks.show_picture(services, None)
+    assert callbacks.show_picture(services, version) == (no_update, no_update)
+    workspace_files.add_tests(1)
+    workspace_files.write()
+    picture, newer = callbacks.show_picture(finished(services), version)
+    assert (picture is no_update, newer == version) == (False, False)
+
+
+def test_the_picture_of_very_many_tests_is_thinned_out_and_keeps_the_lowest() -> None:
+    items = [
+        ItemParameters(test_id=f"t{n}", discrimination=n / 100, difficulty=0.0) for n in range(2500)
+    ]
+    usual, suspicious = item_scatter_figure(items, {"t7", "t9"}).data
+    assert (usual.name, suspicious.name) == ("tests: 833 of 2,498", "suspicious")
+    assert (len(usual.x), usual.customdata[0][0], max(usual.y)) == (833, "t0", 24.98)
+    assert [each[0] for each in suspicious.customdata] == ["t7", "t9"]
 
 
 def test_the_panel_shows_what_each_llm_would_be_asked(workspace_files: WorkspaceFiles) -> None:

@@ -185,10 +185,15 @@ def _when(started: str) -> str:
 
 
 _HEIGHT = 360
+MOST_POINTS = 1000
+"""Points of each kind: a browser takes seconds to draw ten thousand, and they cover each other."""
 
 
 def item_scatter_figure(items: Sequence[ItemParameters], suspicious: Collection[str]) -> go.Figure:
     """Draw one point per test; `customdata` begins with its id.
+
+    Of more than `MOST_POINTS` tests of a kind, every so many are drawn by discrimination, the
+    lowest among them; the legend says how many.
 
     Args:
         items: Fitted tests.
@@ -201,7 +206,9 @@ def item_scatter_figure(items: Sequence[ItemParameters], suspicious: Collection[
         ("tests", False, SERIES[0], "circle"),
         ("suspicious", True, SERIES[3], "diamond"),
     ):
-        shown = [item for item in items if (item.test_id in suspicious) is is_suspicious]
+        meant = [item for item in items if (item.test_id in suspicious) is is_suspicious]
+        shown = _thin_out(meant)
+        is_part = len(shown) < len(meant)
         figure.add_scatter(
             x=[item.difficulty for item in shown],
             y=[item.discrimination for item in shown],
@@ -210,8 +217,15 @@ def item_scatter_figure(items: Sequence[ItemParameters], suspicious: Collection[
             customdata=[[item.test_id, plot_text(item.test_id, 80)] for item in shown],
             hovertemplate="<b>%{customdata[1]}</b><br>difficulty %{x:.2f}"
             "<br>discrimination %{y:.2f}<extra></extra>",
-            name=name,
+            name=f"{name}: {len(shown):,} of {len(meant):,}" if is_part else name,
         )
     figure.update_xaxes(title="difficulty")
     figure.update_yaxes(title="discrimination", rangemode="tozero")
     return apply_style(figure, height=_HEIGHT)
+
+
+def _thin_out(items: Sequence[ItemParameters]) -> Sequence[ItemParameters]:
+    if len(items) <= MOST_POINTS:
+        return items
+    every = -(-len(items) // MOST_POINTS)
+    return sorted(items, key=lambda item: item.discrimination)[::every]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -109,13 +110,14 @@ def wait_for_value(ask: Callable[[], Computed[V]]) -> V:
     """Wait for a value that is current, or new: while a run goes on, none stays current.
 
     Args:
-        ask: Waits a while for what is computed, as `Computations.ask` does.
+        ask: Asks `Computations`, which wait longer here.
     """
-    answer = ask()
-    known = answer.value
-    while answer.value is None or (answer.value is known and not answer.is_current):
+    with _waiting(_PATIENCE_S):
         answer = ask()
-    return answer.value
+        known = answer.value
+        while answer.value is None or (answer.value is known and not answer.is_current):
+            answer = ask()
+        return answer.value
 
 
 @dataclass(slots=True)
@@ -123,35 +125,52 @@ class _Work(Generic[V]):
     value: V | None = None
     error: Exception | None = None
     thread: threading.Thread | None = None
+    began: float = 0.0
+    """When `thread` was started, by the monotonic clock."""
     done: Hashable = field(default_factory=object)
     """The version that `value` or `error` belongs to; at first none that anybody asks for."""
 
 
-_IS_IN_HASTE: ContextVar[bool] = ContextVar("is_in_haste", default=False)
+_PATIENCE_S = 1.0
+_WAIT_S: ContextVar[float | None] = ContextVar("wait_s", default=None)
+"""How long each `ask` waits; None for what is left of the patience of its `Computations`."""
 
 
 @contextmanager
-def without_waiting() -> Iterator[None]:
-    """Answer whoever asks within this block at once; what is not known is computed meanwhile."""
-    before = _IS_IN_HASTE.set(True)
+def _waiting(seconds: float) -> Iterator[None]:
+    before = _WAIT_S.set(seconds)
     try:
         yield
     finally:
-        _IS_IN_HASTE.reset(before)
+        _WAIT_S.reset(before)
+
+
+def without_waiting() -> AbstractContextManager[None]:
+    """Answer whoever asks within this block at once; what is not known is computed meanwhile."""
+    return _waiting(0)
 
 
 class Computations(Generic[V]):
     """Computes one value for each topic and version; an older value stands in meanwhile.
 
     Args:
-        patience_s: How long `ask` waits, so that small workspaces are answered at once.
+        patience_s: How long whoever asks waits from the start of a computation, so that small
+            workspaces are answered at once. A page asks many times: while something takes longer,
+            none of its parts waits again.
         n_kept: How many topics are kept.
         requests: What the computations give way to; None where they do not.
+        monotonic: Tells the time in seconds.
     """
 
     def __init__(
-        self, *, patience_s: float = 0.25, n_kept: int = 16, requests: Requests | None = None
+        self,
+        *,
+        patience_s: float = 0.25,
+        n_kept: int = 16,
+        requests: Requests | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._monotonic = monotonic
         self._requests = requests or Requests()
         self._patience_s = patience_s
         self._lock = threading.Lock()
@@ -174,16 +193,22 @@ class Computations(Generic[V]):
                 work.thread = threading.Thread(
                     target=self._run, args=(work, version, compute), daemon=True
                 )
+                work.began = self._monotonic()
                 work.thread.start()
             thread = work.thread
-        if thread is not None:
+        if thread is not None and (wait_s := self._choose_wait(work)) > 0:
             with self._requests.waiting():
-                thread.join(0 if _IS_IN_HASTE.get() else self._patience_s)
+                thread.join(wait_s)
         with self._lock:
             is_current = work.done == version
             if is_current and work.error is not None:
                 raise work.error
             return Computed(value=work.value, is_current=is_current)
+
+    def _choose_wait(self, work: _Work[V]) -> float:
+        wait_s = _WAIT_S.get()
+        left_s = work.began + self._patience_s - self._monotonic()
+        return left_s if wait_s is None else wait_s
 
     def _run(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
         """Compute; whatever goes wrong is told to whoever asks."""

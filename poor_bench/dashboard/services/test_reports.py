@@ -62,6 +62,8 @@ class ItemReport:
     """None while there are too few models, see `fit_item_response`."""
     n_models: int
     """Different models with results."""
+    version: str
+    """Another text for each state of results and files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,9 @@ class TestReports:
         paths = self._files.config().store.paths
         requests = self._requests
         return self._items.ask(
-            "items", version, lambda: _analyse_items(paths, table, workspace, requests)
+            "items",
+            version,
+            lambda: _analyse_items(paths, table, workspace, requests, repr(version)),
         )
 
     def findings(self) -> Computed[FoundFindings]:
@@ -184,7 +188,7 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 
 
 def _analyse_items(
-    paths: StorePaths, table: ResultTable, workspace: Workspace, requests: Requests
+    paths: StorePaths, table: ResultTable, workspace: Workspace, requests: Requests, version: str
 ) -> ItemReport:
     known = read_item_analysis(
         paths, table, workspace.tests_by_id, on_read=lambda _: requests.give_way()
@@ -194,6 +198,7 @@ def _analyse_items(
         orders={order.class_id: order for order in known.orders},
         response=known.response,
         n_models=known.n_models,
+        version=version,
     )
 
 

@@ -45,7 +45,7 @@ from poor_bench.dashboard.pages.tests.tables import (
     list_classes,
 )
 from poor_bench.dashboard.services.services import Services
-from poor_bench.dashboard.services.test_reports import prompt_variants
+from poor_bench.dashboard.services.test_reports import ItemReport, prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files
 from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.dashboard.theme import graph_config
@@ -138,11 +138,25 @@ def _note(workspace: Workspace) -> str:
     return f"{write_count(n_tests, 'test')} in {write_count(n_classes, 'class')}{disabled}"
 
 
-def show_picture(services: Services) -> Component:
-    """Draw tests by difficulty and discrimination, or say in a line how many models that needs."""
+def show_picture(services: Services, shown: str | None) -> tuple[Any, Any]:
+    """Draw tests by difficulty and discrimination, or say in a line how many models that needs.
+
+    Args:
+        services: Have the results.
+        shown: The version of the results that is drawn already; it is not drawn again.
+
+    Returns:
+        The picture, and the version of its results.
+    """
     report = services.tests.items().value
     if report is None:
-        return html.Span("computing ...", className="quiet")
+        return html.Span("computing ...", className="quiet"), None
+    if report.version == shown:
+        return no_update, no_update
+    return _draw_picture(report), report.version
+
+
+def _draw_picture(report: ItemReport) -> Component:
     if report.response is None:
         needed = f"The chart needs {LEAST_MODELS} different models"
         return html.P(f"{needed}, not {report.n_models}.", className="quiet")
@@ -223,10 +237,12 @@ def _register_shown(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(TestsIds.PICTURE, "children"),
+        Output(TestsIds.PICTURED, "data"),
         Input(TestsIds.WAIT, "disabled"),
+        State(TestsIds.PICTURED, "data"),
     )
-    def _show_picture(_is_current: bool | None) -> Any:
-        return show_picture(services)
+    def _show_picture(_is_current: bool | None, shown: str | None) -> Any:
+        return show_picture(services, shown)
 
     @app.callback(
         Output(TestsIds.SEARCH, "data", allow_duplicate=True),

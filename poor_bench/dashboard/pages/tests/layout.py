@@ -29,6 +29,8 @@ class TestsIds(StrEnum):
     TEXT = "tests-text-input"
     CLASSES = "tests-classes-body"
     PICTURE = "tests-picture-body"
+    PICTURED = "tests-pictured-store"
+    """The version of the results that the picture shows."""
     PICTURE_GRAPH = "tests-picture-graph"
     MIN_MEAN = "tests-min-mean-input"
     MAX_MEAN = "tests-max-mean-input"
@@ -144,6 +146,7 @@ def layout(url: TestUrl) -> Component:
                 className="results-and-details",
             ),
             dcc.Store(id=TestsIds.SEARCH, data=url.search),
+            dcc.Store(id=TestsIds.PICTURED),
             build_wait_clock(TestsIds.WAIT),
             dcc.Download(id=TestsIds.DOWNLOAD),
         ],

@@ -135,11 +135,23 @@ def mark_all(content: Any, find: Find) -> Any:
 _SHOWN_FIELDS = 100
 
 
-def answer_difference(first: str, second: str) -> Component:
+def answer_difference(
+    first: str,
+    second: str,
+    *,
+    legend: tuple[str, str] = ("only left", "only right"),
+    if_unlike: Component | None = None,
+) -> Component:
     """Show the difference of two answers.
 
     Numbers are subtracted and JSON is compared by field. Words are compared where the texts are
     alike enough to be read as one.
+
+    Args:
+        first: The answer whose own words are struck out.
+        second: The answer whose own words are underlined.
+        legend: What either is called.
+        if_unlike: Shown in place of the words compared, where neither answer stands beside.
     """
     if first.strip() == second.strip():
         return html.P("Same answer", className="quiet")
@@ -147,9 +159,9 @@ def answer_difference(first: str, second: str) -> Component:
     if change is not None:
         return _build_number_difference(first.strip(), second.strip(), change)
     fields = compare_json(first, second)
+    words = _build_word_difference(first, second, legend, if_unlike)
     if fields is None:
-        return _build_word_difference(first, second)
-    words = _build_word_difference(first, second)
+        return words
     return html.Div([_field_table(fields), words], className="answer-difference")
 
 
@@ -167,14 +179,16 @@ def _change_text(change: Decimal) -> str:
     return f"{change:+,.12g}" if change else "0"
 
 
-def _build_word_difference(first: str, second: str) -> Component:
+def _build_word_difference(
+    first: str, second: str, legend: tuple[str, str], if_unlike: Component | None
+) -> Component:
     pieces = compare_texts(first, second)
     similarity = measure_similarity(pieces)
     told = f"Similarity {similarity:.0%}"
     if similarity < LEAST_ALIKE:
-        return html.P(f"{told}: no diff.", className="quiet")
+        return html.Div([html.P(f"{told}: no diff.", className="quiet"), if_unlike])
     key = html.P(
-        [f"{told}. ", html.Del("only left"), " ", html.Ins("only right")],
+        [f"{told}. ", html.Del(legend[0]), " ", html.Ins(legend[1])],
         className="difference-key",
     )
     return html.Div([key, difference(pieces)])

@@ -131,12 +131,24 @@ def _first_line(text: str, own: str) -> str:
     return line[:_LINE] or "empty answer"
 
 
-def build_earlier(results: Sequence[Result], now: Result) -> Component:
+def build_earlier(
+    results: Sequence[Result], now: Result, trials: Sequence[OtherAnswer] = ()
+) -> Component:
     """List the earlier results of a model for a test, with what differs from the open one.
 
     A response that was scored again with the same score is listed once.
+
+    Args:
+        results: All that are stored, newest first.
+        now: The open one.
+        trials: Those of other trials that count today: they stand in the list above.
     """
-    earlier = {_tell_apart(each): each for each in reversed(results)}
+    current = {(each.key.trial, each.timestamp, each.score) for each in trials}
+    earlier = {
+        _tell_apart(each): each
+        for each in reversed(results)
+        if (each.trial, each.timestamp, each.score) not in current
+    }
     earlier.pop(_tell_apart(now), None)
     if not earlier:
         return html.P("No result", className="quiet")
@@ -154,7 +166,12 @@ def _build_earlier(result: Result, now: Result) -> Component:
     when = result.timestamp[:16].replace("T", " ") or result.run_id
     trial = f", trial {result.trial}" if result.trial > 1 else ""
     is_long = len(answer) + len(own) > _MOST_COMPARED
-    body = plain_text(answer) if is_long or failure else answer_difference(answer, own)
+    text = plain_text(answer)
+    body = (
+        text
+        if is_long or failure
+        else answer_difference(answer, own, legend=("only earlier", "only now"), if_unlike=text)
+    )
     return html.Details(
         [
             html.Summary(

@@ -141,7 +141,8 @@ def show_earlier(services: Services, opened: object) -> Any:
     if panel is None:
         return None
     result = panel.details.result
-    return build_earlier(services.panel.earlier(result.llm_id, result.test_id), result)
+    earlier = services.panel.earlier(result.llm_id, result.test_id)
+    return build_earlier(earlier, result, panel.trials)
 
 
 def rescore(services: Services, opened: object) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class OtherAnswer:
     llm_id: str
     key: TrialKey
     score: float | None
+    timestamp: str
     notes: tuple[TrustNote, ...]
     """Why it has no score; empty where it has one."""
     excerpt: str
@@ -201,16 +202,18 @@ class PanelResults:
         code = table.find_code("test_id", test_id)
         rows = [int(row) for row in (table.columns["test_id"] == code).nonzero()[0]]
         rows = rows[:_MOST_OTHERS]
-        texts = table.text_columns(rows, [f"left(response, {_READ})", "failure_message"])
+        columns = [f"left(response, {_READ})", "failure_message", "timestamp"]
+        texts = table.text_columns(rows, columns)
         answers = [
             OtherAnswer(
                 llm_id=table.value("llm_id", row),
                 key=table.key(row),
                 score=table.number("score", row),
+                timestamp=timestamp or "",
                 notes=list_trial_notes(_find_failure(table, row), None),
                 excerpt=_write_excerpt(response or "", failure or ""),
             )
-            for row, (response, failure) in zip(rows, texts, strict=True)
+            for row, (response, failure, timestamp) in zip(rows, texts, strict=True)
         ]
         unscored = -1.0
         return sorted(

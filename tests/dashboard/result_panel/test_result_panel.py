@@ -110,6 +110,35 @@ def test_earlier_answers_come_from_the_runs_newest_first(workspace_files: Worksp
     assert "again" not in seen.partition("newest")[0]
 
 
+def test_trials_that_count_today_are_not_earlier_answers(workspace_files: WorkspaceFiles) -> None:
+    old = Result(llm_id=ONE, test_id="sum_001", score=0.0, trial=2, timestamp="2026-05-01")
+    services, _ = stored(workspace_files, replace(old, response="replaced"))
+    now = replace(old, response="the second trial", timestamp="2026-06-01")
+    services.files.config().store.add([now], "20260601T000000-c", {})
+    assert "the second trial" in shown(services)
+    seen = text_of(frame.show_earlier(services, OPEN))
+    assert "replaced" in seen
+    assert "the second trial" not in seen
+
+
+@pytest.mark.parametrize(
+    ("earlier", "seen"),
+    [
+        ("Prices rose by a third of what they were before", "no diff. Prices rose by a third"),
+        ("the cat sat on a mat", "only earlier only now the cat cow sat on a mat"),
+    ],
+)
+def test_an_earlier_answer_can_be_read_however_much_it_differs(
+    workspace_files: WorkspaceFiles, earlier: str, seen: str
+) -> None:
+    old = Result(llm_id=ONE, test_id="sum_001", score=0.0, response=earlier, timestamp="2026-05")
+    services, _ = stored(workspace_files, old)
+    now = replace(old, response="the cow sat on a mat", timestamp="2026-06")
+    services.files.config().store.add([now], "20260601T000000-c", {})
+    listed = " ".join(text_of(frame.show_earlier(services, OPEN)).split())
+    assert seen in listed
+
+
 def test_an_answer_that_was_scored_again_with_the_same_score_is_listed_once(
     workspace_files: WorkspaceFiles,
 ) -> None:

@@ -274,3 +274,29 @@ def test_keys_are_listed_and_never_taken_from_a_box(
     page.get_by_role("button", name="Rate 1 (+)").click()
     expect(page.get_by_role("button", name="Rate 1 (+)")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Rate 0 (-)")).to_have_attribute("aria-pressed", "false")
+
+
+def test_what_is_longer_than_usual_keeps_to_its_place(
+    every_page: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(every_page).new_page()
+    page.goto("/")
+    badge = page.locator(".ag-cell .trust-badge").first
+    assert badge.evaluate("""each => {
+        each.textContent = "16 of 64 tests; not comparable";
+        const edge = (element) => element.getBoundingClientRect().right;
+        return edge(each) <= edge(each.closest(".ag-cell"));
+    }""")
+    page.goto(f"/model?llm={BAD}&test=sum_001")
+    strip = page.locator(".model-strip .tiles")
+    strip.locator(".tile").first.wait_for()
+    tops = strip.evaluate("""each => {
+        each.append(each.children[0].cloneNode(true), each.children[1].cloneNode(true));
+        return [...each.children].map((tile) => tile.getBoundingClientRect().top);
+    }""")
+    assert len(set(tops)) == 1
+    page.set_viewport_size(NARROW)
+    page.goto(f"/compare?llm={GOOD}&llm={BAD}")
+    figure = page.locator(".strip-pair", has=page.locator(".time-bar")).first.locator("span").first
+    figure.evaluate("each => { each.textContent = '92.2 ms'; }")
+    assert figure.evaluate("each => each.scrollWidth <= each.clientWidth")

@@ -242,6 +242,8 @@ def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
     assert "1 asked differently" in text_of(chips)
     assert "1 not known" in text_of(chips)
     assert text_of(tests).count("asked differently") == 1
+    assert "run 2026-01-02 00:00:00" in text_of(tests)
+    assert "scripted:one," not in text_of(tests)  # all are runs of one model
     assert listed(services, f"{search}&alike=yes") == [known[0]]
     wait_for(lambda: callbacks.show_strip(services, f"{search}&alike=yes")[2])
     assert "n = 1" in text_of(callbacks.show_strip(services, f"{search}&alike=yes")[1])

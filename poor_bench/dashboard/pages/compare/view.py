@@ -76,6 +76,13 @@ class CompareView:
             self._names[name] = subject.label(self._llm_name(subject.llm_id), version)
         return self._names[name]
 
+    def _name_beside_others(self, name: str) -> str:
+        """Name a subject where its end would be cut: without a model that all subjects share."""
+        subjects = [ComparedSubject.parse(each) for each in self.columns]
+        if len({each.llm_id for each in subjects}) > 1:
+            return self.name(name)
+        return self.name(name).removeprefix(f"{self._llm_name(subjects[0].llm_id)}, ")
+
     def subjects(self) -> list[Component]:
         """Build the chosen subjects and what can be added to them."""
         llm_ids = dict.fromkeys(ComparedSubject.parse(name).llm_id for name in self.columns)
@@ -158,7 +165,9 @@ class CompareView:
         start = (self.url.page - 1) * PAGE_SIZE
         rows = self._read(lines[start : start + PAGE_SIZE], ("response", *NOTED_TEXTS))
         notes_of, table = self._read_notes(), self.define_tests()
-        return build_test_list(rows, self.name, self.url, len(lines), notes_of, table)
+        return build_test_list(
+            rows, self._name_beside_others, self.url, len(lines), notes_of, table
+        )
 
     def _read_notes(self) -> Callable[[LLMLine], Sequence[TrustNote]]:
         """Find out what lessens the trust in the score of a model on a test."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading
+from tests.browser.watched import heading, holding
 from tests.browser.workspaces import GOOD, with_results
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers import ollama_format
 from tests.providers.servers.fake_server import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Dialog, Page, Route
+    from playwright.sync_api import BrowserContext, Dialog, Page
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
@@ -127,16 +127,9 @@ def test_ticks_that_follow_each_other_faster_than_the_server_answers_all_count(
     page = new_visitor(results_shown).new_page()
     page.goto("/tests")
     expect(page.get_by_text("All 60 shown tests:")).to_be_visible()
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/_dash-update-component", hold)
-    for number, address in ((1, "sum_001"), (2, "sum_001&tick=sum_002")):
-        page.get_by_role("checkbox", name=f"Select sum_00{number}").click()
-        page.wait_for_url(f"**?tick={address}")
-    page.unroute("**/_dash-update-component")
-    for route in held:
-        route.continue_()
+    with holding(page, "") as held:
+        for number, address in ((1, "sum_001"), (2, "sum_001&tick=sum_002")):
+            page.get_by_role("checkbox", name=f"Select sum_00{number}").click()
+            page.wait_for_url(f"**?tick={address}")
+        assert held
     expect(page.get_by_text("2 ticked tests:")).to_be_visible()

@@ -13,14 +13,14 @@ from playwright.sync_api import expect
 
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
-from tests.browser.watched import heading
+from tests.browser.watched import heading, holding
 from tests.browser.workspaces import BAD, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, write_results
 from tests.evaluation.builders import make_case
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page, Route
+    from playwright.sync_api import BrowserContext, Page
 
 SAVED = re.compile(r"(as CSV|as PNG|as SVG)$")
 FILES = {
@@ -104,18 +104,10 @@ def test_every_table_and_chart_is_saved_as_a_file(
 
 
 def _a_file_that_takes_time_is_announced(page: Page) -> None:
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/_dash-update-component", hold)
     button = page.get_by_role("button", name=SAVED).last
     words = button.inner_text()
-    button.click()
-    expect(button).to_have_text("computing ...")
     with page.expect_download():
-        page.unroute("**/_dash-update-component")
-        for route in held:
-            route.continue_()
-    expect(button).to_have_text(words)
+        with holding(page, f'"id":"{button.get_attribute("id")}"'):
+            button.click()
+            expect(button).to_have_text("computing ...")
+        expect(button).to_have_text(words)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+    from collections.abc import Iterator
+
+    from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, Route
+
+# The address has a query, which a glob without a star behind it would not match.
+_CALLBACKS = re.compile(r"/_dash-update-component(\?|$)")
 
 
 class Watch:
@@ -40,3 +47,29 @@ class Watch:
 def heading(page: Page, text: str) -> None:
     """Wait until the page with this heading is shown, or its first paint."""
     page.get_by_role("heading", name=text, exact=True, level=1).wait_for()
+
+
+@contextmanager
+def holding(page: Page, words: str) -> Iterator[list[Route]]:
+    """Hold back what the page asks of callbacks, until the block ends.
+
+    Args:
+        page: The page.
+        words: Part of the body of what is held; everything else passes.
+
+    Yields:
+        What is held, oldest first.
+    """
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if words in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(_CALLBACKS, hold)
+    yield held
+    for route in held:  # while it still has a handler: afterwards it counts as answered
+        route.continue_()
+    page.unroute(_CALLBACKS)

@@ -94,12 +94,17 @@ _PASSED = (
     f"'{_GRID} .score-badge')].every((badge) => badge.innerText.includes('1.00'))"
 )
 _COMPARED, _TESTS = changes("#compare-tests-body"), changes("#tests-listed-body")
-_ISSUES, _LEADERS = changes("#issues-groups-body"), changes("#overview-leaderboard-grid .ag-row")
+_ISSUES = changes("#issues-groups-body")
+_LEADERS = "#overview-leaderboard-grid .model-link"
+_FOUND = (
+    f"() => isShown('{_LEADERS}') && [...document.querySelectorAll('{_LEADERS}')].every((name) =>"
+    " name.textContent.includes('synthetic-3'))"
+)
 STEPS = {
     "Overview": [
         Step("sort", press(".ag-header-cell[col-id='mean_s']"),
              changes("#overview-leaderboard-grid .ag-row[row-index='0']")),
-        Step("search", write("#overview-text-input", "synthetic-3"), _LEADERS),
+        Step("search", write("#overview-text-input", "synthetic-3"), _FOUND),
     ],
     "Model": [
         Step("sort", press("#model-results-grid .ag-header-cell[col-id='score']"),

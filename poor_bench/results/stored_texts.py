@@ -10,7 +10,7 @@ The file may be deleted at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +22,7 @@ from poor_bench.issues.detect import build_reader
 from poor_bench.issues.detector import TrialTable
 from poor_bench.processes import share
 from poor_bench.results.figures import read_outcomes
-from poor_bench.results.parts import PartFolder, write_beside
+from poor_bench.results.parts import PartFolder, columns_file, write_beside
 from poor_bench.results.text_columns import SHARED_FROM, digest_code, read_several
 from poor_bench.statistics.items import ItemAnalysis, analyse_tests
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from poor_bench.results.paths import StorePaths
     from poor_bench.results.table import ResultTable
     from poor_bench.statistics.trials import TextColumns, TextReader
+
+
+SAMPLE = 5_000
+"""Results that are looked at in about half a second."""
+_SAMPLED_FILES = 20
+"""Each file costs a while, however few of its rows are read."""
 
 
 @dataclass(kw_only=True)
@@ -68,6 +74,31 @@ class StoredTexts:
             facts=self._facts,
             read=lambda entries: table.whole(entries, reader.texts, reader.fields),
         )
+
+    def sample(self, size: int = SAMPLE) -> TrialTable | None:
+        """Let the detectors look at about `size` results first, evenly spread.
+
+        Returns:
+            None where no more than twice as many have not been looked at yet.
+
+        Raises:
+            StoreError: If the index is damaged.
+        """
+        import numpy as np
+
+        new = [
+            entries
+            for entries, _, file in self.table.texts.by_file(self.table.columns["place"])
+            if file is not None and not columns_file(file, self._reader.name).exists()
+        ]
+        if sum(map(len, new)) <= 2 * size:
+            return None
+        chosen = new[:: -(-len(new) // _SAMPLED_FILES)]
+        every = max(sum(map(len, chosen)) // size, 1)
+        is_chosen = np.zeros(len(self.table), bool)
+        for entries in chosen:
+            is_chosen[entries[::every]] = True
+        return replace(self, table=self.table.select(is_chosen)).look()
 
     @cached_property
     def _facts(self) -> Mapping[str, TestFacts]:

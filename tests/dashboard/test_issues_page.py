@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from poor_bench.dashboard.services.services import Services
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.results import text_columns
 from poor_bench.results.query import ResultQuery
+from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.results.table import TrialKey
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
@@ -61,6 +63,33 @@ def test_the_page_says_how_many_results_are_read_while_it_computes(
     assert not is_current
     held.gate.set()
     assert "in 6 results" in callbacks.show(finished(services), "")[0]
+
+
+def test_causes_of_a_sample_come_first_and_those_without_suspicious_tests_next(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StoredTexts, "sample", lambda texts: replace(texts).look())
+    monkeypatch.setattr(text_columns, "_TOLD_EVERY", 1)
+    services = services_with(workspace_files, {"bad": [0, 1, 0]})
+    services.issues._requests = held = HeldRequests()
+    items, wait_for_items = threading.Event(), services.issues._wait_for_items
+    monkeypatch.setattr(
+        services.issues, "_wait_for_items", lambda: items.wait(MOST_S) and wait_for_items()
+    )
+    wait_for(lambda: services.issues.report().value)
+    note, chips, causes, tax, is_current = callbacks.show(services, "")
+    assert note.startswith("computing")
+    assert note.endswith("· in a sample: 2 findings in 3 results · 2.0 points lost")
+    assert (text_of(chips).count("2"), is_current) == (1, False)
+    assert len(of_type(causes, "Progress")) == 1
+    assert tax.className == "loading-state"
+    held.gate.set()
+    wait_for(lambda: not callbacks.show(services, "")[0].startswith("computing"))
+    note, _, causes, _, is_current = callbacks.show(services, "")
+    assert (note, is_current) == ("2 findings in 3 results · 2.0 points lost", False)
+    assert not of_type(causes, "Progress")
+    items.set()
+    assert callbacks.show(finished(services), "")[0] == note
 
 
 def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles) -> None:

@@ -85,6 +85,21 @@ def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> No
     assert [look(folder), look(folder)] == [(fresh, tax)] * 2
 
 
+def test_a_sample_is_spread_over_results_that_were_not_looked_at(folder: Path) -> None:
+    store = open_store(folder)
+    table = store.table()
+    stored = StoredTexts(
+        paths=store.paths, table=table, read_facts=lambda: FACTS, detectors=DETECTORS
+    )
+    sample = stored.sample(2)
+    assert sample is not None
+    assert 2 <= len(sample.trials) < len(table)
+    assert set(sample.trials.columns["place"]) <= set(table.columns["place"])
+    assert stored.sample(len(table)) is None
+    assert [*find_issues(stored.look(), CONTEXT, DETECTORS)] == look(folder, DETECTORS)[0]
+    assert stored.sample(2) is None
+
+
 @pytest.mark.slow(reason="waits for real processes or limits")
 def test_issues_found_by_other_processes_are_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch

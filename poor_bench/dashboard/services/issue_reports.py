@@ -51,6 +51,8 @@ class IssueReport:
     """By id; tests that are not known any more are missing."""
     version: Hashable
     """Changes with the findings."""
+    is_sample: bool = False
+    """True if only some results have been checked by now."""
 
 
 class IssueReports:
@@ -88,6 +90,8 @@ class IssueReports:
         self.progress = 0, 0
         """How many results have been read for the report of all LLMs, and of how many."""
         self._report: Computations[IssueReport] = Computations(requests=requests)
+        self._early: IssueReport | None = None
+        """What is known while the first report is computed."""
         self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
         self._causes: Kept[list[IssueGroup]] = Kept()
         self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
@@ -164,7 +168,7 @@ class IssueReports:
         answer = self._report_unrated()
         table, folder = self._results.table(), self._files.config()
         if answer.value is None:
-            return answer
+            return Computed(value=self._early, is_current=False)
         issues = self._add_disputed(answer.value.issues, table, folder, tuple(table.llm_ids))
         version = (answer.value.version, table.version, self._ratings.version())
         report = replace(answer.value, issues=issues, version=version)
@@ -194,17 +198,26 @@ class IssueReports:
         context = replace(folder.issue_context, people={})
 
         def build() -> IssueReport:
-            looked = self._look(table, folder)
+            looked = self._look(table, folder, context)
+            self._early = _build_report(looked, folder, context, (version, "early"))
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
-            return _build_report(looked, folder, known, version)
+            report = _build_report(looked, folder, known, version)
+            self._early = None
+            return report
 
         return self._report.ask("issues", version, build)
 
-    def _look(self, table: ResultTable, folder: WorkspaceFolder) -> TrialTable:
+    def _look(
+        self, table: ResultTable, folder: WorkspaceFolder, context: IssueContext
+    ) -> TrialTable:
         """Read all texts; what the analysis of tests needs is kept beside them, not in memory."""
         texts = self._open_texts(table, folder)
+        sample = texts.sample()
+        if sample is not None:
+            report = _build_report(sample, folder, context, (table.version, "sample"))
+            self._early = replace(report, is_sample=True)
         texts.follow(partial(self._follow, len(table)))
         return texts.look()
 

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from dash import Dash, Output, State
+from dash import Dash, Output, State, html
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.blocks import loading_state
+from poor_bench.dashboard.components.blocks import aria, loading_state
 from poor_bench.dashboard.components.controls import llm_options, test_options
 from poor_bench.dashboard.page import (
     bind_address,
@@ -58,13 +58,33 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     report, url = answer.value, IssueUrl.read(search)
     groups = _group(services, report, url)
     shown = _of_severity(groups, url)
+    note = describe_findings(report, groups)
+    if report.is_sample:
+        note = f"{_write_progress(*services.issues.progress)} · in a sample: {note}"
     return (
-        describe_findings(report, groups),
+        note,
         severity_chips(groups, url),
-        issue_groups(shown, services.llms.name, url, n_results=report.n_results),
-        tax_table(chosen_tax(report.tax, url), services.llms.name, url),
+        _show_causes(services, report, shown, url),
+        loading_state(3)
+        if report.is_sample
+        else tax_table(chosen_tax(report.tax, url), services.llms.name, url),
         answer.is_current,
     )
+
+
+def _show_causes(
+    services: Services, report: IssueReport, groups: Sequence[IssueGroup], url: IssueUrl
+) -> Component:
+    """Build the causes; above those of a sample, how far all results are read."""
+    causes = issue_groups(groups, services.llms.name, url, n_results=report.n_results)
+    if not report.is_sample:
+        return causes
+    n_read, n_results = services.issues.progress
+    share = n_read / (n_results or 1)
+    bar = html.Progress(
+        value=f"{share:.3f}", max="1", className="causes-progress", **aria(label="Progress: Issues")
+    )
+    return html.Div([bar, causes])
 
 
 def _write_progress(n_read: int, n_results: int) -> str:

@@ -60,7 +60,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     shown = _of_severity(groups, url)
     note = describe_findings(report, groups)
     if report.is_sample:
-        note = f"{_write_progress(*services.issues.progress)} · in a sample: {note}"
+        note = f"{_write_progress(*services.issues.progress)} · {note}"
     return (
         note,
         severity_chips(groups, url),
@@ -82,7 +82,7 @@ def _show_causes(
     n_read, n_results = services.issues.progress
     share = n_read / (n_results or 1)
     bar = html.Progress(
-        value=f"{share:.3f}", max="1", className="causes-progress", **aria(label="Progress: Issues")
+        value=f"{share:.3f}", max="1", className="causes-progress", **aria(label="Progress")
     )
     return html.Div([bar, causes])
 

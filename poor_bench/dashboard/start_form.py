@@ -148,7 +148,7 @@ def cost_field(field_id: str) -> Component:
     return box
 
 
-def read_limit(value: Any, what: str = "the cost limit", least: float = 0) -> float | None:
+def read_limit(value: Any, what: str = "cost limit", least: float = 0) -> float | None:
     """Read a number of a form; None where it is empty.
 
     Raises:

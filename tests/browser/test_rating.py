@@ -53,7 +53,7 @@ def test_answers_are_rated_by_keyboard_and_two_tabs_keep_what_the_other_says(
     page = context.new_page()
     page.goto("/model")
     page.get_by_role("gridcell", name="sum_001", exact=True).click()
-    bar = page.get_by_role("group", name="Your rating")
+    bar = page.get_by_role("group", name="Rating")
     expect(bar).to_be_visible()
     page.keyboard.press("7")
     page.keyboard.press("c")  # before the server answers: the score goes along
@@ -64,7 +64,7 @@ def test_answers_are_rated_by_keyboard_and_two_tabs_keep_what_the_other_says(
     page.keyboard.press("Escape")
     wait_for(lambda: last() == (7.0, "+ 5 is missing", ("key", "tone")))
     page.reload()
-    expect(bar.get_by_label("Your comment")).to_have_value("+ 5 is missing")
+    expect(bar.get_by_label("Comment")).to_have_value("+ 5 is missing")
     assert last() == (7.0, "+ 5 is missing", ("key", "tone"))
     page.keyboard.press("Backspace")
     wait_for(lambda: last() == (None, "", ()))
@@ -75,8 +75,8 @@ def _two_tabs_keep_what_the_other_says(first: Page, second: Page, folder: Path) 
     second.goto("/model")
     second.get_by_role("gridcell", name="sum_001", exact=True).click()
     for tab in (first, second):
-        expect(tab.get_by_role("group", name="Your rating")).to_be_visible()
-        expect(tab.get_by_label("Your comment")).to_have_value("")
+        expect(tab.get_by_role("group", name="Rating")).to_be_visible()
+        expect(tab.get_by_label("Comment")).to_have_value("")
     second.evaluate(_HEAR_OF_NOTHING)
     wait_for(lambda: second.evaluate("window.isDeaf"))
     first.keyboard.press("7")
@@ -96,9 +96,9 @@ def _two_tabs_keep_what_the_other_says(first: Page, second: Page, folder: Path) 
     last = read_labels(folder)[-1]
     assert (last.score, last.note) == (7.0, "5 is missing")
     for tab in (first, second):  # the first by its clock, the second by its own save
-        bar = tab.get_by_role("group", name="Your rating")
+        bar = tab.get_by_role("group", name="Rating")
         expect(bar.get_by_label("Tags")).to_have_value("key")
-        expect(bar.get_by_label("Your comment")).to_have_value("5 is missing")
+        expect(bar.get_by_label("Comment")).to_have_value("5 is missing")
         expect(bar.get_by_label("Your score (0 to 1)")).to_have_value("0.7")
     _an_answer_that_comes_late_leaves_what_is_typed(first, second, folder)
 
@@ -107,7 +107,7 @@ def _an_answer_that_comes_late_leaves_what_is_typed(
     first: Page, second: Page, folder: Path
 ) -> None:
     first.evaluate(_HOLD_NEXT_LOOK)
-    second.get_by_label("Your comment").fill("theirs")
+    second.get_by_label("Comment").fill("theirs")
     second.keyboard.press("Enter")
     wait_for(lambda: first.evaluate("window.release !== undefined"))
     first.keyboard.press("c")
@@ -116,7 +116,7 @@ def _an_answer_that_comes_late_leaves_what_is_typed(
     first.evaluate("window.release()")
     shown = "window.dash_component_api.getLayout('rating-shown-store').props.data"
     wait_for(lambda: first.evaluate(shown)[1][1] == "theirs")
-    expect(first.get_by_label("Your comment")).to_have_value("mine")
+    expect(first.get_by_label("Comment")).to_have_value("mine")
     first.keyboard.press("Enter")
     wait_for(lambda: read_labels(folder)[-1].note == "mine")
 

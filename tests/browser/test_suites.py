@@ -29,7 +29,7 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     replay.get_by_role("link", name="1 passed").click()
     page.wait_for_url("**trial=1**")
     page.get_by_role("link", name="by-echo").click()
-    picture = page.get_by_role("img", name="Page after step 1")
+    picture = page.get_by_role("img", name="Page, step 1")
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
     chosen = page.get_by_role("region", name="by-echo")

@@ -73,7 +73,7 @@ def test_who_chooses_a_model_learns_which_is_better_and_why(
     expect(panel.get_by_role("heading", name="sum_007")).to_be_visible()
     answer = panel.get_by_role("region", name=BAD)
     user.click(answer.get_by_role("link", name="Rate"))
-    expect(panel.get_by_role("group", name="Your rating")).to_be_in_viewport()
+    expect(panel.get_by_role("group", name="Rating")).to_be_in_viewport()
     user.click(answer.get_by_role("link", name=BAD))
     heading(page, "Model")
     result = page.get_by_role("complementary", name="Result")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,23 @@ def test_each_wording_is_listed_once_and_none_is_missing(texts: dict[str, list[s
 def test_texts_that_differ_in_words_are_different_wordings() -> None:
     assert fold("Level …") == fold("…, level …") != fold("Levels")
     assert fold("Rate 1") != fold("Rate 0")
+
+
+def test_single_lower_case_words_are_listed_where_they_are_surely_shown(tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text(
+        """
+def show(state, legend="only left"):
+    name = {"kind": "hidden"}[state]
+    raise ConfigError("@FILE: console only")
+    return html.Div([quiet("none" if state == "other" else "some"), "word"], id="body", role="row")
+
+dmc.Select(label=f"Show {'raw' if name else 'rendered'}", placeholder="default", value="chosen")
+"""
+    )
+    assert list(collect(Screen(tmp_path, tmp_path))["page"]) == [
+        "only left", "@FILE: console only", "none", "some", "word", "Show …", "raw", "rendered",
+        "default",
+    ]  # fmt: skip
 
 
 def test_the_list_stays_short() -> None:

@@ -43,12 +43,17 @@ _HIDDEN_CALLS = frozenset(
         "text_columns", "TypeError", "namedtuple", "type", "exception",
     }
 )  # fmt: skip
+_SHOWN_ARGUMENTS = frozenset(
+    {"label", "placeholder", "title", "children", "headerName", "headerTooltip", "cell", "write"}
+)
+_SHOWN_CALLS = frozenset({"quiet", "tile", "chip", "chip_row", "write_count"})
+"""Arguments and functions that show even a single lower-case word, which elsewhere is a name."""
 _HIDDEN_FILES = frozenset({"theme.py", "bundle.py", "server.py"})
 """Files without words on screens: fonts, tags, and what the console says of the server."""
 _CODE = re.compile(
     r"^[a-z0-9_.:/#?&=%\[\]*,;()+<>@{}…-]*$"  # names, addresses, classes
     r"|^[a-z-]+( [a-z]+-[a-z-]+)+$|^(is|if)-|var\(--|params\.|\(params|left\(\{|left\(re"
-    r"|^[A-Z_]+$|^Token\.|^#|text/|application/|^@|minmax\(|<!doctype|=\(\)|max-age|realm="
+    r"|^[A-Z_]+$|^Token\.|^#|text/|application/|minmax\(|<!doctype|=\(\)|max-age|realm="
     r"|^[a-z]+[A-Z][A-Za-z]+$|^Accept-|^[a-z]+-src |^(base|form|frame)-[a-z]+ '|^<|calc\(|rgba\("
     r"|^(Host|Cookie|Authorization)$|^Callback function not found$| is-…$"  # names of HTTP and Dash
     r"|\) => "  # scripts
@@ -56,6 +61,7 @@ _CODE = re.compile(
 _LABEL_WORDS = 3
 """Texts of up to so many words are labels, which are listed side by side."""
 _WORD = re.compile(r"[A-Za-z]{2}")
+_LONE_WORD = re.compile(r"[a-z]{2,}")
 _SCRIPT_TEXT = re.compile(r'(["`])([A-Z][a-z]+(?: [^"`]*)?)\1')
 _FILLED_IN = re.compile(r"\$\{[^}]*\}")
 _KEYS = re.compile(r"Escape|Enter|Backspace|Home|End|Arrow(Down|Up|Left|Right)")
@@ -125,22 +131,38 @@ def _of_script(path: Path) -> Iterator[str]:
 def _of_python(path: Path) -> Iterator[str]:
     yield from (
         text
-        for node in _shown(ast.parse(path.read_text(encoding="utf-8")))
-        if (text := _read(node))
+        for node, is_said in _shown(ast.parse(path.read_text(encoding="utf-8")))
+        if (text := _read(node, is_said=is_said))
     )
 
 
-def _shown(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the literals that may be shown, in their order."""
+def _shown(node: ast.AST, *, is_said: bool = False) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield the literals that may be shown, in their order, and whether they surely are."""
     if isinstance(node, ast.Constant | ast.JoinedStr):
-        yield node
+        yield node, is_said
         filled_in = node.values if isinstance(node, ast.JoinedStr) else ()
         for each in filled_in:
             if isinstance(each, ast.FormattedValue):
-                yield from _shown(each.value)
+                yield from _shown(each.value, is_said=is_said)
         return
     for child in _children(node):
-        yield from _shown(child)
+        yield from _shown(child, is_said=_is_said(node, child, is_said=is_said))
+
+
+def _is_said(parent: ast.AST, child: ast.AST, *, is_said: bool) -> bool:
+    """True for what certainly reaches the screen as text: parts of components, and labels."""
+    match parent:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="html" | "dmc"))):
+            return child in parent.args
+        case ast.Call():
+            return child in parent.args and _called(parent) in _SHOWN_CALLS
+        case ast.keyword():
+            return parent.arg in _SHOWN_ARGUMENTS
+        case ast.IfExp():
+            return is_said and child is not parent.test
+        case ast.List() | ast.Tuple() | ast.BoolOp() | ast.Starred() | ast.Lambda():
+            return is_said
+    return False
 
 
 def _children(node: ast.AST) -> Iterable[ast.AST]:
@@ -151,7 +173,8 @@ def _children(node: ast.AST) -> Iterable[ast.AST]:
         case ast.Subscript():
             return [node.value]
         case ast.FunctionDef():
-            return [*node.decorator_list, *_help_of(node), *node.body]
+            defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each]
+            return [*node.decorator_list, *defaults, *_help_of(node), *node.body]
         case ast.AnnAssign():
             return [node.value] if node.value else ()
         case ast.Dict():
@@ -192,7 +215,7 @@ def _is_hidden(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and key.value in _HIDDEN_ARGUMENTS
 
 
-def _read(node: ast.expr) -> str:
+def _read(node: ast.expr, *, is_said: bool) -> str:
     """Return the text of a literal, `…` for what is filled in; empty if it is code."""
     if isinstance(node, ast.JoinedStr):
         pieces = [str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values]
@@ -202,6 +225,8 @@ def _read(node: ast.expr) -> str:
     else:
         return ""
     text = " ".join(text.split())
+    if is_said and _LONE_WORD.fullmatch(text):
+        return text
     return "" if _CODE.search(text) or not _WORD.search(text) else text
 
 

@@ -222,7 +222,7 @@ def seen_on_run_page(bench: Path) -> str:
 
 def test_run_page_says_that_code_is_not_run_and_the_way_out(bench: Path) -> None:
     seen = seen_on_run_page(bench)
-    assert "Code of models is not run" in seen
+    assert "Model code is not run" in seen
     assert "level isolated is required" in seen
     assert "container" in seen
     assert "sandbox: limits" in seen
@@ -231,7 +231,7 @@ def test_run_page_says_that_code_is_not_run_and_the_way_out(bench: Path) -> None
 def test_run_page_warns_as_long_as_a_weak_level_is_accepted(bench: Path) -> None:
     (bench / "config.yaml").write_text("sandbox: limits\n")
     seen = seen_on_run_page(bench)
-    assert "Code of models is not isolated" in seen
+    assert "Model code is not isolated" in seen
     assert "code can read and change your files" in seen
 
 

@@ -88,7 +88,7 @@ def _build_corrections() -> Component:
     return html.Details(
         [
             html.Summary("Wrong score?"),
-            dmc.Button("Re-score", id=PanelIds.RESCORE, size="xs", variant="default"),
+            dmc.Button("Rescore", id=PanelIds.RESCORE, size="xs", variant="default"),
             html.Div(
                 [
                     dmc.Textarea(
@@ -159,7 +159,7 @@ def rescore(services: Services, opened: object) -> dict[str, Any]:
         return notice("Not scored", rescored.problem, is_error=True)
     scores = [each.score for each in (rescored.old, rescored.outcome)]
     before, now = ("n/a" if score is None else f"{score:.2f}" for score in scores)
-    return notice("Re-scored", f"{before} to {now}")
+    return notice("Rescored", f"{before} to {now}")
 
 
 def report(services: Services, opened: object, reason: str | None) -> dict[str, Any]:

@@ -237,7 +237,7 @@ def build_expected(panel: PanelResult) -> Component | None:
         )
     return html.Section(
         [
-            html.H3("Expected and actual"),
+            html.H3("Expected, actual"),
             html.P([html.Del("expected"), " ", html.Ins("actual")], className="difference-key"),
             difference(compare_texts(details.expected, details.got)),
         ]

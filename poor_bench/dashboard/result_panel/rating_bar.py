@@ -78,7 +78,7 @@ def build_rating_bar() -> Component:
                         debounce=True,
                         size="xs",
                         placeholder="Comment (C)",
-                        **aria(label="Your comment"),
+                        **aria(label="Comment"),
                     ),
                     dmc.ActionIcon(
                         icon("close"),
@@ -117,7 +117,7 @@ def build_rating_bar() -> Component:
         className="rating-bar",
         role="group",
         hidden=True,
-        **aria(label="Your rating"),
+        **aria(label="Rating"),
     )
 
 

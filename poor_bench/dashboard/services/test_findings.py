@@ -58,23 +58,23 @@ _TITLES = {
 _BY_RESULTS = {
     ItemFinding.ALL_FAIL_ALIKE: (
         "Models fail alike",
-        "Check the expected answer.",
+        "Check expected answer.",
     ),
     ItemFinding.TWO_ANSWERS: (
         "Two answers compete",
-        "Accept both, or reword the question.",
+        "Accept both, or reword.",
     ),
     ItemFinding.FAVOURS_THE_WEAK: (
         "Weak models do better",
-        "Check the expected answer.",
+        "Check expected answer.",
     ),
     ItemFinding.NOBODY_PASSES: (
         "No model passes",
-        "Check the expected answer.",
+        "Check expected answer.",
     ),
     ItemFinding.EVERYBODY_PASSES: (
         "Every model passes",
-        "Disable it, or keep as smoke test.",
+        "Disable, or keep as smoke test.",
     ),
 }
 _SEVERITIES = {Severity.ERROR: IssueSeverity.HIGH, Severity.WARNING: IssueSeverity.MEDIUM}

@@ -169,7 +169,7 @@ class Guard:
             return Refusal(HTTPStatus.UNAUTHORIZED, "Enter the password.")
         if (wait_s := self._limiter.wait_s(address)) > 0:
             seconds = int(wait_s) + 1
-            message = f"Too many attempts. Try again in {seconds} s."
+            message = f"Too many attempts. Retry in {seconds} s."
             return Refusal(HTTPStatus.TOO_MANY_REQUESTS, message, seconds)
         if not hmac.compare_digest(given, access.password.encode()):
             self._limiter.note_failure(address)

@@ -29,7 +29,7 @@ def test_a_search_is_a_command_of_the_console() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        (2, None, "Choose a class"),
+        (2, None, "Select class"),
         (4, 0, "1 or more"),
         (4, "many", "1 or more"),
         (5, -1, "0 or more"),

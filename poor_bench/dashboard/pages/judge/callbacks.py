@@ -238,7 +238,7 @@ def save_label(
     summary = chosen_run(services.judged.summaries(), url)
     case = chosen_case(summary, url) if summary else None
     if summary is None or case is None:
-        return "Choose case", no_update
+        return "Select case", no_update
     is_case = about == THIS_CASE
     case_id = case.conversation.case_id if is_case else ""
     dimension = about.removeprefix(_DIMENSION) if about.startswith(_DIMENSION) else OVERALL

@@ -171,7 +171,7 @@ def _fields() -> list[Component]:
         dmc.MultiSelect(
             id=JudgeStartIds.JUDGES,
             label="Judges",
-            placeholder="default",
+            placeholder="config.yaml",
             data=[],
             value=[],
             searchable=True,
@@ -277,5 +277,5 @@ def no_runs() -> Component:
     """Build the page before the first run."""
     return empty_state(
         "No runs yet",
-        "Add agents/*.yaml, then start a run.",
+        "Add agents/*.yaml, then start.",
     )

@@ -64,7 +64,7 @@ def build() -> list[Component]:
         for name, label in ((PairIds.A, "Run A"), (PairIds.B, "Run B"))
     ]
     judges = dmc.MultiSelect(
-        id=PairIds.JUDGES, label="Judges", placeholder="default", data=[], value=[],
+        id=PairIds.JUDGES, label="Judges", placeholder="config.yaml", data=[], value=[],
         searchable=True, clearable=True, hidePickedOptions=True,
     )  # fmt: skip
     return [
@@ -85,7 +85,7 @@ def write_command(a: str, b: str | None, judges: Sequence[str] | None, max_cost:
         ConfigError: If the choice is incomplete.
     """
     if not b or a == b:
-        raise ConfigError("Choose two runs")
+        raise ConfigError("Select two runs")
     options = [*write_judges(judges), *write_options(max_cost=read_limit(max_cost))]
     return ["judge", "pairwise", *options, "--", a, b]
 

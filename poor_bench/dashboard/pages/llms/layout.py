@@ -159,7 +159,6 @@ def _try_card() -> Component:
             ],
             className="form-stack",
         ),
-        note="Nothing is stored.",
     )
 
 

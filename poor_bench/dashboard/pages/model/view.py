@@ -68,7 +68,7 @@ def notes_before_reading(
     """
     notes = []
     if llm is None:
-        notes.append(_note("Removed model", "Not in llms.json."))
+        notes.append(_note("Removed model", ""))
     elif not llm.enabled:
         text = "Runs skip it."
         notes.append(_note("Disabled model", text, _link("Models", "/llms")))

@@ -102,13 +102,13 @@ def sandbox_warning(terms: SandboxTerms) -> Component | None:
     """Warn of a weak sandbox, with what to do about it; None if it isolates code."""
     if terms.is_refused:
         return warning_banner(
-            "Code of models is not run",
+            "Model code is not run",
             f"{_sentence(terms.refusal)} Select only other tests.",
             _sentence(terms.fix),
         )
     if weakness := describe_weakness(terms.status):
         return warning_banner(
-            "Code of models is not isolated",
+            "Model code is not isolated",
             _sentence(weakness),
             "See docs/security.md.",
         )

@@ -55,7 +55,7 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    note="Files change when you accept.",
+    note="Accept to change files.",
     kind=SEARCHES,
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"
@@ -107,10 +107,10 @@ def write_command(
     )
     if what == _PROMPT:
         if not class_id:
-            raise ConfigError("Choose a class")
+            raise ConfigError("Select class")
         return ["tune", "prompt", *options, "--", class_id]
     if "@" in (parameters or ""):
-        raise ConfigError("@FILE works on the console only")
+        raise ConfigError("@FILE: console only")
     tried = [f"--param={part}" for part in (parameters or "").split()]
     return ["tune", "params", *options, *tried, "--", class_id or _ALL]
 

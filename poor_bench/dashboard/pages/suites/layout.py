@@ -142,7 +142,7 @@ def no_runs() -> Component:
     """Content before the first run."""
     return empty_state(
         "No runs yet",
-        "Suites test agents. The example needs no model.",
+        "The example needs no model.",
     )
 
 

@@ -149,7 +149,7 @@ def _picture(run_id: str, case_id: str, trial: int, step: Step) -> Component | N
     if not step.screenshot:
         return None
     address = screenshot_address(run_id, case_id, trial, step.screenshot)
-    image = html.Img(src=address, alt=f"Page after step {step.number}")
+    image = html.Img(src=address, alt=f"Page, step {step.number}")
     return html.A(image, href=address, target="_blank", className="suite-picture")
 
 

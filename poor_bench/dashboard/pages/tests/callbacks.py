@@ -158,7 +158,7 @@ def show_picture(services: Services, shown: str | None) -> tuple[Any, Any]:
 
 def _draw_picture(report: ItemReport) -> Component:
     if report.response is None:
-        needed = f"The chart needs {LEAST_MODELS} different models"
+        needed = f"Discrimination: needs {LEAST_MODELS} different models"
         return html.P(f"{needed}, not {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
@@ -167,7 +167,6 @@ def _draw_picture(report: ItemReport) -> Component:
         dcc.Graph(
             id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
         ),
-        note="Low points barely separate models.",
     )
 
 

@@ -33,9 +33,10 @@ def test_the_address_restores_the_view_in_another_browser_and_models_can_be_exch
 ) -> None:
     page = open_compare(new_visitor(results_shown))
     page.get_by_role("link", name="Regressions 20").click()
+    # A click on a list that is about to be replaced would be lost.
+    expect(chosen_chips(page).filter(has_text="Regressions")).to_be_visible()
     orders = page.get_by_role("group", name="Sort by", exact=True)
     orders.get_by_role("link", name="Difference", exact=True).click()
-    # A click on a list that is about to be replaced would be lost.
     expect(chosen_chips(page).filter(has_text="Difference ▲")).to_be_visible()
     page.get_by_role("link", name="sum_010", exact=True).click()
     page.wait_for_url("**test=sum_010**")

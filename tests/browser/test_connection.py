@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.served import TOKEN, restartable
 from tests.browser.watched import heading
 from tests.browser.workspaces import to_run
@@ -18,6 +19,7 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
 ) -> None:
     with restartable(to_run(workspace_files, n_tests=3)) as server:
         context = browser.new_context(base_url=server.address)
+        context.set_default_timeout(PATIENCE_MS)
         context.request.get(f"/?token={TOKEN}")
         page = context.new_page()
         told: list[str] = []

@@ -25,6 +25,8 @@ def test_back_and_forward_go_through_pages_and_views_but_not_through_typed_lette
     heading(page, "Overview")
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("link", name="Regressions 20").click()
+    # A click on a list that is about to be replaced would be lost.
+    expect(page.get_by_role("listitem").filter(has_text="sum_")).to_have_count(20)
     page.get_by_role("link", name="sum_004", exact=True).click()
     test = page.get_by_role("complementary", name="Test").get_by_role("heading", name="sum_004")
     expect(test).to_be_visible()

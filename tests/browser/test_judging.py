@@ -67,7 +67,7 @@ def test_an_agent_is_judged_from_the_page(
     expect(form.get_by_text("by scripted:judge")).to_be_visible()
     start.click()
     run = page.get_by_role("region", name="Progress: Judge agent")
-    expect(run.get_by_text("Finished")).to_be_visible(timeout=60_000)
+    expect(run.get_by_text("Finished")).to_be_visible()
     expect(run.get_by_text("of 10")).to_be_visible()
     expect(
         page.get_by_role("region", name="Cases").get_by_role("link", name="price")

@@ -172,6 +172,20 @@ def test_a_link_turns_to_its_row_a_chart_has_shapes_as_buttons_and_rows_come_bac
     expect(row).to_be_visible()
 
 
+def test_the_keys_that_print_load_charts_that_were_never_in_sight(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.set_viewport_size({"width": 1440, "height": 300})
+    page.goto("/")
+    expect(page.locator(".ag-row .model-link")).not_to_have_count(0)
+    expect(page.locator("[data-seen-store] .main-svg")).to_have_count(0)
+    drawn = "document.querySelectorAll('[data-seen-store] .main-svg').length"
+    page.evaluate(f"() => {{ window.print = () => {{ window.printed = {drawn}; }}; }}")
+    page.keyboard.press("Control+p")
+    page.wait_for_function("() => window.printed > 0")
+
+
 def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_answer(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

@@ -197,6 +197,8 @@ def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_a
     printed = page.locator("table.printed")
     for llm_id in (GOOD, BAD):
         expect(printed.get_by_role("cell", name=llm_id)).to_be_visible()
+    score = printed.get_by_role("row").filter(has_text=BAD).get_by_role("cell").nth(2)
+    expect(score).to_have_text(re.compile(r"0\.667\d\.\d\d to \d\.\d\d60 tests"))
     expect(page.locator("#overview-leaderboard-grid")).to_be_hidden()
     expect(page.get_by_text("Charts not loaded")).to_be_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")

@@ -4,16 +4,24 @@
 (function () {
   "use strict";
   const PICTURES = new Set(["LatencySplit"]); // their column has no figure of its own
+  const BASED = /^(Figure|ScoreBar)$/; // cells that say over how many they are
   const LONGEST_FIGURE = 16;
   const UNSEEN = "Charts not loaded.";
   let printed = [];
   const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  // What the screen shows beside or below a figure: its interval, and over how many it is.
+  const trust = ({ low, high, ns }, { field, cellRenderer }) => {
+    const hasInterval = cellRenderer === "ScoreBar" && typeof low === "number";
+    const basis = BASED.test(cellRenderer) && ns?.[field];
+    return [hasInterval && `${low.toFixed(2)} to ${high.toFixed(2)}`, basis].filter(Boolean);
+  };
   const write = (api, node, column) => {
     const field = column.getColDef().field;
     const text = node.data.texts?.[field] ?? api.getCellValue({ rowNode: node, colKey: column, useFormatter: true });
     const notes = field === "score" ? (node.data.notes || []).map(([, note]) => note) : [];
     const cell = make("td", [text, ...notes].filter((part) => part != null && part !== "").join(", "));
     cell.classList.toggle("is-long", cell.textContent.length > LONGEST_FIGURE);
+    cell.append(...trust(node.data, column.getColDef()).map((part) => make("small", part)));
     return cell;
   };
   const fill = (section, cells) => {

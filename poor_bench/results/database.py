@@ -137,7 +137,6 @@ class Database:
         self.connection, reader = open_database(self, n_bytes)
         self._latest = ""
         self._settled = SettledRows(columns=_no_rows())
-        self._counting: Mapping[str, NDArray[Any]] = {}
         self._is_moved = self._settled.columns["is_failure"]
         """Rows of `_settled` that are in the database instead."""
         self.texts = TextRows(reader, partial(start_again, self))
@@ -325,18 +324,19 @@ class Database:
 
     def newest(self) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[Any, ...]], str]:
         """Fetch the rows that count, by rank; what codes stand for; the newest timestamp."""
-        self._counting = dict(self._arrange())
-        columns = {name: self._counting[name] for name in _NEWEST if name not in _NOT_SHOWN}
+        counting = self._arrange()
+        columns = {name: counting[name] for name in _NEWEST if name not in _NOT_SHOWN}
         values = {name: tuple(values) for name, values in self._values.items()}
         return columns, values, self._latest
 
-    def keep_settled(self, sources: Sequence[SettledSource]) -> SettledRows:
-        """Describe the rows that `newest` last gave, for a file, and how far sources are read."""
+    def keep_settled(self, sources: Iterable[SettledSource]) -> SettledRows:
+        """Describe the rows that count, for a file, and how far sources are read."""
+        self._settle_incoming()
         return SettledRows(
             sources=tuple(sources),
             latest=self._latest,
             codes={name: dict(known) for name, known in self._codes.items()},
-            columns=self._counting,
+            columns=self._arrange(),
         )
 
     def _arrange(self) -> Mapping[str, NDArray[Any]]:

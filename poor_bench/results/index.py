@@ -27,8 +27,6 @@ from poor_bench.results.parts import (
     ParquetPart,
     PartFolder,
     check_part,
-    compute_identity,
-    read_status,
 )
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.settled import (
@@ -47,6 +45,8 @@ from poor_bench.safe_files import tell_os_errors
 
 _LOG = logging.getLogger(__name__)
 _VERSIONS = itertools.count(1)
+_MOST_UNSETTLED = 1_000_000
+"""Rows that a first reading settles in memory, at most, before they go to their file."""
 _PART_ROWS, _PART_BYTES = 1_000, 8_000_000
 """Size of one source from which on it becomes a part; less is read anew by every process."""
 
@@ -94,15 +94,12 @@ class ResultIndex:
         self._error = None
         try:
             try:
-                self._take_sources()
-                if self._has_written and self._basis is None:
-                    self._forget()  # columns of the file take no memory of this process
-                    self._take_sources()
+                self._take_all()
             except (duckdb.Error, DamagedPartError) as error:
                 _LOG.warning("the index of %s is built again: %s", self._paths.snapshot, error)
                 self._parts.clear()
                 self._forget()
-                self._take_sources()
+                self._take_all()
         except BaseException as error:
             self._forget()
             self._error = error if isinstance(error, StoreError) else None
@@ -131,14 +128,26 @@ class ResultIndex:
 
     # ---- sources -----------------------------------------------------------------------------
 
-    def _take_sources(self) -> None:
-        """Take what is new; where more happened than appending, read everything again."""
+    def _take_all(self) -> None:
+        """Take what is new; columns of the file of settled rows take no memory of this process."""
+        if self._take_sources(may_stop=True):
+            self._forget()
+            while self._take_sources(may_stop=False):
+                self._forget()
+
+    def _take_sources(self, *, may_stop: bool) -> bool:
+        """Take what is new; where more happened than appending, read everything again.
+
+        Where it returns True, rows were kept, and reading is to go on from there. With `may_stop`
+        False that is so only if rows that were kept before could be used.
+        """
+        self._parts.list_again()
         with ExitStack() as streams:
             # Journals first: a run that enters results.json meanwhile is then seen twice, which is
             # harmless, and never not at all.
             runs = open_files(streams, {path.stem: path for path in self._paths.list_unmerged()})
             snapshot = open_files(streams, {BASE: self._paths.snapshot}).get(BASE)
-            base = self._find_base(snapshot)
+            base = self._parts.find_base(snapshot, self._base, self._paths.find_runs)
             order = list(dict.fromkeys((*(base.sources if base else ()), *runs)))
             if self._database is None or not self._goes_on(base, order, runs):
                 self._forget()
@@ -149,28 +158,12 @@ class ResultIndex:
                     self._take_run(name, streams, runs)
                 elif snapshot is not None and BASE not in self._sources:
                     self._take_base(snapshot)
+                is_much = self._table is None and self._count_new() >= _MOST_UNSETTLED
+                if is_much and (may_stop or self._basis) and self._keep_settled():
+                    return True
         self._runs.keep((), at_once=True)
         self._settle()
-
-    def _find_base(self, snapshot: BinaryIO | None) -> Base | None:
-        """Find out what `results.json` consists of: itself, unless parts and runs make it up."""
-        if snapshot is None:
-            return None
-        status = read_status(os.fstat(snapshot.fileno()))
-        if self._base is not None and self._base.status == status:
-            return self._base
-        known = self._parts.base(snapshot)
-        if known is not None and self._can_read(known):
-            return known
-        return Base(status=status, sources=(BASE,), identity=compute_identity(status))
-
-    def _can_read(self, base: Base) -> bool:
-        has_parts = BASE not in base.sources or (
-            0 < base.n_parts == len(self._parts.find_parts(BASE, base.identity))
-        )
-        runs = {name for name in base.sources if name != BASE}
-        has_runs = len(self._paths.find_runs(runs)) == len(runs)
-        return bool(base.sources) and has_parts and has_runs
+        return may_stop and self._has_written and self._basis is None
 
     def _restore(
         self,
@@ -278,8 +271,8 @@ class ResultIndex:
             batch, damaged = Batch(source.n_rows), list[int]()
             for line in read_journal(BytesIO(content), damaged.append):
                 batch.add(str(line.record.pop("llm_id", "")), line.record, path or Path(name))
+            after = f" after byte {source.position}" if source.position else ""
             for number in damaged:
-                after = f" after byte {source.position}" if source.position else ""
                 _LOG.warning("%s:%d%s is not readable and was skipped", path, number, after)
             self._take_batch(source, batch, end)
             self._runs.note(name, content, end)
@@ -371,22 +364,29 @@ class ResultIndex:
         )
         self._keep_settled()
 
-    def _keep_settled(self) -> None:
-        """Write the rows that count to their file, if many are new.
+    def _keep_settled(self) -> bool:
+        """Write the rows that count to their file, if many are new; return whether it was written.
 
         Rows outside of parts are read again by every process: the file spares no work for them.
         """
         assert self._database is not None
-        sources = [source.describe() for source in self._sources.values()]
-        n_in_parts = sum(source.n_rows for source in sources)
+        n_new = self._count_new()
         is_whole = BASE not in self._sources or not self._sources[BASE].n_held
         is_whole &= self._keeps_settled
-        if is_whole and is_worth_writing(self._n_settled, n_in_parts - self._n_in_settled_parts):
-            self._runs.keep((name for name in self._sources if name != BASE), at_once=True)
-            rows = self._database.keep_settled(sources)
-            self._has_written = write_settled(self._parts.folder, rows)
-            # Where it cannot be written, it is not tried again with every new result.
-            self._n_settled, self._n_in_settled_parts = rows.n_rows, n_in_parts
+        if not (is_whole and is_worth_writing(self._n_settled, n_new)):
+            return False
+        self._runs.keep((name for name in self._sources if name != BASE), at_once=True)
+        rows = self._database.keep_settled(each.describe() for each in self._sources.values())
+        is_written = write_settled(self._parts.folder, rows)
+        self._has_written = is_written or self._has_written
+        # Where it cannot be written, it is not tried again with every new result.
+        self._n_settled, self._n_in_settled_parts = rows.n_rows, self._n_in_settled_parts + n_new
+        return is_written
+
+    def _count_new(self) -> int:
+        """Count the rows of parts that are not in the file of settled rows."""
+        in_parts = (source.n_rows - source.n_held for source in self._sources.values())
+        return sum(in_parts) - self._n_in_settled_parts
 
     def _start_again(self, database: Database) -> None:
         """Remove an index that turned out to be damaged; it is built again when next needed."""

@@ -22,7 +22,7 @@ import os
 import shutil
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -86,16 +86,32 @@ class PartFolder:
     def __init__(self, store_folder: Path) -> None:
         self._all = store_folder / "index"
         self.folder = self._all / _VERSION
+        self._listed: dict[str, list[ParquetPart]] | None = None
 
     def find_parts(self, source: str, identity: int) -> list[ParquetPart]:
         """Find the parts of a source, one after the other from its start, without gaps."""
         known: dict[int, ParquetPart] = {}
-        begin = f"{source}.{identity:08x}."
-        for path in self.folder.glob("*" + _NUMBERS) if self.folder.is_dir() else ():
-            part = _part_at(path, begin)
-            if part is not None and (part.start not in known or known[part.start].end < part.end):
+        for part in self._list().get(f"{source}.{identity:08x}", ()):
+            if part.start not in known or known[part.start].end < part.end:
                 known[part.start] = part
         return list(_chain(known))
+
+    def list_again(self) -> None:
+        """Look at the folder when parts are next sought: other processes may have written some."""
+        self._listed = None
+
+    def _list(self) -> dict[str, list[ParquetPart]]:
+        """List the parts of each state of a source."""
+        if self._listed is None:
+            self._listed = {}
+            for path in self.folder.glob("*" + _NUMBERS) if self.folder.is_dir() else ():
+                self._note(path)
+        return self._listed
+
+    def _note(self, numbers: Path) -> None:
+        part = _part_at(numbers)
+        if part is not None and self._listed is not None:
+            self._listed.setdefault(part.path.name.rsplit(".", 2)[0], []).append(part)
 
     def find_part(self, name: str) -> ParquetPart:
         """Find a part by its name, which tells what it covers."""
@@ -131,11 +147,44 @@ class PartFolder:
             part = ParquetPart(self.folder / name, start, end)
             texts.replace(part.texts)
             numbers.replace(part.numbers)  # last: who finds the numbers finds the texts
+            self._note(part.numbers)
         finally:
             for path in (numbers, texts):
                 with contextlib.suppress(OSError):
                     path.unlink()
         return part
+
+    def find_base(
+        self,
+        snapshot: BinaryIO | None,
+        last: Base | None,
+        find_runs: Callable[[Collection[str]], Collection[str]],
+    ) -> Base | None:
+        """Find out what `results.json` consists of: itself, unless parts and runs make it up.
+
+        Args:
+            snapshot: The file; without it there is nothing to find.
+            last: What this process last found.
+            find_runs: Finds those of some runs whose files are there.
+        """
+        if snapshot is None:
+            return None
+        status = read_status(os.fstat(snapshot.fileno()))
+        if last is not None and last.status == status:
+            return last
+        known = self.base(snapshot)
+        if known is not None and self._can_read(known, find_runs):
+            return known
+        return Base(status=status, sources=(BASE,), identity=compute_identity(status))
+
+    def _can_read(
+        self, base: Base, find_runs: Callable[[Collection[str]], Collection[str]]
+    ) -> bool:
+        has_parts = BASE not in base.sources or (
+            0 < base.n_parts == len(self.find_parts(BASE, base.identity))
+        )
+        runs = {name for name in base.sources if name != BASE}
+        return bool(base.sources) and has_parts and len(find_runs(runs)) == len(runs)
 
     def base(self, snapshot: BinaryIO) -> Base | None:
         """Read what is known of this state of `results.json`, or of a copy; None if nothing is."""
@@ -194,6 +243,7 @@ class PartFolder:
 
     def remove_unused(self, used: Iterable[ParquetPart]) -> None:
         """Remove parts that are not used any more and older than an hour."""
+        self.list_again()
         kept = {part.path.name for part in used}
         oldest = time.time() - _UNUSED_AFTER_S
         with contextlib.suppress(OSError):
@@ -209,6 +259,7 @@ class PartFolder:
 
     def clear(self) -> None:
         """Remove everything, so that it is made again."""
+        self.list_again()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -267,14 +318,14 @@ def compute_identity(*values: object) -> int:
     return zlib.crc32(repr(values).encode())
 
 
-def _part_at(path: Path, begin: str) -> ParquetPart | None:
-    """Read what a part covers out of its name; None if it does not begin like that."""
-    name = path.name.removesuffix(_NUMBERS)
-    stretch, _, _ = name.removeprefix(begin).partition(".")
+def _part_at(numbers: Path) -> ParquetPart | None:
+    """Read what a part covers out of its name; None if it is not the name of one."""
+    name = numbers.name.removesuffix(_NUMBERS)
+    stretch = name.rsplit(".", 2)[-2] if "." in name else ""
     start, _, end = stretch.partition("-")
-    if not (name.startswith(begin) and start.isdecimal() and end.isdecimal()):
+    if not (start.isdecimal() and end.isdecimal()):
         return None
-    return ParquetPart(path.with_name(name), int(start), int(end))
+    return ParquetPart(numbers.with_name(name), int(start), int(end))
 
 
 def _chain(known: dict[int, ParquetPart]) -> Iterable[ParquetPart]:

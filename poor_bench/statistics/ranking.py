@@ -192,6 +192,8 @@ def _fit(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.b
     import numpy as np
 
     is_known = ~np.isnan(scores)
+    if scores.size and is_known.all():
+        return scores.mean(axis=0), np.ones(scores.shape[1], bool)
     scores, is_known = scores[is_known.any(axis=1)], is_known[is_known.any(axis=1)]
     if not scores.size or is_known.all():
         return scores.mean(axis=0) if scores.size else np.zeros(0), np.ones(scores.shape[1], bool)

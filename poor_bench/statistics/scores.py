@@ -11,10 +11,10 @@ from poor_bench.models.test import Test
 from poor_bench.statistics.groups import find_groups
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.means import estimate_stratified_mean
-from poor_bench.statistics.trials import Trials, collect_columns, number_cells
+from poor_bench.statistics.trials import TrialColumns, Trials, collect_columns, order_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -66,9 +66,12 @@ def build_score_table(trials: Trials) -> ScoreTable:
         (('a',), [[0.5]])
     """
     columns = collect_columns(trials)
-    cells = number_cells(columns)
-    scores = columns.columns["score"][cells.entries]
-    return fill_score_table(cells.llm_ids, cells.test_ids, cells.places, scores)
+    llms, tests = (_order_scored(columns, name) for name in ("llm_id", "test_id"))
+    return _fill(
+        tuple(columns.values["llm_id"][code] for code in llms),
+        tuple(columns.values["test_id"][code] for code in tests),
+        lambda: _find_cells(columns, llms, tests),
+    )
 
 
 def fill_score_table(
@@ -85,15 +88,55 @@ def fill_score_table(
         index: Of each trial: number of the test times the number of LLMs, plus number of the LLM.
         scores: Of each trial.
     """
+    return _fill(llm_ids, test_ids, lambda: [(index, scores)])
+
+
+_Cells = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
+"""Cells of some trials, and their scores."""
+_TRIALS_AT_ONCE = 1 << 20
+
+
+def _order_scored(table: TrialColumns, field: str) -> list[int]:
+    """List the codes of scored trials in order of first appearance."""
+    codes, is_scored = table.columns[field], table.is_scored
+    return order_codes(codes if is_scored.all() else codes[is_scored])
+
+
+def _find_cells(table: TrialColumns, llms: Sequence[int], tests: Sequence[int]) -> Iterator[_Cells]:
+    """Yield the scored trials in blocks, so that very many take little memory on the way."""
+    import numpy as np
+
+    names, used = ("test_id", "llm_id"), (tests, llms)
+    numbers = [np.zeros(len(table.values[name]), dtype=np.int64) for name in names]
+    for of_field, codes in zip(numbers, used, strict=True):
+        of_field[codes] = np.arange(len(codes))
+    for start in range(0, len(table), _TRIALS_AT_ONCE):
+        some = slice(start, start + _TRIALS_AT_ONCE)
+        scores = table.columns["score"][some]
+        rows, columns = (
+            of_field[table.columns[name][some]]
+            for name, of_field in zip(names, numbers, strict=True)
+        )
+        is_scored = ~np.isnan(scores)
+        yield (rows * len(llms) + columns)[is_scored], scores[is_scored]
+
+
+def _fill(
+    llm_ids: tuple[str, ...], test_ids: tuple[str, ...], find: Callable[[], Iterable[_Cells]]
+) -> ScoreTable:
     import numpy as np
 
     shape = len(test_ids), len(llm_ids)
     size = shape[0] * shape[1]
-    n_trials = np.bincount(index, minlength=size)
-    sums = np.bincount(index, weights=scores, minlength=size)
-    means = np.divide(sums, n_trials, out=np.full(size, np.nan), where=n_trials > 0)
-    squares = np.zeros(size)
-    np.add.at(squares, index, (scores - means[index]) ** 2)
+    n_trials, means, squares = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size)
+    for cells, scores in find():
+        np.add.at(n_trials, cells, 1)
+        np.add.at(means, cells, scores)
+    is_empty = n_trials == 0
+    means /= np.maximum(n_trials, 1, out=n_trials)
+    means[is_empty], n_trials[is_empty] = np.nan, 0
+    for cells, scores in find():
+        np.add.at(squares, cells, (scores - means[cells]) ** 2)
     return ScoreTable(
         llm_ids=llm_ids,
         test_ids=test_ids,

@@ -79,8 +79,10 @@ class TrialColumns:
 
     def pick(self, chosen: NDArray[Any]) -> TrialColumns:
         """Select entries by a mask or by their numbers; of all of them nothing is copied."""
-        if chosen.dtype == bool and chosen.all():
-            return self
+        if chosen.dtype == bool:
+            if chosen.all():
+                return self
+            chosen = chosen.nonzero()[0]  # a mask of very many rows takes long for each column
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return TrialColumns(columns=columns, values=self.values)
 

@@ -767,3 +767,56 @@ def test_a_process_that_settled_many_rows_goes_on_with_the_file(
     assert table.basis is not None
     assert len(table) == 9
     assert table.columns["strict_score"].strides == (0,)
+
+
+@pytest.mark.usefixtures("settled_rows")
+@pytest.mark.parametrize("resolve", [lambda name: name, lambda _name: "one"])
+def test_a_first_reading_in_steps_gives_the_same_table_as_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resolve: Callable[[str], str]
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    store = open_store(tmp_path)
+    for number in range(5):
+        rows = [scored(f"t{n}", number / 5, llm_id=f"m{n % 2}") for n in range(number, number + 4)]
+        store.add(rows, f"2026010{number + 1}T000000-a", {})
+    expected = whole(open_store(tmp_path, resolve).table())
+    (tmp_path / "index").rename(tmp_path / "before")
+    written: list[int] = []
+
+    def write(folder: Path, rows: settled.SettledRows) -> bool:
+        written.append(rows.n_rows)
+        return settled.write_settled(folder, rows)
+
+    monkeypatch.setattr(index, "write_settled", write)
+    monkeypatch.setattr(index, "_MOST_UNSETTLED", 4)
+    assert whole(open_store(tmp_path, resolve).table()) == expected
+    assert len(written) > 1
+    assert whole(open_store(tmp_path, resolve).table()) == expected
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_the_folder_of_the_index_is_listed_as_often_for_many_runs_as_for_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    listed: list[Path] = []
+    glob = Path.glob
+
+    def note(folder: Path, *patterns: str) -> object:
+        if "index" in folder.parts:
+            listed.append(folder)
+        return glob(folder, *patterns)
+
+    monkeypatch.setattr(Path, "glob", note)
+    counts = []
+    for n_runs in (2, 8):
+        store = open_store(tmp_path / str(n_runs))
+        for number in range(n_runs):
+            rows = [scored(f"{number} {n}", 1.0) for n in range(3)]
+            store.add(rows, f"2026010{number + 1}T000000-a", {})
+        for _first_and_later_process in range(2):
+            listed.clear()
+            table = open_store(tmp_path / str(n_runs)).table()
+            assert len(table) == 3 * n_runs
+            counts.append(len(listed))
+    assert counts[:2] == counts[2:]

@@ -110,7 +110,7 @@ def _find_cells(table: TrialColumns, llms: Sequence[int], tests: Sequence[int]) 
     numbers = [np.zeros(len(table.values[name]), dtype=np.int64) for name in names]
     for of_field, codes in zip(numbers, used, strict=True):
         of_field[codes] = np.arange(len(codes))
-    for start in range(0, len(table), _TRIALS_AT_ONCE):
+    for start in range(0, len(table.columns["score"]), _TRIALS_AT_ONCE):
         some = slice(start, start + _TRIALS_AT_ONCE)
         scores = table.columns["score"][some]
         rows, columns = (

@@ -79,7 +79,7 @@ def test_causes_of_a_sample_come_first_and_those_without_suspicious_tests_next(
     wait_for(lambda: services.issues.report().value)
     note, chips, causes, tax, is_current = callbacks.show(services, "")
     assert note.startswith("computing")
-    assert note.endswith("· 2 findings in 3 results · 2.0 points lost")
+    assert note.endswith("· sample: 2 findings in 3 results · 2.0 points lost")
     assert (text_of(chips).count("2"), is_current) == (1, False)
     assert len(of_type(causes, "Progress")) == 1
     assert tax.className == "loading-state"

@@ -60,7 +60,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     shown = _of_severity(groups, url)
     note = describe_findings(report, groups)
     if report.is_sample:
-        note = f"{_write_progress(*services.issues.progress)} · {note}"
+        note = f"{_write_progress(*services.issues.progress)} · sample: {note}"
     return (
         note,
         severity_chips(groups, url),

@@ -277,5 +277,5 @@ def no_runs() -> Component:
     """Build the page before the first run."""
     return empty_state(
         "No runs yet",
-        "Add agents/*.yaml, then start.",
+        "Add agents/*.yaml, then start a run.",
     )

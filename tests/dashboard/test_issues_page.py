@@ -92,6 +92,23 @@ def test_causes_of_a_sample_come_first_and_those_without_suspicious_tests_next(
     assert callbacks.show(finished(services), "")[0] == note
 
 
+def test_no_sample_is_read_where_an_older_report_stands(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples: list[StoredTexts] = []
+
+    def note_sample(texts: StoredTexts) -> None:
+        samples.append(texts)
+
+    monkeypatch.setattr(StoredTexts, "sample", note_sample)
+    services = finished(services_with(workspace_files, {"bad": [0, 1, 0]}))
+    assert len(samples) == 1
+    folder = services.files.config().data_dir
+    write_results(folder, {"scripted:bad": [scored("sum_001", 0.0)]})
+    assert "1.0 points lost" in callbacks.show(finished(services), "")[0]
+    assert len(samples) == 1
+
+
 def test_a_chosen_llm_hides_the_issues_of_others(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
     finished(services)

@@ -92,6 +92,8 @@ class IssueReports:
         self._report: Computations[IssueReport] = Computations(requests=requests)
         self._early: IssueReport | None = None
         """What is known while the first report is computed."""
+        self._is_first = True
+        """True until a report stands: later ones are waited for with the one before them."""
         self._disputed: Kept[tuple[Issue, ...]] = Kept(_KEPT_LLMS)
         self._causes: Kept[list[IssueGroup]] = Kept()
         self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
@@ -199,12 +201,13 @@ class IssueReports:
 
         def build() -> IssueReport:
             looked = self._look(table, folder, context)
-            self._early = _build_report(looked, folder, context, (version, "early"))
+            if self._is_first:
+                self._early = _build_report(looked, folder, context, (version, "early"))
             items = self._wait_for_items().items.values()
             suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
             known = replace(context, suspicious_tests=suspicious)
             report = _build_report(looked, folder, known, version)
-            self._early = None
+            self._early, self._is_first = None, False
             return report
 
         return self._report.ask("issues", version, build)
@@ -214,7 +217,7 @@ class IssueReports:
     ) -> TrialTable:
         """Read all texts; what the analysis of tests needs is kept beside them, not in memory."""
         texts = self._open_texts(table, folder)
-        sample = texts.sample()
+        sample = texts.sample() if self._is_first else None
         if sample is not None:
             report = _build_report(sample, folder, context, (table.version, "sample"))
             self._early = replace(report, is_sample=True)

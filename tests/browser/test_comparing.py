@@ -54,6 +54,27 @@ def test_the_address_restores_the_view_in_another_browser_and_models_can_be_exch
     _models_are_removed_added_and_become_the_baseline(page)
 
 
+def test_an_open_list_stays_open_when_figures_draw_its_table_anew(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    expect(page.get_by_role("group", name="Overall").get_by_text("worse")).to_be_visible()
+    table = page.locator(".choosable", has=page.get_by_role("group", name="Overall"))
+    button = table.get_by_text("Columns", exact=True)
+    tick = table.get_by_role("checkbox", name="Tie group")
+    draw_anew = """(box) => {
+      const anew = box.cloneNode(true);
+      anew.open = false;
+      box.replaceWith(anew);
+    }"""
+    for is_open in (True, False):
+        button.click()
+        expect(tick).to_be_visible(visible=is_open)
+        table.locator("details.dropdown").evaluate(draw_anew)
+        page.evaluate("() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))")
+        expect(tick).to_be_visible(visible=is_open)
+
+
 def _columns_and_order_stand_in_the_address(page: Page) -> None:
     table = page.locator(".choosable", has=page.get_by_role("group", name="Overall"))
     table.get_by_text("Columns", exact=True).click()

@@ -24,26 +24,46 @@
   };
   document.addEventListener("keydown", closeByKey, true);
 
-  // A choice draws its list anew: it stays open, and the choice keeps the focus.
+  // A list may be drawn anew, by a choice in it or as figures come: it stays open, and a choice keeps the focus.
   const PATIENCE_MS = 5000;
-  let chosen = null;
-  const open = () => {
-    const box = chosen && document.querySelector(`details.dropdown[data-list="${chosen.list}"]`);
-    if (!box || box === chosen.box) {
+  let kept = null;
+  const forget = (box) => {
+    if (kept?.box === box) {
+      kept = null;
+      drawn.disconnect();
+    }
+  };
+  const openAgain = () => {
+    const { box, text } = kept;
+    if (box.isConnected) {
       return;
     }
-    box.open = true;
-    [...box.querySelectorAll("a")].find((link) => link.textContent === chosen.text)?.focus();
-    drawn.disconnect();
+    setTimeout(forget, PATIENCE_MS, box);
+    const anew = document.querySelector(`details.dropdown[data-list="${box.dataset.list}"]`);
+    if (anew) {
+      kept = { box: anew, text: "" };
+      anew.open = true;
+      text && [...anew.querySelectorAll("a")].find((link) => link.textContent === text)?.focus();
+    }
   };
-  const drawn = new MutationObserver(open);
+  const drawn = new MutationObserver(openAgain);
+  const keep = (box, text) => {
+    kept = { box, text };
+    drawn.observe(document.body, { childList: true, subtree: true });
+  };
+  const follow = ({ target }) => {
+    if (target.open && kept?.box !== target && target.matches("details.dropdown[data-list]")) {
+      keep(target, "");
+    } else if (!target.open) {
+      forget(target);
+    }
+  };
+  document.addEventListener("toggle", follow, true);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("details.dropdown[data-list] a");
     const box = link && around(link);
     if (box) {
-      chosen = { box, list: box.dataset.list, text: link.textContent };
-      drawn.observe(document.body, { childList: true, subtree: true });
-      setTimeout(() => drawn.disconnect(), PATIENCE_MS);
+      keep(box, link.textContent);
     }
   });
 

@@ -24,7 +24,7 @@ MARKS = """
   ["pointerdown", "keydown", "beforeinput"].forEach((kind) => addEventListener(kind, note, true));
   const isSeen = (element) => element.checkVisibility({ visibilityProperty: true });
   window.isShown = (selector) => [...document.querySelectorAll(selector)].some(isSeen);
-  window.readText = (selector) => document.querySelector(selector)?.innerText;
+  window.readText = (selector) => document.querySelector(selector)?.textContent;
   const findPaint = (isThere) =>
     new Promise((done) => {
       const { port1, port2 } = new MessageChannel();
@@ -58,7 +58,10 @@ def shows(selector: str, *, is_drawn: bool = False) -> str:
 
 
 def changes(selector: str) -> str:
-    """Write the test that an element has another text than at present."""
+    """Write the test that an element has another text than at present.
+
+    All of its text: what of a long list is rendered changes by scrolling alone.
+    """
     return (
         f"((before) => () => {{ const now = readText({selector!r});"
         f" return now && now !== before; }})(readText({selector!r}))"

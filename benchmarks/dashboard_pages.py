@@ -93,6 +93,10 @@ _PASSED = (
     f"() => readText('#model-count-text').includes('shown.') && [...document.querySelectorAll("
     f"'{_GRID} .score-badge')].every((badge) => badge.innerText.includes('1.00'))"
 )
+_MATCHING = (
+    f"() => isShown('{_GRID}') && [...document.querySelectorAll('{_GRID} [col-id=test_id]')].every("
+    "(name) => name.textContent.includes('_00012'))"
+)
 _COMPARED, _TESTS = changes("#compare-tests-body"), changes("#tests-listed-body")
 _ISSUES = changes("#issues-groups-body")
 _LEADERS = "#overview-leaderboard-grid .model-link"
@@ -110,7 +114,7 @@ STEPS = {
         Step("sort", press("#model-results-grid .ag-header-cell[col-id='score']"),
              changes(f"{_GRID}[row-index='0']")),
         Step("filter", press("#model-outcome-switch label:has-text('Passed')"), _PASSED),
-        Step("search", write("#model-text-input", "_00012"), changes("#model-count-text")),
+        Step("search", write("#model-text-input", "_00012"), _MATCHING),
     ],
     "Compare": [
         Step("sort", press("#compare-chips-body .chip:has-text('Score')"), _COMPARED),

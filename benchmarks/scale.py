@@ -32,10 +32,11 @@ import psutil
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
-from benchmarks.dashboard import PORT, TOKEN, peak_mb, started
+from benchmarks.dashboard import TOKEN, peak_mb, started
 from benchmarks.dashboard_pages import PAGES, measure_steps, opened
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
+from tests.browser.served import hold_port
 
 COMMANDS = (
     "status", "report", "report --by class", "report --format times",
@@ -73,6 +74,8 @@ class Split(NamedTuple):
 
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--dashboard"]
+    if any(word.startswith("-") for word in words):
+        sys.exit(__doc__)
     folder = words.pop(0) if len(words) % 2 else ""
     sizes = [(int(words[0]), int(words[1]))] if words else [(5, 20), (10, 1_000), (10, 10_000)]
     with tempfile.TemporaryDirectory() as temporary:
@@ -91,10 +94,10 @@ def main() -> None:
 
 def report_dashboard(workspace: Path) -> None:
     """Print what the pages of a new server cost, in the order in which someone opens them."""
-    command = [sys.executable, "dashboard.py", "--data", str(workspace), "--port", str(PORT)]
-    with started_browser() as browser:
+    command = [sys.executable, "dashboard.py", "--data", str(workspace), "--port"]
+    with started_browser() as browser, hold_port() as port:
         begun = time.perf_counter()
-        with started(command) as (pid, address):
+        with started([*command, str(port)]) as (pid, address):
             greeted = time.perf_counter() - begun
             link = f"{address}/?token={TOKEN}"
             for name, shown in (("Overview", PAGES["Overview"]), *PAGES.items()):

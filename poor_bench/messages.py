@@ -18,6 +18,16 @@ def write_count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
+def write_share(share: float, digits: int = 0) -> str:
+    """Write a share of 0.0 to 1.0 as a percentage.
+
+    Example:
+        >>> write_share(0.875), write_share(0.875, 1)
+        ('88 %', '87.5 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
 def plural(noun: str) -> str:
     """Form the plural of a noun.
 

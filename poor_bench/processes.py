@@ -6,6 +6,8 @@ that uses the library is not run again by each of them.
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import pickle
 import subprocess
@@ -14,10 +16,15 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     T = TypeVar("T")
     R = TypeVar("R")
 
@@ -26,6 +33,80 @@ _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS"
 """Threads of numpy that wait for each other would take the processors from other processes."""
 _WAITING = 2
 """Tasks that are ready for each process: it never waits, and few results are in memory."""
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+"""Parameters of `mallopt` in malloc.h of glibc."""
+_LARGE_BYTES = 4 << 20
+
+
+def keep_little_memory() -> None:
+    """Let this process keep little of what it frees, as far as its C library can.
+
+    Each arena of glibc keeps most of what is freed in it: all threads share two. Arrays of some
+    megabytes go back to the system at once, also after larger ones were freed.
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # other C libraries have no arenas
+            choose = ctypes.CDLL(None).mallopt
+            choose(_M_ARENA_MAX, 2)
+            choose(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+
+
+def return_memory() -> None:
+    """Give back what lies free between what is in use to the system; takes some milliseconds."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+_CHANGED: WeakKeyDictionary[mmap.mmap, set[int]] = WeakKeyDictionary()
+"""Pages of mapped files that were written to; of others that can be, nothing is known."""
+
+
+def note_changes(column: NDArray[Any], entries: NDArray[np.int64]) -> None:
+    """Note which entries of a column were written: what is mapped of a file there is no more in it.
+
+    All of a mapped file that are ever written to have to be noted, before it is released.
+    """
+    import numpy as np
+
+    mapped = _find_mapped(column)
+    if mapped is not None:
+        places = _find_address(column) - _find_address(np.frombuffer(mapped, np.uint8, 1))
+        pages = (places + entries * column.itemsize) // mmap.PAGESIZE
+        _CHANGED.setdefault(mapped, set()).update(np.unique(pages).tolist())
+
+
+def release_pages(columns: Iterable[NDArray[Any]]) -> None:
+    """Give pages of mapped files that were read back to the system, which keeps them in its cache.
+
+    Pages that were written to stay.
+    """
+    if not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    for mapped in {id(found): found for each in columns if (found := _find_mapped(each))}.values():
+        changed = _CHANGED.get(mapped, set() if memoryview(mapped).readonly else None)
+        if changed is not None and len(changed) <= _MOST_CHANGED:
+            n_pages = -(-len(mapped) // mmap.PAGESIZE)
+            for before, after in pairwise((-1, *sorted(changed), n_pages)):
+                if after - before > 1:
+                    start, end = (before + 1) * mmap.PAGESIZE, after * mmap.PAGESIZE
+                    mapped.madvise(mmap.MADV_DONTNEED, start, min(end, len(mapped)) - start)
+
+
+_MOST_CHANGED = 20_000
+"""Between more changed pages, little is left to release."""
+
+
+def _find_mapped(column: NDArray[Any]) -> mmap.mmap | None:
+    found: Any = column
+    while found is not None and not isinstance(found, memoryview):
+        found = getattr(found, "base", None)
+    return found.obj if found is not None and isinstance(found.obj, mmap.mmap) else None
+
+
+def _find_address(column: NDArray[Any]) -> int:
+    address: int = column.__array_interface__["data"][0]
+    return address
 
 
 def count_processors() -> int:

@@ -27,7 +27,13 @@ from poor_bench.config.names import (
 from poor_bench.errors import ConfigError, StoreError
 from poor_bench.models.llm import resolve_llm_id
 from poor_bench.models.result import Result
-from poor_bench.results.results_file import WantedTests, newest_of_trials, read_results_file
+from poor_bench.results.results_file import (
+    KnownTests,
+    WantedTests,
+    newest_of_trials,
+    read_results_file,
+)
+from poor_bench.results.store import without_collector
 from poor_bench.runs.history import (
     EARLIER,
     LAST,
@@ -155,7 +161,8 @@ class ResultSetResolver:
             results = [*table.whole(table.find_entries("llm_id", chosen.has).nonzero()[0])]
         else:
             results = [result for result in store.results() if chosen.has(result.llm_id)]
-        return self._open_named("the present results", results, unread=chosen.unread)
+        present = self._open_named("the present results", results, unread=chosen.unread)
+        return replace(present, is_present=True)
 
     def _is_read(self, llm_id: str) -> bool:
         is_named = any(is_match(llm_id, pattern) for pattern in self._patterns)
@@ -241,7 +248,7 @@ class ResultSetResolver:
             raise ConfigError(
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)
             )
-        return self._open_named(llm_id, results, is_llm=True)
+        return replace(self._open_named(llm_id, results, is_llm=True), is_present=True)
 
     def _open_subject(self, subject: ComparedSubject) -> ResultSet:
         """Find the results of one run, prompt version or set of parameters of an LLM."""
@@ -329,13 +336,18 @@ class ResultSetResolver:
         Raises:
             StoreError: If a run cannot be read.
         """
-        return newest_of_trials(
-            result
-            for run in runs
-            for result in read_results_file(
-                run.path, self._resolve, is_wanted or self._is_read, tests
-            ).results
-        )
+        stored = {run.path.stem for run in self.stored_runs}
+        known = KnownTests(self._config.store.paths.snapshot.parent, stored)
+        with without_collector():
+            results = newest_of_trials(
+                result
+                for run in runs
+                for result in read_results_file(
+                    run.path, self._resolve, is_wanted or self._is_read, tests, known
+                ).results
+            )
+        known.keep()
+        return results
 
     def _open_file(self, path: Path) -> ResultSet:
         results, headers = read_results_file(path, self._resolve)

@@ -24,7 +24,7 @@ from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
 from poor_bench.plugins import EvaluatorRegistry, find_project_evaluators, load_evaluators
-from poor_bench.results.store import ResultStore, open_store
+from poor_bench.results.store import ResultStore, open_store, without_collector
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,6 +107,7 @@ class WorkspaceFolder:
             return None
 
     @cached_property
+    @without_collector()
     def workspace(self) -> Workspace:
         """The validated test classes, tests and LLMs.
 
@@ -342,8 +343,7 @@ class WorkspaceFolder:
         from poor_bench.probe.report import keep_current_probes
         from poor_bench.probe.storage import load_probes
 
-        probes = load_probes(self.data_dir)
-        if not probes:
+        if not (probes := load_probes(self.data_dir)):
             return {}
         table = self.store.table()
         rows = [row for llm_id in probes for row in table.find_rows(llm_id).tolist()]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import mmap
 import os
+import platform
+from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
 from poor_bench import processes
-from poor_bench.processes import share
+from poor_bench.processes import note_changes, release_pages, return_memory, share
 
 FEW = 20
 
@@ -64,3 +68,37 @@ def test_one_processor_does_it_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_work_prints_does_not_mix_with_results() -> None:
     assert [*share(eval, ["print('x') or 5", "7"])] == [5, 7]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries differ")
+def test_memory_between_what_is_in_use_goes_back() -> None:
+    blocks = [bytearray(4_000) for _ in range(20_000)]
+    last = blocks[-1]
+    before = psutil.Process().memory_info().rss
+    blocks.clear()
+
+    return_memory()
+
+    assert before - psutil.Process().memory_info().rss > 40_000_000
+    assert len(last) == 4_000
+
+
+@pytest.mark.parametrize("access", [mmap.ACCESS_READ, mmap.ACCESS_COPY])
+def test_what_was_written_to_pages_stays_when_others_are_released(
+    tmp_path: Path, access: int
+) -> None:
+    path = tmp_path / "column"
+    path.write_bytes(np.arange(5 * mmap.PAGESIZE // 8, dtype=np.int64).tobytes())
+    with path.open("rb") as stream:
+        mapped = mmap.mmap(stream.fileno(), 0, access=access)
+    column = np.frombuffer(mapped, np.int64, offset=64)
+    before = column.copy()
+    if access == mmap.ACCESS_COPY:
+        changed = np.array([0, len(column) // 2, len(column) - 1])
+        column[changed[:2]] = before[changed[:2]] = -7
+        release_pages([column])  # nothing is noted: all of it stays
+        assert np.array_equal(column, before)
+        note_changes(column, changed)
+        column[changed[2]] = before[changed[2]] = -9
+    release_pages([column[3:], np.zeros(3), column])
+    assert np.array_equal(column, before)

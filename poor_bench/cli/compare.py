@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,6 +36,9 @@ from poor_bench.comparison.messages import (
 from poor_bench.comparison.result_set import ResultSet
 from poor_bench.errors import ConfigError
 from poor_bench.messages import join_names, stale_text, write_count
+
+if TYPE_CHECKING:
+    from poor_bench.runner.stale import StaleCheck
 
 _EPILOG = write_examples(
     """
@@ -98,6 +101,7 @@ def command(
     re-runs are kept in `autopsies/`, apart from the results, and the next --why reuses them.
     """
     from poor_bench.resolver import BEFORE, NOW, ResultSetResolver
+    from poor_bench.results.store import without_collector
     from poor_bench.runs.history import LAST
 
     limits = {name: filters.pop(name) for name in ("max_calls", "max_cost", "dry_run")}
@@ -121,13 +125,14 @@ def command(
 
         chosen = [rescore_result_set(results, app.config) for results in chosen]
     old, new = chosen
-    comparisons = compare_result_sets(
-        old,
-        new,
-        tests=app.workspace.tests_by_id,
-        pass_score=pass_score,
-        allowed=read_allowed_changes(allow),
-    )
+    with without_collector():
+        comparisons = compare_result_sets(
+            old,
+            new,
+            tests=app.workspace.tests_by_id,
+            pass_score=pass_score,
+            allowed=read_allowed_changes(allow),
+        )
     is_same = old.name == new.name
     if is_same or (not comparisons and (before or not new.results)):
         raise _explain_nothing_in_common(old, new)
@@ -149,9 +154,29 @@ def _count_stale(app: AppContext, before: ResultSet, after: ResultSet) -> dict[s
     """Count the stale scores of both sides, by the key of the JSON output."""
     from poor_bench.runner.stale import StaleCheck
 
-    check = StaleCheck(app.config)
-    sides = {"n_stale_before": before, "n_stale_after": after}
-    return {name: len(check.find(side.results)) for name, side in sides.items()}
+    check, is_large = StaleCheck(app.config), app.config.store.is_large()
+    stored = {name for side in (before, after) if side.is_present for name in side.list_read()}
+    stale = _list_stale(app, check, stored) if stored and is_large else []
+
+    def count(side: ResultSet) -> int:
+        if not (side.is_present and is_large):
+            return len(check.find(side.results))
+        tests = {(result.llm_id, result.test_id) for result in side.results}
+        return sum(map(tests.__contains__, stale))
+
+    return {"n_stale_before": count(before), "n_stale_after": count(after)}
+
+
+def _list_stale(
+    app: AppContext, check: StaleCheck, llm_ids: Collection[str]
+) -> list[tuple[str, str]]:
+    """List model and test of each stored score that is stale; what was found before is kept."""
+    from poor_bench.results.figures import without_removed
+
+    table = without_removed(app.config.store.table(), app.workspace.tests_by_id, generation=0)
+    rows, reasons = check.find_rows(table, llm_ids)
+    stale = rows[reasons > 0].tolist()
+    return [(table.value("llm_id", row), table.value("test_id", row)) for row in stale]
 
 
 def _select(

@@ -153,6 +153,7 @@ def rescore_result_set(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
     runner = WorkspaceRunner(config)
     try:
         tests = config.workspace.tests
-        return replace(side, results=score_with_evaluators(side.results, tests, runner.scorer))
+        results = score_with_evaluators(side.results, tests, runner.scorer)
+        return replace(side, results=results, is_present=False)
     finally:
         runner.close()

@@ -14,7 +14,7 @@ from poor_bench.cli.output import json_option, print_json, print_table, say
 from poor_bench.cli.report import print_no_results
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 
 if TYPE_CHECKING:
     from poor_bench.issues.detector import Detector, Issue, IssueGroup
@@ -145,7 +145,7 @@ def _print_causes(groups: Sequence[IssueGroup]) -> None:
             "Severity": group.severity.value,
             ">Trials": str(group.n_trials),
             ">Models": str(len(group.n_by_llm)),
-            ">Of lost score": f"{group.lost_share:.1%}" if group.lost_score else "",
+            ">Of lost score": write_share(group.lost_share, 1) if group.lost_score else "",
             "Fix": group.advice,
         }
         for group in groups
@@ -171,7 +171,7 @@ def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
 
 
 def _print_group(data: ReportData, group: IssueGroup, issues: Sequence[Issue]) -> None:
-    of_lost = f", {group.lost_share:.1%} of the lost score" if group.lost_score else ""
+    of_lost = f", {write_share(group.lost_share, 1)} of the lost score" if group.lost_score else ""
     click.echo(f"{group.title}: {write_count(group.n_trials, 'trial')}{of_lost}")
     if group.meaning:
         click.echo(f"Meaning: {group.meaning}")

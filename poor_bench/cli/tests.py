@@ -26,7 +26,7 @@ from poor_bench.cli.wrong_answers import cheat, run_mutations
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.config.names import name_hint
 from poor_bench.errors import ConfigError
-from poor_bench.messages import harmless, write_count
+from poor_bench.messages import harmless, write_count, write_share
 from poor_bench.models.test import Test, merge_specs
 from poor_bench.statistics.intervals import Estimate
 
@@ -282,7 +282,7 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
                 "Test": item.test_id,
                 ">Level": str(item.level or ""),
                 ">Models": str(item.n_llms),
-                ">Passed": f"{item.pass_rate:.0%}",
+                ">Passed": write_share(item.pass_rate),
                 ">Discrimination": _format_estimate(item.discrimination),
                 "Suspicion": item.suspicion,
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -119,6 +119,9 @@ def _differ(
     before: Sequence[Result], after: Sequence[Result], fact_of: Callable[[Result], str]
 ) -> bool:
     """True if both result sets record a fact, and the facts differ."""
+    if len(before) == len(after) == 1:  # as a rule
+        first, second = fact_of(before[0]), fact_of(after[0])
+        return bool(first and second) and first != second
     facts_before = {fact for result in before if (fact := fact_of(result))}
     facts_after = {fact for result in after if (fact := fact_of(result))}
     return bool(facts_before and facts_after) and facts_before != facts_after
@@ -285,7 +288,8 @@ class TestPairing:
         """List the tests before whose results were not read, in order."""
         unread = self._unread.get(pair[0], ())
         here = tuple(filter(unread.__contains__, self._tests))
-        gone = tuple(sorted(set(unread).difference(self._tests)))
+        are_all_here = len(here) == len(unread)
+        gone = () if are_all_here else tuple(sorted(set(unread).difference(self._tests)))
         reason = Mismatch.TEST_GONE if self._tests else Mismatch.ONLY_BEFORE
         found = ((Mismatch.ONLY_BEFORE, here), (reason, gone))
         return tuple(UnreadTests(why, names, self._tests) for why, names in found if names)
@@ -301,19 +305,17 @@ class TestPairing:
         *,
         same_llm: bool,
     ) -> ComparedTest:
-        scores_before, scores_after = list_scores(before), list_scores(after)
+        scored = _select_scored(before), _select_scored(after)
+        scores_before, scores_after = map(list_scores, scored)
         score_before, score_after = _average(scores_before), _average(scores_after)
-        answers = _list_answers(before), _list_answers(after)
+        answers = _list_answers(scored[0]), _list_answers(scored[1])
         if self._is_gone(test_id):
             changes = Changes((Mismatch.TEST_GONE,), True)
         elif score_before is None or score_after is None:
             changes = Changes((_choose_absence(before, after),), True)
         else:
             changes = find_mismatches(
-                [result for result in before if result.score is not None],
-                [result for result in after if result.score is not None],
-                same_llm=same_llm,
-                llm_fingerprint_of=self._find_llm_fingerprint,
+                *scored, same_llm=same_llm, llm_fingerprint_of=self._find_llm_fingerprint
             )
         test = self._tests.get(test_id)
         return ComparedTest(
@@ -341,12 +343,14 @@ class TestPairing:
         return run.llm_fingerprints.get(result.llm_id, "") if run else ""
 
 
-def _list_answers(results: Sequence[Result]) -> list[tuple[int, str]]:
-    """Collect the scored answers by trial; empty if one of them is not stored."""
-    scored = [result for result in results if result.score is not None]
-    if not all(result.response for result in scored):
-        return []
-    return sorted((result.trial, result.response) for result in scored)
+def _select_scored(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.score is not None]
+
+
+def _list_answers(scored: Sequence[Result]) -> list[tuple[int, str]]:
+    """Collect the answers of scored trials by trial; empty if one of them is not stored."""
+    answers = [(result.trial, result.response) for result in scored]
+    return sorted(answers) if all(response for _, response in answers) else []
 
 
 def list_scores(results: Sequence[Result]) -> tuple[float, ...]:
@@ -364,10 +368,10 @@ def _identify(result: Result) -> tuple[int, str, str]:
     return result.trial, result.timestamp, result.response
 
 
-def _repeat_alike(answers: Iterable[Sequence[tuple[int, str]]]) -> bool:
-    texts = [[answer for _, answer in of_side] for of_side in answers]
-    is_repeated = any(len(of_side) > 1 for of_side in texts)
-    return is_repeated and all(len(set(of_side)) == 1 for of_side in texts)
+def _repeat_alike(answers: Sequence[Sequence[tuple[int, str]]]) -> bool:
+    if max(map(len, answers)) < 2:
+        return False
+    return all(len({answer for _, answer in of_side}) == 1 for of_side in answers)
 
 
 def _choose_absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from poor_bench.models.result import Result
@@ -56,6 +57,8 @@ class ResultSet:
     """LLM id to the tests whose scores were not read, as the other side has no result of them."""
     is_llm: bool = False
     """True if it was chosen as an LLM, and may be compared with another one."""
+    is_present: bool = False
+    """True if these are the present results, as they are stored, of its LLMs on some tests."""
     runs: Mapping[str, RunFacts] = field(default_factory=dict)
     """Run id to what is known of the run that a result comes from."""
 
@@ -72,7 +75,12 @@ class ResultSet:
     @property
     def llm_ids(self) -> tuple[str, ...]:
         """The LLMs that have results, those that were not read last."""
-        return (*self.by_llm(), *self.unread_llms)
+        return (*self.list_read(), *self.unread_llms)
+
+    def list_read(self) -> dict[str, None]:
+        """List the keys of `by_llm`, without a look at very many results in Python."""
+        of_results = dict.fromkeys(map(attrgetter("llm_id"), self.results))
+        return of_results | {llm_id: None for llm_id, tests in self.unread_tests.items() if tests}
 
 
 LLMPair = tuple[str, str]
@@ -86,7 +94,7 @@ def pair_llms(before: ResultSet, after: ResultSet) -> list[LLMPair]:
         Pairs in the order of `after`. Different LLMs form a pair only where both sides were chosen
         as an LLM: an LLM that one side lacks is new or gone, not changed.
     """
-    ids_before, ids_after = before.by_llm(), after.by_llm()
+    ids_before, ids_after = before.list_read(), after.list_read()
     if before.is_llm and after.is_llm:
         return list(zip(ids_before, ids_after, strict=False))
     return [(llm_id, llm_id) for llm_id in ids_after if llm_id in ids_before]

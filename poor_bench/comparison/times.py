@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from poor_bench.comparison.result_set import RunFacts
+from poor_bench.messages import write_share
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate, percentile, t_quantile_95
 
@@ -96,7 +97,9 @@ def _find_gpu_problem(results: Sequence[Result]) -> str:
     """Say that GPU memory held different shares of the model; empty if not."""
     shares = [result.gpu_share for result in results if result.gpu_share is not None]
     if shares and max(shares) - min(shares) > _SAME_GPU_SHARE:
-        return f"GPU memory held {min(shares):.0%} to {max(shares):.0%} of the model"
+        return (
+            f"GPU memory held {write_share(min(shares))} to {write_share(max(shares))} of the model"
+        )
     return ""
 
 

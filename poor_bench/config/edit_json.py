@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -137,8 +137,35 @@ def find_indentation(text: str) -> str | int:
 
 
 def _write_like(written: str, entry: Any, margin: str, text: str) -> str:
-    indent = find_indentation(text) if "\n" in written else None
-    shown = json.dumps(entry, ensure_ascii=False, indent=indent)
+    """Write an entry in the form of another; values that say the same stay as they are written."""
+    if "\n" not in written or not (isinstance(entry, dict) and written.startswith("{")):
+        return _write_value(entry, margin, text, is_on_one_line="\n" not in written)
+    members = _find_members(written, 0)
+    before = {name: written[at : _DECODER.raw_decode(written, at)[1]] for name, at in members}
+    indent, newline = find_indentation(text), _find_newline(text)
+    inner = margin + (indent if isinstance(indent, str) else " " * indent)
+    lines = [
+        f"{inner}{json.dumps(name, ensure_ascii=False)}: "
+        + _write_member(name, value, before, inner, text)
+        for name, value in entry.items()
+    ]
+    return f"{{{newline}{f',{newline}'.join(lines)}{newline}{margin}}}" if lines else "{}"
+
+
+def _write_member(name: str, value: Any, before: Mapping[str, str], margin: str, text: str) -> str:
+    """Write a value as it was; else lists and objects like the one before it, or the others."""
+    known = before.get(name)
+    if known is not None and json.dumps(json.loads(known)) == json.dumps(value):
+        return known
+    nested = {key: shown for key, shown in before.items() if shown[0] in "[{"}
+    like = [nested[name]] if name in nested else [*nested.values()]
+    is_on_one_line = bool(like) and not any("\n" in shown for shown in like)
+    return _write_value(value, margin, text, is_on_one_line=is_on_one_line)
+
+
+def _write_value(value: Any, margin: str, text: str, *, is_on_one_line: bool) -> str:
+    indent = None if is_on_one_line else find_indentation(text)
+    shown = json.dumps(value, ensure_ascii=False, indent=indent)
     return shown.replace("\n", f"{_find_newline(text)}{margin}")
 
 
@@ -163,13 +190,20 @@ def _list_start(text: str, key: str) -> int:
     at = _skip_space(text, 0)
     if text[at] == "[":
         return at
-    while True:
-        name, at = _DECODER.raw_decode(text, _skip_space(text, at + 1))
-        at = _skip_space(text, _skip_space(text, at) + 1)
-        if name == key:
-            return at
-        _, at = _DECODER.raw_decode(text, at)
-        at = _skip_space(text, at)
+    return next(start for name, start in _find_members(text, at) if name == key)
+
+
+def _find_members(text: str, at: int) -> Iterator[tuple[str, int]]:
+    """Yield each name of an object that begins at `at`, and where its value begins."""
+    at = _skip_space(text, at + 1)
+    while text[at] != "}":
+        name, at = _DECODER.raw_decode(text, at)
+        start = _skip_space(text, _skip_space(text, at) + 1)
+        yield name, start
+        _, end = _DECODER.raw_decode(text, start)
+        at = _skip_space(text, end)
+        if text[at] == ",":
+            at = _skip_space(text, at + 1)
 
 
 def _skip_space(text: str, at: int) -> int:

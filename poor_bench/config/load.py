@@ -131,10 +131,10 @@ def raise_errors(problems: Sequence[Problem]) -> None:
     Raises:
         ConfigError: With all problems, warnings included.
     """
-    n_errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    if n_errors:
-        files = ", ".join(dict.fromkeys(problem.file for problem in problems))
-        raise ConfigError(f"{write_count(n_errors, 'problem')} in {files}", problems=problems)
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if errors:
+        files = ", ".join(dict.fromkeys(problem.file for problem in errors))
+        raise ConfigError(f"{write_count(len(errors), 'problem')} in {files}", problems=problems)
 
 
 TEST_CLASSES_FILE = "test_classes.yaml"

@@ -144,7 +144,7 @@ def report_refused(error: PoorBenchError, entry: Entry, fields: Collection[str])
         fields: Keys of the entry that the form has fields for.
     """
     problems = sort_problems(error, entry, fields)
-    told = "Not saved. Correct the fields in red."
+    told = "Not saved. Correct red fields."
     shown = (
         html.P(told, className="form-refused", role="alert")
         if problems.elsewhere is None

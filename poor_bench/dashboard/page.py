@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dash import Dash, Input, Output, State, dcc, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, no_update
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.services.computations import waiting
 from poor_bench.dashboard.services.workspace_watch import looking_once
 from poor_bench.dashboard.url_state import UrlState
 
@@ -65,6 +67,8 @@ class Page:
     """Completes the state of an address with what the page needs; never raises PoorBenchError."""
     sketch: Callable[[Services, Any], Component | None] | None = None
     """Builds plain elements of what the page shows first; the document has them."""
+    patience_s: float = 0.0
+    """How long the document waits for each computation, from its start: scripts start later."""
     parts: Callable[[], Sequence[Component]] = tuple
     """Build one of each component with an id that callbacks put into the page later."""
     first: Sequence[str] = ()
@@ -137,12 +141,30 @@ def on_data(
     def register(handler: Handler) -> Handler:
         @app.callback(*outputs, Input(ShellIds.VERSION, "data"), *others, **options)
         def _handle(version: str | None, *values: Any) -> Any:
+            if version is None:
+                return leave_unchanged(outputs)
             with looking_once():
-                return handler(*values) if version is not None else leave_unchanged(outputs)
+                return _empty_parts(outputs, handler(*values))
 
         return handler
 
     return register
+
+
+def _empty_parts(outputs: Sequence[Output], answer: Any) -> Any:
+    """Give parts without content an empty list: at None, Dash would not forget what was in them.
+
+    Its next answer to something that is gone would end all that the page does.
+    """
+    values = [answer] if len(outputs) == 1 else answer
+    if values is no_update:
+        return answer
+    pairs = zip(outputs, values, strict=True)
+    emptied = [
+        [] if value is None and output.component_property == "children" else value
+        for output, value in pairs
+    ]
+    return emptied[0] if len(outputs) == 1 else emptied
 
 
 def on_click(
@@ -219,12 +241,16 @@ def bind_computed_view(
         State(wait_id, "interval"),
     )
     def _draw(search: str, _waited: int | None, waited_ms: int) -> Any:
-        note, *drawn, is_current = draw(search)
+        # A clock's question is held until all is known, so that little that is left comes at once.
+        is_clock = ctx.triggered_id == wait_id
+        with waiting(_HELD_S) if is_clock else nullcontext():
+            note, *drawn, is_current = draw(search)
         shown = (part if part is no_update else still(part, search=search) for part in drawn)
         return note, *shown, is_current, lengthen_wait(waited_ms, is_current=is_current)
 
 
-_WAIT_MS, _LONGEST_WAIT_MS = 500, 5000
+_WAIT_MS, _LONGEST_WAIT_MS = 250, 5000
+_HELD_S = 0.5
 
 
 def build_wait_clock(wait_id: str) -> Component:
@@ -237,10 +263,10 @@ def lengthen_wait(waited_ms: int, *, is_current: bool) -> int:
     """Choose when to look again, in milliseconds: each time later while something is computed.
 
     Example:
-        >>> lengthen_wait(500, is_current=False), lengthen_wait(4000, is_current=False)
-        (625, 5000)
+        >>> lengthen_wait(250, is_current=False), lengthen_wait(4000, is_current=False)
+        (312, 5000)
         >>> lengthen_wait(4000, is_current=True)
-        500
+        250
     """
     return _WAIT_MS if is_current else min(waited_ms * 5 // 4, _LONGEST_WAIT_MS)
 

@@ -19,6 +19,7 @@ from poor_bench.dashboard.components.blocks import (
     set_code,
 )
 from poor_bench.dashboard.components.keys import key_list
+from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.services.run_state import RunState
@@ -66,11 +67,11 @@ def shell(pages: Sequence[Page], workspace: str = "") -> Component:
 _CONNECTION = {
     "stopped": (
         "Server does not answer.",
-        "Retrying. Restart it if it stopped.",
+        "Retrying. Restart if stopped.",
     ),
     "refused": (
         "Server restarted.",
-        "Open the new link in its terminal.",
+        "Open the printed link: it ends with ?token=...",
     ),
 }
 """State of the connection, as `assets/connection.js` names it, to what the banner says."""
@@ -143,8 +144,8 @@ def _header(pages: Sequence[Page]) -> Component:
     )
     return html.Header(
         [
-            _brand(),
-            html.Nav(navigation(pages, "/"), id=ShellIds.NAVIGATION, **aria(label="Pages")),
+            still(_brand()),
+            html.Nav(still(navigation(pages, "/")), id=ShellIds.NAVIGATION, **aria(label="Pages")),
             tools,
         ],
         className="header",
@@ -223,7 +224,7 @@ def build_blocked_state(error: PoorBenchError) -> Component:
 
 def _meaning(error: PoorBenchError) -> str:
     said = "" if isinstance(error, ConfigError) and error.problems else f"{error}. "
-    return f"{said}Results are unchanged. This page reloads itself."
+    return f"{said}Results unchanged. Page reloads itself."
 
 
 def _files(problems: list[Problem]) -> list[Component]:
@@ -311,7 +312,8 @@ def register_pages(app: Dash, services: Services) -> None:
     def _show_page(address: dict[str, str] | None) -> Any:
         if address is None:
             return no_update, no_update
-        return show_page(services, address["path"], address["search"])
+        content, pages = show_page(services, address["path"], address["search"])
+        return content, still(pages)
 
 
 def follow(services: Services, known_version: str | None) -> tuple[Any, int, Any]:

@@ -23,7 +23,6 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
     Expectations,
 )
-from poor_bench.evaluation.reports import write_report
 from poor_bench.evaluation.runner import SuiteEvent, SuiteOptions, run_suite_now
 from poor_bench.evaluation.suite_file import read_suite
 from poor_bench.pool.control import RunControl
@@ -90,4 +89,6 @@ async def write_suite_report(report: EvalSuiteResult, path: Path | str) -> None:
     Raises:
         ConfigError: If it cannot be written; the old file stays untouched.
     """
+    from poor_bench.evaluation.reports import write_report  # HTML and JUnit, which few need
+
     await asyncio.to_thread(write_report, report, path)

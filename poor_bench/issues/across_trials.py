@@ -125,10 +125,13 @@ _LEAST_SHARE = 0.6
 
 
 def _group_repeated(table: TrialTable) -> _Groups:
-    """Group the scored trials of each LLM and test."""
+    """Group the scored trials of each LLM and test; none where no test has a second trial."""
     import numpy as np
 
-    return _group(np.flatnonzero(table.trials.is_scored), table.number_tests())
+    scored, numbers = np.flatnonzero(table.trials.is_scored), table.trials.columns["trial"]
+    if (numbers[scored] == numbers[scored[:1]]).all():  # sorting a million trials takes a while
+        scored = scored[:0]
+    return _group(scored, table.number_tests())
 
 
 def _find_unstable(table: TrialTable, context: IssueContext) -> Affected:
@@ -148,14 +151,15 @@ def _find_different_answers(table: TrialTable, context: IssueContext) -> Affecte
     import numpy as np
 
     groups = _group_repeated(table)
-    order = np.lexsort((table.texts.columns["response"][groups.entries], groups.numbers))
-    numbers = groups.numbers[order]
-    answers = table.texts.columns["response"][groups.entries][order]
+    cold = table.trials.find_entries("llm_id", lambda llm_id: context.temperatures.get(llm_id) == 0)
+    is_meant = (cold[groups.entries[groups.starts]] & (groups.sizes > 1))[groups.numbers]
+    numbers = groups.numbers[is_meant]
+    answers = table.texts.columns["response"][groups.entries[is_meant]]
+    order = np.lexsort((answers, numbers))
+    numbers, answers = numbers[order], answers[order]
     is_new = (np.diff(numbers, prepend=-1) != 0) | (np.diff(answers, prepend=0) != 0)
     n_answers = np.bincount(numbers[is_new], minlength=len(groups.starts))
-    cold = table.trials.find_entries("llm_id", lambda llm_id: context.temperatures.get(llm_id) == 0)
-    is_cold = cold[groups.entries[groups.starts]]
-    found = np.flatnonzero(is_cold & (n_answers > 1))
+    found = np.flatnonzero(n_answers > 1)
     n_trials = groups.sizes[found]
     return Affected(
         groups.entries[groups.starts[found]],

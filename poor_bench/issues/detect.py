@@ -8,7 +8,8 @@ plain wrong answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
@@ -19,6 +20,7 @@ from poor_bench.issues.detector import (
     EXPLAINS,
     NO_FACTS,
     SEPARATOR,
+    Across,
     Among,
     Detector,
     Issue,
@@ -31,11 +33,19 @@ from poor_bench.issues.detector import (
     never,
 )
 from poor_bench.issues.form import FORM
-from poor_bench.issues.found_issues import Charges, FoundIssues, OfDetector, list_charges
+from poor_bench.issues.found_issues import (
+    Charges,
+    FoundIssues,
+    OfDetector,
+    join_found,
+    list_charges,
+    read_issues,
+)
 from poor_bench.issues.responses import FAILED_RUNS, RESPONSES
 from poor_bench.issues.wrong_answers import CODE, WRONG_ANSWERS, Wrong
 from poor_bench.models.result import Result, keep_one_per_trial
 from poor_bench.statistics.trials import (
+    NO_COLUMNS,
     TextCodes,
     TextColumns,
     TextReader,
@@ -231,6 +241,22 @@ def find_issues(
         Issues in the order of the detectors, then of the trials. A trial may have several; its
         lost score is charged to the first of them that explains it.
     """
+    firsts: list[int] = []
+    blocks: list[list[OfDetector]] = [[] for _ in detectors]
+    for first, block in table.split():
+        firsts.append(first)
+        for of_detector, each in zip(
+            blocks, _find_in_block(block, context, detectors), strict=True
+        ):
+            of_detector.append(each)
+    # Each detector's blocks go before the next one's are joined: together they fill memory.
+    found = [join_found(firsts, blocks.pop(0)) for _ in detectors]
+    return FoundIssues(replace(table, texts=NO_COLUMNS), found)
+
+
+def _find_in_block(
+    table: TrialTable, context: IssueContext, detectors: Sequence[Detector]
+) -> list[OfDetector]:
     import numpy as np
 
     score = table.trials.columns["score"]
@@ -238,21 +264,46 @@ def find_issues(
     found = []
     for detector in detectors:
         if detector.across is not None:
-            entries, tell = detector.across(table, context)
-            lost = np.zeros(len(entries))
-            order = np.argsort(entries, kind="stable")
-        else:
-            entries, explains = table.find(detector.id)
-            if (
-                detector.id == Wrong.UNKNOWN
-            ):  # of what another detector explains, the cause is known
-                is_left = uncharged[entries] > 0.0
-                entries, explains = entries[is_left], explains[is_left]
-            lost, tell = np.where(explains, uncharged[entries], 0.0), _tell_again(detector)
-            uncharged[entries[explains]] = 0.0
-            order = np.arange(len(entries))
-        found.append(OfDetector(detector.id, entries[order], lost[order], order, tell))
-    return FoundIssues(table, found)
+            found.append(_find_across(detector.id, detector.across, table, context))
+            continue
+        entries, explains = table.find(detector.id)
+        if detector.id == Wrong.UNKNOWN:  # of what another detector explains, the cause is known
+            is_left = uncharged[entries] > 0.0
+            entries, explains = entries[is_left], explains[is_left]
+        lost, tell = np.where(explains, uncharged[entries], 0.0), _tell_again(detector)
+        uncharged[entries[explains]] = 0.0
+        found.append(OfDetector(detector.id, entries, lost, np.arange(len(entries)), tell))
+    return found
+
+
+def find_again(
+    issues: FoundIssues,
+    context: IssueContext,
+    detectors: Sequence[Detector],
+    ids: Collection[str],
+) -> FoundIssues:
+    """Let some detectors that look at all trials together look again, with another context.
+
+    Args:
+        issues: As `find_issues` returns them.
+        context: As of `detect_issues`.
+        detectors: The detectors that found them.
+        ids: Which of them look again; they need no texts.
+    """
+    chosen = [(each.id, each.across) for each in detectors if each.id in ids]
+    return issues.exchange(
+        [_find_across(name, across, issues.table, context) for name, across in chosen if across]
+    )
+
+
+def _find_across(
+    detector_id: str, across: Across, table: TrialTable, context: IssueContext
+) -> OfDetector:
+    import numpy as np
+
+    entries, tell = across(table, context)
+    order = np.argsort(entries, kind="stable")
+    return OfDetector(detector_id, entries[order], np.zeros(len(entries)), order, tell)
 
 
 def _tell_again(detector: Detector) -> Callable[[int, Trial], str]:
@@ -285,15 +336,20 @@ def group_issues(
     charges = list_charges(issues)
     known = {detector.id: detector for detector in detectors}
     total = float(charges.lost.sum())
+    found = {
+        code: (charges.detectors == code).nonzero()[0] for code in order_codes(charges.detectors)
+    }
+    shown = {code: _order_examples(charges, places)[:n_examples] for code, places in found.items()}
+    examples = read_issues(issues, [place for places in shown.values() for place in places])
     groups = [
         _group(
             known[charges.detector_ids[code]],
             charges,
-            (charges.detectors == code).nonzero()[0],
+            places,
             total,
-            lambda places: [issues[place] for place in places[:n_examples]],
+            [examples[place] for place in shown[code]],
         )
-        for code in order_codes(charges.detectors)
+        for code, places in found.items()
     ]
     return sorted(
         groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
@@ -310,7 +366,7 @@ def _group(
     charges: Charges,
     places: NDArray[np.int64],
     total: float,
-    read: Callable[[list[int]], list[Issue]],
+    examples: Sequence[Issue],
 ) -> IssueGroup:
     import numpy as np
 
@@ -328,15 +384,17 @@ def _group(
         n_by_llm={charges.llm_ids[code]: int(counts[code]) for code in most_first},
         lost_score=n_lost,
         lost_share=n_lost / total if total else 0.0,
-        examples=tuple(read(places[_order_examples(lost, llms)].tolist())),
+        examples=tuple(examples),
     )
 
 
-def _order_examples(lost: NDArray[np.float64], llms: NDArray[np.int64]) -> NDArray[np.int64]:
+def _order_examples(charges: Charges, places: NDArray[np.int64]) -> list[int]:
     """Order places by lost score, with different models first."""
     import numpy as np
 
+    lost, llms = charges.lost[places], charges.llms[places]
     costly = np.argsort(-lost, kind="stable")
     is_first = np.zeros(len(costly), dtype=np.bool_)
     is_first[np.unique(llms[costly], return_index=True)[1]] = True
-    return np.concatenate([costly[is_first], costly[~is_first]])
+    ordered: list[int] = places[np.concatenate([costly[is_first], costly[~is_first]])].tolist()
+    return ordered

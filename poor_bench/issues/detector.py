@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -176,6 +176,7 @@ SEPARATOR = "\n"
 """Stands between the findings of a trial."""
 EXPLAINS = "+"
 """Stands behind a finding that explains the lost score of its trial."""
+_BLOCK_ENTRIES = 1 << 19
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +190,8 @@ class TrialTable:
     """By test id."""
     read: Callable[[NDArray[np.int64]], Iterable[Result]]
     """Reads some trials with their texts."""
+    release: Callable[[], None] = lambda: None
+    """Gives back what was read of columns that are in files."""
 
     def find(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Find the entries in which a check found something, and where that explains the loss."""
@@ -198,8 +201,38 @@ class TrialTable:
         written = [text.split(SEPARATOR) for text in self.texts.values["findings"]]
         explained = np.array([*(name + EXPLAINS in names for names in written), False])
         found = explained | np.array([*(name in names for names in written), False])
-        entries = np.flatnonzero(found[codes])
+        entries = np.flatnonzero(found[codes]) if found.any() else np.zeros(0, np.int64)
         return entries, explained[codes[entries]]
+
+    def split(self) -> Iterator[tuple[int, TrialTable]]:
+        """Yield the first entry of each block of whole models, and a table of the block.
+
+        No detector compares models. What is looked for block by block takes no memory in proportion
+        to the entries. If those of a model do not stand together, all are one block.
+        """
+        import numpy as np
+
+        llms = self.trials.columns["llm_id"]
+        starts = np.flatnonzero(llms[1:] != llms[:-1]) + 1
+        if len(np.unique(llms[starts])) < len(starts) or np.any(llms[starts] == llms[:1]):
+            starts = starts[:0]
+        first = 0
+        for end in [*starts.tolist(), len(llms)]:
+            if end == len(llms) or end - first >= _BLOCK_ENTRIES:
+                yield first, self._slice(first, end)
+                self.release()
+                first = end
+
+    def _slice(self, first: int, end: int) -> TrialTable:
+        if end - first == len(self.trials):
+            return self
+        entries = slice(first, end)
+        return replace(
+            self,
+            trials=self.trials.pick(entries),
+            texts=self.texts.pick(entries),
+            read=lambda some: self.read(some + first),
+        )
 
     def look(self, entries: NDArray[np.int64]) -> Iterable[Trial]:
         """Read some trials with their texts."""

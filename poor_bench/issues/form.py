@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from poor_bench.issues.detector import (
     shorten_quote,
 )
 from poor_bench.scoring.verdict import AnswerFormat
-from poor_bench.statistics.trials import number_codes
+from poor_bench.statistics.trials import TrialColumns, number_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -252,6 +252,11 @@ def compute_format_taxes(table: TrialTable) -> list[FormatTax]:
         >>> row.tax, dict(row.n_by_found)
         (0.5, {'fenced': 1})
     """
+    taxes = (tax for _, block in table.split() for tax in _compute_in_block(block))
+    return sorted(taxes, key=lambda row: -row.tax)
+
+
+def _compute_in_block(table: TrialTable) -> Iterator[FormatTax]:
     import numpy as np
 
     trials = table.trials
@@ -259,23 +264,25 @@ def compute_format_taxes(table: TrialTable) -> list[FormatTax]:
     _, numbers = number_codes(table.number_classes()[told])
     ends = np.bincount(numbers).cumsum()
     groups = np.split(told[np.argsort(numbers, kind="stable")], ends[:-1]) if len(told) else ()
-    return sorted((_compute_tax(table, entries) for entries in groups), key=lambda row: -row.tax)
+    yield from (_compute_tax(table, entries) for entries in groups)
 
 
 def _compute_tax(table: TrialTable, entries: NDArray[np.int64]) -> FormatTax:
     import numpy as np
 
-    trials = table.trials.pick(entries)
-    scores, strict = trials.columns["score"], trials.columns["strict_score"]
+    names = ("score", "strict_score", "found", "llm_id", "test_id")  # copies of all take long
+    columns = {name: table.trials.columns[name][entries] for name in names}
+    trials = TrialColumns(columns=columns, values=table.trials.values)
+    scores, strict = columns["score"], columns["strict_score"]
     strict = np.where(np.isnan(strict), scores, strict)
     broken = np.flatnonzero(strict < scores)
     ways = Counter(trials.pick(broken).count_values("found")).most_common()
     way = ways[0][0] if ways else None
     first = broken[trials.find_entries("found", lambda found: found == way)[broken]]
     begins = table.texts.columns["begins"][entries[first]]
-    test_id = trials.values["test_id"][trials.columns["test_id"][0]]
+    test_id = trials.values["test_id"][columns["test_id"][0]]
     return FormatTax(
-        llm_id=trials.values["llm_id"][trials.columns["llm_id"][0]],
+        llm_id=trials.values["llm_id"][columns["llm_id"][0]],
         class_id=table.facts[test_id].class_id if test_id in table.facts else "",
         n_scored=len(entries),
         score=sum(scores.tolist()) / len(entries),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from poor_bench.issues.detector import Issue, Trial, TrialTable
@@ -35,14 +37,41 @@ class OfDetector(NamedTuple):
         )
 
 
+def join_found(firsts: Sequence[int], blocks: Sequence[OfDetector]) -> OfDetector:
+    """Join what a detector found in blocks of a table.
+
+    Args:
+        firsts: The first entry of each block, ascending.
+        blocks: What was found in each; at least one.
+    """
+    import numpy as np
+
+    if len(blocks) == 1:
+        return blocks[0]
+    tells = [each.tell for each in blocks]
+    ends = list(accumulate((len(each.entries) for each in blocks), initial=0))
+
+    def tell(place: int, trial: Trial) -> str:
+        number = bisect_right(ends, place) - 1
+        return tells[number](place - ends[number], trial)
+
+    return OfDetector(
+        blocks[0].detector_id,
+        np.concatenate([first + each.entries for first, each in zip(firsts, blocks, strict=True)]),
+        np.concatenate([each.lost for each in blocks]),
+        np.concatenate([end + each.places for end, each in zip(ends, blocks, strict=False)]),
+        tell,
+    )
+
+
 class Charges(NamedTuple):
     """Issues without their evidence, one entry each in the order of the issues."""
 
     detector_ids: Sequence[str]
     llm_ids: Sequence[str]
-    detectors: NDArray[np.int64]
+    detectors: NDArray[np.int32]
     """Places in `detector_ids`."""
-    llms: NDArray[np.int64]
+    llms: NDArray[np.int32]
     """Places in `llm_ids`."""
     lost: NDArray[np.float64]
 
@@ -56,14 +85,22 @@ def list_charges(issues: Sequence[Issue]) -> Charges:
     return Charges(tuple(detectors), tuple(llms), *columns)
 
 
+def read_issues(issues: Sequence[Issue], places: Collection[int]) -> dict[int, Issue]:
+    """Read the issues at some places; the texts of found ones at once."""
+    ordered = sorted(places)
+    if isinstance(issues, FoundIssues):
+        return dict(zip(ordered, issues.read(ordered), strict=True))
+    return {place: issues[place] for place in ordered}
+
+
 def _list_columns(
     issues: Sequence[Issue], detectors: TextCodes, llms: TextCodes
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     import numpy as np
 
     return (
-        np.array([detectors[each.detector_id] for each in issues], dtype=np.int64),
-        np.array([llms[each.llm_id] for each in issues], dtype=np.int64),
+        np.array([detectors[each.detector_id] for each in issues], dtype=np.int32),
+        np.array([llms[each.llm_id] for each in issues], dtype=np.int32),
         np.array([each.lost_score for each in issues], dtype=np.float64),
     )
 
@@ -74,7 +111,8 @@ class FoundIssues(Sequence[Issue]):
     def __init__(
         self, table: TrialTable, found: Sequence[OfDetector], more: Sequence[Issue] = ()
     ) -> None:
-        self._table = table
+        self.table = table
+        """The trials that they are about."""
         self._found = found
         self._more = more
 
@@ -88,8 +126,8 @@ class FoundIssues(Sequence[Issue]):
     def __getitem__(self, place: int | slice) -> Issue | list[Issue]:
         places = range(len(self))[place]
         if isinstance(places, int):
-            return self._build([places])[0]
-        return self._build(places)
+            return self.read([places])[0]
+        return self.read(places)
 
     def __iter__(self) -> Iterator[Issue]:
         for start in range(0, len(self), _READ_AT_ONCE):
@@ -99,19 +137,23 @@ class FoundIssues(Sequence[Issue]):
         """List all of them without reading texts."""
         import numpy as np
 
-        trials, detectors, llms = self._table.trials, TextCodes(), TextCodes()
-        of_code = np.array([llms[name] for name in trials.values["llm_id"]], dtype=np.int64)
-        columns = [
-            (
-                np.full(len(each.entries), detectors[each.detector_id], dtype=np.int64),
-                of_code[trials.columns["llm_id"][each.entries]],
-                each.lost,
-            )
-            for each in self._found
-        ]
-        columns.append(_list_columns(self._more, detectors, llms))
-        joined = [np.concatenate(pieces) for pieces in zip(*columns, strict=True)]
-        return Charges(tuple(detectors), tuple(llms), *joined)
+        trials, detectors, llms = self.table.trials, TextCodes(), TextCodes()
+        of_code = np.array([llms[name] for name in trials.values["llm_id"]], dtype=np.int32)
+        codes = [detectors[each.detector_id] for each in self._found]
+        more = _list_columns(self._more, detectors, llms)
+        sizes = [len(each.entries) for each in self._found]
+        return Charges(
+            tuple(detectors),
+            tuple(llms),
+            np.concatenate([np.repeat(np.array(codes, dtype=np.int32), sizes), more[0]]),
+            np.concatenate(
+                [
+                    *(of_code[trials.columns["llm_id"][each.entries]] for each in self._found),
+                    more[1],
+                ]
+            ),
+            np.concatenate([*(each.lost for each in self._found), more[2]]),
+        )
 
     def where(
         self,
@@ -126,12 +168,12 @@ class FoundIssues(Sequence[Issue]):
             llm_ids: LLMs of the trials; empty for all.
             test_ids: Tests of the trials; None for all.
         """
-        trials = self._table.trials
+        trials = self.table.trials
         is_meant = trials.find_entries("llm_id", lambda each: not llm_ids or each in llm_ids)
         if test_ids is not None:
             is_meant &= trials.find_entries("test_id", test_ids.__contains__)
         return FoundIssues(
-            self._table,
+            self.table,
             [
                 each.pick(is_meant[each.entries])
                 for each in self._found
@@ -146,9 +188,16 @@ class FoundIssues(Sequence[Issue]):
             ],
         )
 
+    def exchange(self, found: Sequence[OfDetector]) -> FoundIssues:
+        """Put what some detectors found in the place of what they found before."""
+        new = {each.detector_id: each for each in found}
+        return FoundIssues(
+            self.table, [new.get(each.detector_id, each) for each in self._found], self._more
+        )
+
     def append(self, more: Sequence[Issue]) -> FoundIssues:
         """Add issues that were found elsewhere."""
-        return FoundIssues(self._table, self._found, [*self._more, *more])
+        return FoundIssues(self.table, self._found, [*self._more, *more])
 
     def trials(self) -> list[tuple[str, int]]:
         """List test id and trial number of every issue without reading texts."""
@@ -160,7 +209,7 @@ class FoundIssues(Sequence[Issue]):
         import numpy as np
 
         return FoundIssues(
-            self._table,
+            self.table,
             [
                 each.pick(np.array([key in trials for key in self._list_keys(each)], np.bool_))
                 for each in self._found
@@ -169,13 +218,13 @@ class FoundIssues(Sequence[Issue]):
         )
 
     def _list_keys(self, found: OfDetector) -> list[tuple[str, int]]:
-        columns, test_ids = self._table.trials.columns, self._table.trials.values["test_id"]
+        columns, test_ids = self.table.trials.columns, self.table.trials.values["test_id"]
         tests = columns["test_id"][found.entries].tolist()
         trials = columns["trial"][found.entries].tolist()
         return [(test_ids[test], trial) for test, trial in zip(tests, trials, strict=True)]
 
-    def _build(self, places: Sequence[int]) -> list[Issue]:
-        """Build issues with their evidence; each trial is read once."""
+    def read(self, places: Sequence[int]) -> list[Issue]:
+        """Read the issues at places that ascend, with their evidence; each trial is read once."""
         import numpy as np
 
         ends = np.cumsum([0, *(len(each.entries) for each in self._found)])
@@ -186,7 +235,7 @@ class FoundIssues(Sequence[Issue]):
             if number < len(self._found)
         ]
         entries = np.unique(np.array([each.entries[at] for each, at in here], dtype=np.int64))
-        trials = dict(zip(entries.tolist(), self._table.look(entries), strict=True))
+        trials = dict(zip(entries.tolist(), self.table.look(entries), strict=True))
         built = [_build_issue(each, at, trials[int(each.entries[at])]) for each, at in here]
         return built + [self._more[place - int(ends[-1])] for place in places if place >= ends[-1]]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from poor_bench.judge.agreement import Agreement, ScoredItem, measure_agreement
 from poor_bench.judge.report_text import estimate_text
 from poor_bench.labels.label import LARGEST_SCORE
+from poor_bench.messages import write_share
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.statistics.intervals import Estimate, mid_p_interval
@@ -179,4 +180,4 @@ def write_evaluator_figures(measured: EvaluatorAgreement) -> dict[str, str]:
 def _write_percent(share: Estimate | None) -> str:
     if share is None:
         return "n/a"
-    return f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
+    return f"{write_share(share.value)} ({write_share(share.low)} to {write_share(share.high)})"

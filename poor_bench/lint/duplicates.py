@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from poor_bench.lint.subject import EvaluatorFacts, Finding, LintSubject
-from poor_bench.messages import join_names
+from poor_bench.messages import join_names, write_share
 from poor_bench.models.problem import Severity
 
 _SHINGLE = 5
@@ -113,7 +113,7 @@ def _find_near_duplicates(subjects: Sequence[LintSubject]) -> Iterator[Finding]:
                 "near-duplicate",
                 (),
                 f"this is nearly the same as `{members[first].test.test_id}` "
-                f"({similarity:.0%} alike)",
+                f"({write_share(similarity)} alike)",
                 hint="keep one of them, or give both the same `group`: they are not independent",
             )
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate, write_basis
 from poor_bench.statistics.summary import Summary
@@ -61,7 +61,7 @@ def percent_text(share: float | None) -> str:
         >>> percent_text(0.875)
         '87.5 %'
     """
-    return "" if share is None else f"{100 * share:.1f} %"
+    return "" if share is None else write_share(share, 1)
 
 
 def count_text(number: float | None) -> str:

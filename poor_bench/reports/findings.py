@@ -11,7 +11,7 @@ from poor_bench.comparison.messages import (
     write_difference,
 )
 from poor_bench.issues.wrong_answers import PLAIN
-from poor_bench.messages import stale_text, write_count, write_removed_tests
+from poor_bench.messages import stale_text, write_count, write_removed_tests, write_share
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
 from poor_bench.reports.uncertainty import describe_uncertainty
@@ -143,7 +143,7 @@ def _tell_main_cause(data: ReportData) -> Iterator[str]:
     if named and named[0].lost_share > 0:
         first = named[0]
         title = f"{first.title[:1].lower()}{first.title[1:]}"
-        yield f"Most score is lost to: {title} ({first.lost_share:.0%} of what is lost)."
+        yield f"Most score is lost to: {title} ({write_share(first.lost_share)} of what is lost)."
 
 
 def _tell_missing(data: ReportData) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus, has_failed
 from poor_bench.gates.plan import DropPlan
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit
 from poor_bench.reports.markdown_text import quote_code, write_table
 from poor_bench.statistics.non_inferiority import MOST_TRIALS, VarianceSource
@@ -154,10 +154,10 @@ def plan_lines(plan: DropPlan, name: str) -> Iterator[str]:
     yield f"{name}{where}: {write_count(plan.trials.n_tests, 'test')}, {_describe_baseline(plan)}"
     yield (
         f"  Trials of one test differ with a variance of {plan.trials.variance:.3f} "
-        f"(pass or fail: two differ in {flips:.0%}); {_SOURCES[plan.source]}."
+        f"(pass or fail: two differ in {write_share(flips)}); {_SOURCES[plan.source]}."
     )
     need = _describe_need(plan, plan.trials_to_pass)
-    yield f"  An unchanged model passes in {plan.power:.0%}: {need}."
+    yield f"  An unchanged model passes in {write_share(plan.power)}: {need}."
     yield from _drop_lines(plan)
 
 
@@ -166,11 +166,12 @@ def _drop_lines(plan: DropPlan) -> Iterator[str]:
     if plan.drop <= plan.trials.tolerance:
         yield f"  A drop of {plan.drop:g} is within the tolerance and does not fail."
         return
-    yield f"  A drop of {plan.drop:g} fails in {plan.power:.0%}: {_describe_need(plan, n_trials)}."
+    need = _describe_need(plan, n_trials)
+    yield f"  A drop of {plan.drop:g} fails in {write_share(plan.power)}: {need}."
     if n_trials is not None:
         n_tests, chance = plan.trials.n_tests, plan.trials.chance_of_fail(n_trials, plan.drop)
         size = f"{write_count(n_tests, 'test')} x {write_count(n_trials, 'trial')}"
-        yield f"  {size} see a drop of {plan.drop:g} in {chance:.0%}."
+        yield f"  {size} see a drop of {plan.drop:g} in {write_share(chance)}."
 
 
 def plan_rows(plan: DropPlan) -> list[dict[str, str]]:
@@ -178,9 +179,9 @@ def plan_rows(plan: DropPlan) -> list[dict[str, str]]:
     return [
         {
             ">Trials per test": f"{row.n_trials:,}",
-            ">Unchanged passes": f"{row.passes_unchanged:.0%}",
-            f">Drop of {plan.drop:g} fails": f"{row.fails_on_drop:.0%}",
-            f">Drop seen in {plan.power:.0%}": _drop_text(row.smallest_drop),
+            ">Unchanged passes": write_share(row.passes_unchanged),
+            f">Drop of {plan.drop:g} fails": write_share(row.fails_on_drop),
+            f">Drop seen in {write_share(plan.power)}": _drop_text(row.smallest_drop),
         }
         for row in plan.rows()
     ]

@@ -30,6 +30,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]
         data: The report.
         by: What a row of figures stands for.
     """
+    pairs = data.compared.pairs  # first: ranks and tie groups then need no further tests
     document = {
         "version": FORMAT,
         "poor_bench": __version__,
@@ -45,7 +46,7 @@ def report_to_json(data: ReportData, by: GroupBy = GroupBy.LLM) -> Iterator[str]
         "settings_notes": data.settings_notes,
         "ranks": data.ranking.ranks,
         "tie_groups": data.ranking.groups,
-        "pairs": data.standing.pairs,
+        "pairs": pairs,
         "stratified": {
             "tests_weigh_alike": data.estimate_stratified(classes_weigh_alike=False),
             "classes_weigh_alike": data.estimate_stratified(classes_weigh_alike=True),

@@ -8,7 +8,7 @@ from poor_bench import metrics
 from poor_bench.comparison.compare import LLMComparison
 from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
 from poor_bench.comparison.messages import describe_mismatches, verdict, write_change
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.reports.findings import list_findings, name_ties
 from poor_bench.reports.markdown_text import quote_code, write_details, write_table
 from poor_bench.reports.report_data import ReportData
@@ -179,7 +179,7 @@ def _write_reliability_table(data: ReportData) -> str:
 
 def _write_issue_table(data: ReportData) -> str:
     rows = [
-        [group.title, str(group.n_trials), f"{group.lost_share:.0%}", group.advice]
+        [group.title, str(group.n_trials), write_share(group.lost_share), group.advice]
         for group in data.issue_groups[:_ISSUES]
     ]
     return write_table(["Cause", "Trials", "Of lost score", "Try"], rows)

@@ -19,7 +19,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import WEAK_SANDBOXES, Result, keep_one_per_trial
 from poor_bench.models.test import Test
 from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
-from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.comparison import Comparison, Standing, compare_llms, find_standing
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
@@ -87,6 +87,9 @@ class StoredFigures(Protocol):
 
     def compare(self) -> Comparison:
         """Compare all models in pairs."""
+
+    def find_standing(self) -> Standing:
+        """Find ranks and tie groups of all models."""
 
     def rank(self) -> Ranking:
         """Rank all models."""
@@ -228,19 +231,28 @@ class ReportData:
         return write_missing(row, self.warning(row.group.llm_id) if is_whole else "")
 
     @cached_property
-    def standing(self) -> Comparison:
-        """Which differences between LLMs are real, ranks as ranges, tie groups."""
+    def compared(self) -> Comparison:
+        """All pairs of LLMs."""
         if self.figures is not None:
             return self.figures.compare()
         return compare_llms(self._trials, groups=self._groups)
 
     @cached_property
-    def ranking(self) -> Comparison:
+    def standing(self) -> Standing:
+        """Ranks as ranges and tie groups of all LLMs: of very many results, quicker than pairs."""
+        if "compared" in vars(self):
+            return self.compared
+        if self.figures is not None:
+            return self.figures.find_standing()
+        return find_standing(self._trials, groups=self._groups)
+
+    @cached_property
+    def ranking(self) -> Standing:
         """`standing` of the LLMs that are comparable: what may name one of them best."""
         if all(map(self.is_comparable, self.coverage)):
             return self.standing
         comparable = self._trials.find_entries("llm_id", self.is_comparable)
-        return compare_llms(self._trials.pick(comparable), groups=self._groups)
+        return find_standing(self._trials.pick(comparable), groups=self._groups)
 
     @cached_property
     def uncertainties(self) -> list[Uncertainty]:
@@ -249,7 +261,7 @@ class ReportData:
             (row.group.llm_id,): row.score for row in self.summaries() if row.score is not None
         }
         if len(estimates) == 2:
-            pairs = self.standing.pairs
+            pairs = self.compared.pairs
             estimates |= {(pair.llm_a, pair.llm_b): pair.difference for pair in pairs}
         judged = self.stored.read_judged() if self.stored else None
         return list_uncertainties(estimates, self.results, self._groups, self.budget, judged)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.metrics import cost_text, count_text, margin_text
 from poor_bench.models.result import Result
 from poor_bench.statistics.intervals import Estimate
@@ -159,7 +159,11 @@ def _describe_sources(row: Uncertainty) -> str:
     margin, shares = margin_text(row.estimate.margin), row.shares
     if not shares or row.components is None:
         return f"{margin}. The scores do not vary: its sources are not known."
-    told = [f"{share:.0%} from {_WORDS[key]}" for key, share in shares.items() if share is not None]
+    told = [
+        f"{write_share(share)} from {_WORDS[key]}"
+        for key, share in shares.items()
+        if share is not None
+    ]
     text = f"{margin}{': ' if told else ''}{', '.join(told)}."
     if row.components.trials_variance is None:
         text += " Tests and trials cannot be told apart: no test has a second trial."

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from poor_bench.processes import release_pages
 from poor_bench.results.columns import (
     ALL_COLUMNS,
     CODES,
@@ -327,6 +328,7 @@ class Database:
         counting = self._arrange()
         columns = {name: counting[name] for name in _NEWEST if name not in _NOT_SHOWN}
         values = {name: tuple(values) for name, values in self._values.items()}
+        release_pages(self._settled.columns.values())
         return columns, values, self._latest
 
     def keep_settled(self, sources: Iterable[SettledSource]) -> SettledRows:

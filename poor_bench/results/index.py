@@ -162,6 +162,7 @@ class ResultIndex:
                 if is_much and (may_stop or self._basis) and self._keep_settled():
                     return True
         self._runs.keep((), at_once=True)
+        self._parts.remove_unused(self._used)
         self._settle()
         return may_stop and self._has_written and self._basis is None
 
@@ -248,8 +249,7 @@ class ResultIndex:
             self._move_out(source, source.position)
         if not source.n_held and len(self._used) > n_before:
             self._base = replace(self._base, n_parts=len(self._used) - n_before)
-            self._parts.note_base(self._base, snapshot)
-            self._parts.remove_unused(self._used)
+            self._parts.note_base(self._base, snapshot, is_new=True)
 
     def _take_run(self, name: str, streams: ExitStack, runs: Mapping[str, BinaryIO]) -> None:
         source = self._sources.get(name)

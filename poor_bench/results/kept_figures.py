@@ -11,6 +11,7 @@ time.
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -18,18 +19,20 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import orjson
 
 from poor_bench import prompts, statistics
+from poor_bench.results import figures
 from poor_bench.results.figures import rank_results
 from poor_bench.results.parts import write_beside
 from poor_bench.safe_files import open_regular
-from poor_bench.statistics.comparison import Comparison, compare_llms
+from poor_bench.statistics.comparison import Comparison, Standing, compare_llms, find_standing
 from poor_bench.statistics.ranking import Ranking
 from poor_bench.statistics.short_form import has_short_form
-from poor_bench.statistics.summarise import summarise
+from poor_bench.statistics.summarise import find_test_parts, summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from numpy.typing import NDArray
     from pydantic import TypeAdapter
 
     from poor_bench.models.test import Test
@@ -41,6 +44,10 @@ Figures = dict[str, list[Summary]]
 _KeptFigures = dict[str, tuple[str, list[Summary]]]
 """The same, with the name of what they were computed of."""
 _Kept = TypeVar("_Kept")
+_IMPORTED = re.compile(r"^ *from poor_bench\.statistics\.(\w+) import ", re.MULTILINE)
+"""Modules of `statistics` import each other like this only."""
+_MOST_STRETCHES = 16
+"""Stretches of rows of one model, for each model, that are worth looking at."""
 _ROWS_AT_ONCE = 50_000
 """Rows of models that are summarised together, but for a single model."""
 
@@ -48,7 +55,9 @@ _ROWS_AT_ONCE = 50_000
 class KeptFile(Generic[_Kept]):
     """Values of one kind that were computed of rows of a store."""
 
-    def __init__(self, basis: SettledBasis | None, name: str, kind: Any, about: object) -> None:
+    def __init__(
+        self, basis: SettledBasis | None, name: str, kind: Any, about: object, module: str = ""
+    ) -> None:
         """Read nothing yet.
 
         Args:
@@ -56,9 +65,11 @@ class KeptFile(Generic[_Kept]):
             name: Of the file.
             kind: Type of the values.
             about: What they depend on beside definitions; anything that JSON holds.
+            module: Of `statistics`: it and what it imports there defines the values; empty where
+                none does.
         """
         self._path = None if basis is None else basis.folder / f"figures.{name}.json"
-        self._about = _digest(orjson.dumps([_digest_definitions(), about]))
+        self._about = _digest(orjson.dumps([_digest_definitions(module), about]))
         self._kind = kind
 
     def read(self) -> _Kept | None:
@@ -103,7 +114,7 @@ def summarise_models(
     """
     basis = table.basis
     about = [pass_score, _describe_tests(tests)] if basis else None
-    file: KeptFile[_KeptFigures] = KeptFile(basis, by, _KeptFigures, about)
+    file: KeptFile[_KeptFigures] = KeptFile(basis, by, _KeptFigures, about, "summarise")
     kept = file.read() or {}
     names = {llm_id: basis.name_rows(llm_id) if basis else "" for llm_id in llm_ids}
     known = {name: kept[name][1] for name in names if name in kept and kept[name][0] == names[name]}
@@ -121,20 +132,51 @@ def _compute(
     pass_score: float,
 ) -> Figures:
     """Summarise models, some at once: what is worked out on the way takes more than the rows."""
-    found: Figures = {llm_id: [] for llm_id in llm_ids}
-    counts = table.count_values("llm_id") if found else {}
-    if by is GroupBy.LLM and not any(test.group for test in tests.values()):
-        tests = {}  # they tell nothing here, and looking each up for each model takes time
+    counts = table.count_values("llm_id") if llm_ids else {}
+    wanted = {*llm_ids}
+    in_order = [llm_id for llm_id in counts if llm_id in wanted]  # their rows are often neighbours
+    found: Figures = {llm_id: [] for llm_id in (*in_order, *wanted.difference(in_order))}
+    parts, rows = find_test_parts(table, tests, by), _RowsOfModels(table)
+    if not any(test.group for test in tests.values()):
+        tests = {}  # they tell nothing more, and looking each up for each model takes time
     some, n_rows = list[str](), 0
     for number, llm_id in enumerate(found, 1):
         some.append(llm_id)
         n_rows += counts.get(llm_id, 0)
         if n_rows >= _ROWS_AT_ONCE or (number == len(found) and n_rows):
-            trials = table.pick(table.find_entries("llm_id", some.__contains__))
-            for summary in summarise(trials, tests=tests, by=by, pass_score=pass_score):
+            trials = table.pick(rows.find(some))
+            for summary in summarise(
+                trials, tests=tests, by=by, pass_score=pass_score, parts=parts
+            ):
                 found[summary.group.llm_id].append(summary)
+            table.release()
             some, n_rows = [], 0
     return found
+
+
+class _RowsOfModels:
+    """Rows of some models of a table, without a look at all rows where they stand together."""
+
+    def __init__(self, table: ResultTable) -> None:
+        import numpy as np
+
+        codes = table.columns["llm_id"]
+        self._table = table
+        starts = np.append(0, np.flatnonzero(codes[1:] != codes[:-1]) + 1)[: len(codes)]
+        if len(starts) > _MOST_STRETCHES * len(table.values["llm_id"]):  # of models that take turns
+            starts = starts[:0]
+        self._starts, self._codes = starts, codes[starts]
+        self._ends = np.append(starts[1:], len(codes))
+
+    def find(self, llm_ids: Collection[str]) -> NDArray[Any] | slice:
+        """Find the rows of some models, in order."""
+        import numpy as np
+
+        wanted = {self._table.find_code("llm_id", llm_id) for llm_id in llm_ids}
+        own = np.flatnonzero(np.isin(self._codes, [*wanted]))
+        if len(own) and own[-1] - own[0] == len(own) - 1:
+            return slice(int(self._starts[own[0]]), int(self._ends[own[-1]]))
+        return self._table.find_entries("llm_id", {*llm_ids}.__contains__)
 
 
 def compare_models(table: ResultTable, tests: Mapping[str, Test]) -> Comparison:
@@ -148,7 +190,21 @@ def compare_models(table: ResultTable, tests: Mapping[str, Test]) -> Comparison:
     def compare() -> Comparison:
         return compare_llms(table, groups={name: test.group for name, test in tests.items()})
 
-    return _of_all_models(table, tests, "pairs", Comparison, compare)
+    return _of_all_models(table, tests, "pairs", Comparison, compare, "comparison")
+
+
+def find_standing_of_models(table: ResultTable, tests: Mapping[str, Test]) -> Standing:
+    """Find ranks and tie groups of all models, or read what is kept where that still holds.
+
+    Args:
+        table: All results of these tests, see `without_removed`.
+        tests: By id.
+    """
+
+    def find() -> Standing:
+        return find_standing(table, groups={name: test.group for name, test in tests.items()})
+
+    return _of_all_models(table, tests, "standing", Standing, find, "comparison")
 
 
 def rank_models(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:
@@ -160,7 +216,9 @@ def rank_models(table: ResultTable, tests: Mapping[str, Test]) -> Ranking:
     """
     if has_short_form(tests):  # rests on more than rows and tests
         return rank_results(table, tests)
-    return _of_all_models(table, tests, "ranking", Ranking, lambda: rank_results(table, tests))
+    return _of_all_models(
+        table, tests, "ranking", Ranking, lambda: rank_results(table, tests), "ranking"
+    )
 
 
 def _of_all_models(
@@ -169,16 +227,18 @@ def _of_all_models(
     name: str,
     kind: type[_Kept],
     compute: Callable[[], _Kept],
+    module: str,
 ) -> _Kept:
     """Read or compute what depends on the rows of all models."""
     basis = table.basis
     llm_ids = table.find_values("llm_id")
     names = [(llm_id, basis.name_rows(llm_id)) for llm_id in llm_ids] if basis else ()
     about = [names, _describe_tests(tests)] if basis else None
-    file: KeptFile[_Kept] = KeptFile(basis, name, kind, about)
+    file: KeptFile[_Kept] = KeptFile(basis, name, kind, about, module)
     known = file.read()
     if known is None:
         known = compute()
+        table.release()
         file.write(known)
     return known
 
@@ -201,6 +261,10 @@ class TableFigures(NamedTuple):
         """Compare all models in pairs."""
         return compare_models(self.table, self.tests)
 
+    def find_standing(self) -> Standing:
+        """Find ranks and tie groups of all models."""
+        return find_standing_of_models(self.table, self.tests)
+
     def rank(self) -> Ranking:
         """Rank all models."""
         return rank_models(self.table, self.tests)
@@ -219,11 +283,23 @@ def _adapt(kind: Any) -> TypeAdapter[Any]:
 
 
 @cache
-def _digest_definitions() -> str:
-    """Digest the code that values are defined in: other definitions make other values."""
+def _digest_definitions(module: str) -> str:
+    """Digest the code that values are defined in: other definitions make other values.
+
+    Code of `statistics` that has no part in them may change: at ten million results, computing them
+    again takes most of a minute.
+    """
     folder = Path(statistics.__file__).parent
-    files = (Path(prompts.__file__), *sorted(folder.glob("*.py")))
-    return _digest(b"".join(path.read_bytes() for path in files))
+    found: dict[str, bytes] = {}
+    wanted = [module] if module else []
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = (folder / f"{name}.py").read_bytes()
+            wanted += _IMPORTED.findall(found[name].decode())
+    files = (Path(path).read_bytes() for path in (prompts.__file__, figures.__file__))
+    content = [*files, *(found[name] for name in sorted(found))]
+    return _digest(b"".join(content))
 
 
 def _digest(content: bytes) -> str:

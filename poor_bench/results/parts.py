@@ -3,6 +3,7 @@
 ```
 index/<columns>/base.json          what results.json consists of
 index/<columns>/runs.json          what is known of the files of runs (`sources.py`)
+index/<columns>/tests.json         tests of each of them (`results_file.py`)
 index/<columns>/*.numbers.parquet  figures and short texts of one part
 index/<columns>/*.texts.parquet    its long texts
 index/<columns>/*.columns          what was worked out from its texts (`text_columns.py`)
@@ -87,6 +88,7 @@ class PartFolder:
         self._all = store_folder / "index"
         self.folder = self._all / _VERSION
         self._listed: dict[str, list[ParquetPart]] | None = None
+        self._has_unused = False
 
     def find_parts(self, source: str, identity: int) -> list[ParquetPart]:
         """Find the parts of a source, one after the other from its start, without gaps."""
@@ -212,8 +214,15 @@ class PartFolder:
         """Forget what is known of `results.json`, so that it is read again."""
         (self.folder / "base.json").unlink(missing_ok=True)
 
-    def note_base(self, base: Base, snapshot: BinaryIO) -> None:
-        """Store what is known of `results.json`; without effect where nothing can be written."""
+    def note_base(self, base: Base, snapshot: BinaryIO, *, is_new: bool = False) -> None:
+        """Store what is known of `results.json`; without effect where nothing can be written.
+
+        Args:
+            base: What is known.
+            snapshot: The file.
+            is_new: True if its parts were just written: those of an earlier state are not used.
+        """
+        self._has_unused |= is_new
         content = orjson.dumps(replace(base, checksum=compute_checksum(snapshot)))
         write_beside(self.folder / "base.json", lambda stream: stream.write(content))
 
@@ -242,7 +251,14 @@ class PartFolder:
             self.note_base(replace(before, status=status, sources=(*before.sources, *runs)), stream)
 
     def remove_unused(self, used: Iterable[ParquetPart]) -> None:
-        """Remove parts that are not used any more and older than an hour."""
+        """Remove parts older than an hour that are not used since `results.json` was read anew.
+
+        Args:
+            used: Parts of all sources.
+        """
+        if not self._has_unused:
+            return
+        self._has_unused = False
         self.list_again()
         kept = {part.path.name for part in used}
         oldest = time.time() - _UNUSED_AFTER_S

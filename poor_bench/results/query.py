@@ -219,18 +219,10 @@ def _find_by_figures(
     if query.outcomes:
         rows = rows[_has_outcome(table, rows, query.outcomes)]
     if query.causes:
-        causes = read_causes(table, rows)
-        rows = rows[np.array([cause in query.causes for cause in causes], dtype=np.bool_)]
+        by_cause = table.places_by_text("cause", rows)
+        found = [by_cause[cause] for cause in query.causes if cause in by_cause]
+        rows = rows[np.sort(np.concatenate(found))] if found else rows[:0]
     return rows
-
-
-def read_causes(table: ResultTable, rows: NDArray[np.int64]) -> list[str]:
-    """Read why each row lost score; empty where its evaluator does not state it.
-
-    Raises:
-        StoreError: If the index is damaged.
-    """
-    return [cause or "" for (cause,) in table.text_columns(rows, ["cause"])]
 
 
 def _is_in(values: NDArray[Any], wanted: frozenset[Any]) -> NDArray[np.bool_]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from poor_bench.processes import note_changes
 from poor_bench.results.columns import is_constant, is_repeated, repeat
 from poor_bench.results.parts import write_beside
 from poor_bench.results.text_rows import ROW_BITS
@@ -379,6 +380,8 @@ class ArrangedColumns(Mapping[str, "NDArray[Any]"]):
             column = np.empty(n_rows, stored.dtype)
             column[: self._n_first] = stored[: self._n_first]
         column = column[:n_rows]
+        moved = np.append(np.arange(self._n_first, n_rows, 64), n_rows - 1)  # each page of them
+        note_changes(column, np.append(self._places_first, moved))
         column[self._places_first] = fetched[self._new_first]
         later = np.append(stored[self._kept], fetched[self._new])
         column[self._n_first :] = later[self._order]

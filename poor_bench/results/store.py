@@ -108,7 +108,8 @@ class ResultStore:
         """
         if self.is_large():
             table = self.table()
-            yield from table.whole(table.find_rows(llm_id))
+            with without_collector():
+                yield from table.whole(table.find_rows(llm_id))
         else:
             yield from (result for result in self.results() if result.llm_id == llm_id)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from poor_bench.models.result import Result
+from poor_bench.processes import release_pages
 from poor_bench.results.columns import (
     CODES,
     TEXT_COLUMNS,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 ALL_TEXTS = tuple(name for name in TEXT_COLUMNS if name not in {"row", "llm_id", "test_id"})
 _IN_MEMORY = (*CODES, *NUMBERS, "trial")
 _FETCHED_AT_ONCE = 1_000
-_BLOCK_ROWS = 1 << 20
+_BLOCK_ROWS = 1 << 19
 
 
 class TrialKey(NamedTuple):
@@ -143,6 +144,13 @@ class ResultTable(TrialColumns):
             rows = slice(start, start + _BLOCK_ROWS)
             columns = {name: column[rows] for name, column in self.columns.items()}
             yield start, replace(self, columns=columns)
+
+    def release(self) -> None:
+        """Give pages of the file of settled rows that were read back to the system.
+
+        They are read from its cache when they are needed again.
+        """
+        release_pages(self.columns.values())
 
     def whole(
         self,

@@ -202,9 +202,13 @@ class TextRows:
         with self._lock:
             starts, files = [*self._starts], dict(self._files)
         numbers = np.searchsorted(starts, places, side="right") - 1
-        order = np.argsort(numbers, kind="stable")
-        used, firsts = np.unique(numbers[order], return_index=True)
-        for number, entries in zip(used.tolist(), np.split(order, firsts[1:]), strict=False):
+        order = None if (numbers[1:] >= numbers[:-1]).all() else np.argsort(numbers, kind="stable")
+        numbers = numbers if order is None else numbers[order]
+        firsts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        used, ends = numbers[firsts].tolist(), [*firsts[1:].tolist(), len(places)]
+        del numbers
+        for number, first, end in zip(used, firsts.tolist(), ends, strict=False):
+            entries = np.arange(first, end) if order is None else order[first:end]
             yield entries, places[entries] & ROWS, files[starts[number]]
 
     def _by_start(self, places: Sequence[int]) -> dict[int, list[int]]:

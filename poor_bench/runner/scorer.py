@@ -24,7 +24,6 @@ from poor_bench.prompts import (
     encode_messages,
     hash_evaluator,
     join_request,
-    request_fingerprint,
 )
 from poor_bench.runner.trial_states import Fingerprints
 from poor_bench.sandbox import Level, note_levels
@@ -64,14 +63,13 @@ class WorkspaceFingerprints:
         self._evaluators = evaluators
         self._judges = judges
         self._of_evaluator: dict[str, str] = {}
-        self._begun: dict[str, dict[str, tuple[blake2b, int]]] = {}
+        self._begun: dict[str, dict[str, tuple[LLM, blake2b, int]]] = {}
         """Class and LLM to its request as far as it is the same for all tests."""
         self._wordings: dict[object, int] = {}
 
     def of_request(self, llm: LLM, test: Test) -> str:
         """Fingerprint of what would be asked."""
-        test_class = self._workspace.test_classes[test.class_id]
-        return request_fingerprint(llm, build_request(llm, test_class, test))
+        return self.digest_requests([llm], test)[0].hex()
 
     def digest_requests(self, llms: Sequence[LLM], test: Test) -> list[bytes]:
         """Fingerprints of what each of some LLMs would be asked, as the 8 bytes of `of_request`.
@@ -83,7 +81,10 @@ class WorkspaceFingerprints:
         messages: dict[int, bytes] = {}
         digests = []
         for llm in llms:
-            start, wording = begun.get(llm.id) or self._begin(begun, llm, test_class)
+            known = begun.get(llm.id)
+            if known is None or known[0] is not llm:
+                known = begun[llm.id] = llm, *self._begin(llm, test_class)
+            _, start, wording = known
             encoded = messages.get(wording)
             if encoded is None:
                 request = build_request(llm, test_class, test)
@@ -100,15 +101,11 @@ class WorkspaceFingerprints:
             return ""
         return blake2b(content).hexdigest()
 
-    def _begin(
-        self, begun: dict[str, tuple[blake2b, int]], llm: LLM, test_class: TestClass
-    ) -> tuple[blake2b, int]:
+    def _begin(self, llm: LLM, test_class: TestClass) -> tuple[blake2b, int]:
         """Hash model and parameters, and number its wording: what its words depend on."""
         wording = choose_template(test_class, llm), llm.base_system_prompt
         number = self._wordings.setdefault(wording, len(self._wordings))
-        started = begin_request(llm, build_parameters(llm, test_class))
-        known = begun[llm.id] = started, number
-        return known
+        return begin_request(llm, build_parameters(llm, test_class)), number
 
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""

@@ -115,6 +115,7 @@ class StaleCheck:
             known = is_meant.nonzero()[0]
             reasons.append(self._find_reasons(block, known, finder.find(block, known)))
             rows.append(known + start)
+            block.release()
         finder.keep()
         return np.concatenate(rows), np.concatenate(reasons)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.statistics.differences import estimate_difference
 from poor_bench.statistics.groups import number_groups, sum_array
@@ -214,17 +215,23 @@ class PairedDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Standing:
+    """What the significant differences of some LLMs leave open."""
+
+    ranks: tuple[RankRange, ...]
+    """One per LLM, best first."""
+    groups: tuple[tuple[str, ...], ...]
+    """Groups of LLMs that cannot be told apart; an LLM may stand in several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Standing):
     """All pairs of some LLMs, and what follows from them."""
 
     pairs: tuple[PairedDifference, ...]
     """Pairs with common tests; LLMs stand best first, in the order of `rank_table`."""
     apart: tuple[tuple[str, str], ...]
     """Pairs without a common scored test, which nothing is known about."""
-    ranks: tuple[RankRange, ...]
-    """One per LLM, best first."""
-    groups: tuple[tuple[str, ...], ...]
-    """Groups of LLMs that cannot be told apart; an LLM may stand in several."""
 
 
 _NO_GROUPS: Mapping[str, str | None] = {}
@@ -259,65 +266,90 @@ def compare_llms(
         >>> pair.llm_a, pair.difference.value, pair.p_value, pair.is_real()
         ('good', 1.0, 0.00390625, True)
     """
+    tested = _test(trials, groups)
+    pairs, standing = tuple(_describe_pairs(tested)), _find_standing(tested, alpha)
+    return Comparison(pairs=pairs, apart=tested.apart, ranks=standing.ranks, groups=standing.groups)
+
+
+def find_standing(
+    trials: Trials, *, alpha: float = 0.05, groups: Mapping[str, str | None] = _NO_GROUPS
+) -> Standing:
+    """Find ranks and tie groups as `compare_llms` does, without the figures of each pair."""
+    return _find_standing(_test(trials, groups), alpha)
+
+
+class _Tested(NamedTuple):
+    """Pairs of columns with common tests: sum of their differences, and its p-value."""
+
+    table: ScoreTable
+    best_first: tuple[str, ...]
+    of_tests: Sequence[str | None] | None
+    pairs: Sequence[tuple[int, int]]
+    apart: tuple[tuple[str, str], ...]
+    sums: Sequence[float]
+    p_values: Sequence[float]
+
+
+def _test(trials: Trials, groups: Mapping[str, str | None]) -> _Tested:
+    import numpy as np
+
     table = build_score_table(trials)
     order = rank_table(table).llm_ids
     columns = {llm_id: column for column, llm_id in enumerate(table.llm_ids)}
-    pairs, apart = _list_pairs(table, [columns[llm_id] for llm_id in order], groups)
-    better = [
-        (pair.llm_a, pair.llm_b) if pair.difference.value > 0 else (pair.llm_b, pair.llm_a)
-        for pair in pairs
-        if pair.is_real(alpha)
-    ]
-    return Comparison(
-        pairs=tuple(pairs),
-        apart=tuple(apart),
-        ranks=tuple(compute_rank_ranges(order, better)),
-        groups=tuple(find_tie_groups(order, better)),
-    )
-
-
-def _list_pairs(
-    table: ScoreTable, best_first: Sequence[int], groups: Mapping[str, str | None]
-) -> tuple[list[PairedDifference], list[tuple[str, str]]]:
-    import numpy as np
-
     table = table.order_by_llm()
     named = [groups.get(test_id) for test_id in table.test_ids]
     of_tests = named if any(named) else None  # numbering so many tests takes time
     known = ~np.isnan(table.scores)
-    pairs = [*combinations(best_first, 2)]
-    has_common = [bool((known[:, a] & known[:, b]).any()) for a, b in pairs]
-    compared = [pair for pair, is_known in zip(pairs, has_common, strict=True) if is_known]
-    apart = [
-        (table.llm_ids[a], table.llm_ids[b])
-        for (a, b), is_known in zip(pairs, has_common, strict=True)
-        if not is_known
-    ]
-    p_values = _test_pairs(table, compared, of_tests)
-    chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
+    pairs, apart = list[tuple[int, int]](), list[tuple[str, str]]()
+    for a, b in combinations([columns[llm_id] for llm_id in order], 2):
+        if (known[:, a] & known[:, b]).any():
+            pairs.append((a, b))
+        else:
+            apart.append((table.llm_ids[a], table.llm_ids[b]))
+    sums, p_values = _test_pairs(table, pairs, of_tests)
+    return _Tested(table, order, of_tests, pairs, tuple(apart), sums, p_values)
+
+
+def _find_standing(tested: _Tested, alpha: float) -> Standing:
+    names, better = tested.table.llm_ids, []
+    chances = zip(tested.pairs, tested.sums, holm(tested.p_values), strict=True)
+    for (a, b), total, p_adjusted in chances:
+        if p_adjusted < alpha:
+            winner, loser = (a, b) if total > 0 else (b, a)
+            better.append((names[winner], names[loser]))
+    return Standing(
+        ranks=tuple(compute_rank_ranges(tested.best_first, better)),
+        groups=tuple(find_tie_groups(tested.best_first, better)),
+    )
+
+
+def _describe_pairs(tested: _Tested) -> Iterator[PairedDifference]:
+    import numpy as np
+
+    of_tests, p_values = tested.of_tests, tested.p_values
     units = np.array(number_groups(len(of_tests), of_tests)) if of_tests else None
-    is_repeated = bool((table.n_trials > 1).any())
-    return [
-        _describe(table, pair, units, *chance, is_repeated=is_repeated)
-        for pair, chance in zip(compared, chances, strict=True)
-    ], apart
+    is_repeated = bool((tested.table.n_trials > 1).any())
+    chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
+    for pair, chance in zip(tested.pairs, chances, strict=True):
+        yield _describe(tested.table, pair, units, *chance, is_repeated=is_repeated)
 
 
 def _test_pairs(
     table: ScoreTable, pairs: Sequence[tuple[int, int]], of_tests: Sequence[str | None] | None
-) -> list[float]:
-    """Compute the p-value of each pair; not all differences are in memory at once."""
+) -> tuple[list[float], list[float]]:
+    """Compute sum and p-value of each pair; not all differences are in memory at once."""
     import numpy as np
 
     width = max(1, _NUMBERS_AT_ONCE // max(1, len(table.scores)))
-    p_values: list[float] = []
+    sums, p_values = list[float](), list[float]()
     for start in range(0, len(pairs), width):
         columns = np.empty((len(pairs[start : start + width]), len(table.scores)))
         for column, (a, b) in zip(columns, pairs[start : start + width], strict=True):
             np.subtract(table.scores[:, a], table.scores[:, b], column)
-        np.nan_to_num(columns, copy=False)
+        columns[np.isnan(columns)] = 0.0
+        sums += columns.sum(axis=1).tolist()
         p_values += compute_sign_flip_p_values(columns.T, groups=of_tests).tolist()
-    return p_values
+    return sums, p_values
 
 
 _ONCE: tuple[ArrayLike, ArrayLike] = [[1, 1]], [[0.0, 0.0]]
@@ -345,19 +377,19 @@ def _describe(
     if is_repeated:
         trials, squares = (part[:, pair][common] for part in (table.n_trials, table.squares))
     needed = plan_evidence(differences, trials, squares, factor=factor)
-    deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 1.0
+    sums = sum_array(differences, None if units is None else units[common])
+    # Their standard deviation, without another look at very many of them.
+    deviation = math.sqrt(sums.squares / (sums.n_tests - 1)) if sums.n_tests > 1 else 1.0
     return PairedDifference(
         llm_a=table.llm_ids[pair[0]],
         llm_b=table.llm_ids[pair[1]],
         mean_a=float(own.mean()),
         mean_b=float(other.mean()),
-        difference=estimate_difference(
-            sum_array(differences, None if units is None else units[common])
-        ),
+        difference=estimate_difference(sums),
         n_tests=needed.n_tests,
         n_trials=needed.n_trials,
-        n_better=int((differences > 0).sum()),
-        n_worse=int((differences < 0).sum()),
+        n_better=int(np.count_nonzero(differences > 0)),
+        n_worse=int(np.count_nonzero(differences < 0)),
         p_value=p_value,
         p_adjusted=p_adjusted,
         smallest_difference=smallest_difference(len(differences), deviation, alpha=0.05 / factor),

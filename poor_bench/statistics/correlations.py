@@ -97,13 +97,30 @@ def correlate_ranks(
         >>> correlate_ranks([1, 2, 3, 4, 5], [2, 4, 8, 16, 32]).value
         1.0
     """
-    from scipy import stats
-
-    ranks = stats.rankdata(x), stats.rankdata(y)
+    ranks = rank_values(x), rank_values(y)
     [pearson] = _correlate_rows([ranks[0]], [ranks[1]])
     if pearson is None:
         return None
     return _with_groups(*ranks, groups, pearson[0], variance=1 + pearson[0] ** 2 / 2)
+
+
+def rank_values(values: ArrayLike) -> NDArray[np.float64]:
+    """Rank numbers from 1 on; ties share their mean rank.
+
+    The same as `scipy.stats.rankdata`, whose import takes most of a second.
+
+    Args:
+        values: Finite numbers.
+
+    Example:
+        >>> rank_values([30, 10, 20, 10]).tolist()
+        [4.0, 1.5, 3.0, 1.5]
+    """
+    import numpy as np
+
+    _, places, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    means: NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
+    return means[places]
 
 
 def _with_groups(

@@ -155,6 +155,15 @@ def _sum_whole(counts: Mapping[float, int]) -> Sums:
     )
 
 
+def sum_if_whole(values: NDArray[np.float64]) -> Sums | None:
+    """Do what `sum_values` does with independent tests that all score 0 or 1; None for others."""
+    import numpy as np
+
+    n_zero, n_one = len(values) - np.count_nonzero(values), np.count_nonzero(values == 1.0)
+    counts = {value: int(n) for value, n in ((0.0, n_zero), (1.0, n_one)) if n}
+    return _sum_whole(counts) if counts and n_zero + n_one == len(values) else None
+
+
 def _sum_units(excesses: Sequence[float], units: Sequence[int]) -> tuple[list[int], list[float]]:
     """Count the tests of each unit, and sum their deviations from the mean up."""
     n_units = max(units) + 1
@@ -196,7 +205,7 @@ def sum_array(values: NDArray[np.float64], units: NDArray[np.int64] | None = Non
         cubes=float((squared * excesses).sum()),
         lowest=float(values.min()),
         highest=float(values.max()),
-        n_nonzero=int((values != 0).sum()),
+        n_nonzero=int(np.count_nonzero(values)),
         is_whole=bool((values == np.rint(values)).all()),
         groups=groups,
     )

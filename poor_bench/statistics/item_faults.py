@@ -127,22 +127,21 @@ def find_faults(
         Benjamini and Hochberg 1995, "Controlling the false discovery rate", Journal of the Royal
         Statistical Society B 57. Abilities and difficulties: Rasch 1960.
     """
-    everything = collect_votes(outcomes)
-    known = _estimate_abilities(everything)
+    known, n_trials = _estimate_abilities(outcomes)
     found: dict[str, Suspicion] = {}
     votes = ((collect_votes(each), each) for each in _split_by_class(outcomes, tests))
     classes = ((of_class, _count_answers(of_class, each, tests)) for of_class, each in votes)
     for of_class in share(partial(_weigh_class, known), classes):
         found |= of_class
-    flags = _choose_flagged([each.p_value for each in found.values()], everything)
+    flags = _choose_flagged([each.p_value for each in found.values()], n_trials)
     return {
         test_id: replace(each, is_flagged=is_flagged)
         for (test_id, each), is_flagged in zip(found.items(), flags, strict=True)
     }
 
 
-def _choose_flagged(p_values: Sequence[float], votes: Votes) -> list[bool]:
-    if votes.trials.shape[2] > 1:
+def _choose_flagged(p_values: Sequence[float], n_trials: int) -> list[bool]:
+    if n_trials > 1:
         return benjamini_hochberg(p_values, _LEVEL_OF_SEVERAL)
     return select_findings(p_values, _LEAST_LEVEL, _MOST_LEVEL, _LEVEL_PER_SHARE)
 
@@ -153,8 +152,8 @@ def _split_by_class(outcomes: Outcomes, tests: Mapping[str, Test]) -> Iterator[O
 
     names = [test.class_id if (test := tests.get(name)) else "" for name in outcomes.test_ids]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    class_of = np.array([numbers[name] for name in names], dtype=np.int64)
-    used, of_trials = number_codes(class_of[outcomes.tests])
+    class_of = np.array([numbers[name] for name in names], dtype=np.int32)
+    used, of_trials = number_codes(class_of[outcomes.tests], is_short=True)
     for number in range(len(used)):
         yield outcomes.pick(np.flatnonzero(of_trials == number))
 
@@ -166,13 +165,19 @@ def _count_answers(votes: Votes, outcomes: Outcomes, tests: Mapping[str, Test]) 
     return [max(n or estimated, int(seen), 2) for n, seen in zip(declared, most, strict=True)]
 
 
-def _estimate_abilities(votes: Votes) -> dict[str, float]:
-    """Estimate the ability of each model over all classes, where classes start from."""
+def _estimate_abilities(outcomes: Outcomes) -> tuple[dict[str, float], int]:
+    """Estimate the ability of each model over all classes, where classes start from.
+
+    Returns:
+        Abilities, and how many trials of a test are looked at.
+    """
     import numpy as np
 
-    all_sound = np.ones(len(votes.trials))
-    ability = fit_sound_tests(votes.trials, all_sound, np.zeros(len(votes.models)), 2.0).ability
-    return dict(zip(votes.models, ability.tolist(), strict=True))
+    votes = collect_votes(outcomes)
+    models, trials = votes.models, votes.trials
+    del votes  # the rest takes as much memory again
+    ability = fit_sound_tests(trials, np.ones(len(trials)), np.zeros(len(models)), 2.0).ability
+    return dict(zip(models, ability.tolist(), strict=True)), trials.shape[2]
 
 
 def _weigh_class(
@@ -186,7 +191,9 @@ def _weigh_class(
     if not len(rows):
         return {}
     prior = np.array([known[model] for model in votes.models])
-    by_answer = _weigh_answers(votes.trials[rows], prior, np.array(n_answers)[rows])
+    by_answer = _weigh_answers(
+        votes.trials[rows].astype(np.int64), prior, np.array(n_answers)[rows]
+    )
     by_cause = weigh_causes(votes, rows)
     found = {}
     for place, row in enumerate(rows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ LEAST_MODELS = 20
 """Different models below which discrimination cannot be told from chance."""
 _LEAST_TESTS = 5
 _STEPS = 200
+_TESTS_AT_ONCE, _TRIALS_AT_ONCE = 1_000, 1 << 20
 _SPREAD_OF_SLOPES = 0.4
 """Standard deviation of the log discriminations, as of usual item banks."""
 
@@ -91,11 +93,14 @@ def _arrange(outcomes: Outcomes) -> Array:
     import numpy as np
 
     shape = len(outcomes.test_ids), len(outcomes.models)
-    cells = outcomes.tests * shape[1] + outcomes.of_models
-    n_trials = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-    n_passed = np.bincount(cells[outcomes.endings == PASSED], minlength=n_trials.size)
+    n_trials, n_passed = (np.zeros(shape[0] * shape[1], dtype=np.int32) for _ in range(2))
+    for at in range(0, len(outcomes.tests), _TRIALS_AT_ONCE):
+        some = slice(at, at + _TRIALS_AT_ONCE)
+        cells = outcomes.tests[some].astype(np.int64) * shape[1] + outcomes.of_models[some]
+        np.add.at(n_trials, cells, 1)
+        np.add.at(n_passed, cells[outcomes.endings[some] == PASSED], 1)
     shares: Array = np.full(shape, np.nan)
-    np.divide(n_passed.reshape(shape), n_trials, out=shares, where=n_trials > 0)
+    np.divide(n_passed, n_trials, out=shares.ravel(), where=n_trials > 0)
     return shares
 
 
@@ -160,16 +165,16 @@ def _improve_tests(share: Array, seen: Any, ability: Array, state: _Tests) -> _T
     import numpy as np
 
     slope = np.exp(state.log_slope)
-    chance = 1 / (1 + np.exp(-(state.intercept[:, None] + slope[:, None] * ability)))
-    weight = np.where(seen, chance * (1 - chance), 0.0)
-    rest = np.where(seen, share - chance, 0.0)
-    by_slope = slope[:, None] * ability
     centre = float(state.log_slope.mean())
-    first = rest.sum(axis=1) - (state.intercept - state.mean) / state.spread**2
-    second = (rest * by_slope).sum(axis=1) - (state.log_slope - centre) / _SPREAD_OF_SLOPES**2
-    a = weight.sum(axis=1) + 1 / state.spread**2
-    b = (weight * by_slope).sum(axis=1)
-    c = (weight * by_slope**2).sum(axis=1) + 1 / _SPREAD_OF_SLOPES**2
+    sums = (
+        _sum_models(share[some], seen[some], ability, state.intercept[some], slope[some])
+        for some in _split(share)
+    )
+    rest, rest_by_slope, weight, b, weight_by_slope = map(np.concatenate, zip(*sums, strict=True))
+    first = rest - (state.intercept - state.mean) / state.spread**2
+    second = rest_by_slope - (state.log_slope - centre) / _SPREAD_OF_SLOPES**2
+    a = weight + 1 / state.spread**2
+    c = weight_by_slope + 1 / _SPREAD_OF_SLOPES**2
     determinant = a * c - b * b
     intercept = state.intercept + np.clip((c * first - b * second) / determinant, -1, 1)
     log_slope = state.log_slope + np.clip((a * second - b * first) / determinant, -0.3, 0.3)
@@ -177,6 +182,25 @@ def _improve_tests(share: Array, seen: Any, ability: Array, state: _Tests) -> _T
     mean = float(intercept.mean())
     spread = float(np.sqrt(((intercept - mean) ** 2 + covariance[0]).mean()))
     return _Tests(intercept, np.clip(log_slope, -3, 3), mean, max(spread, 0.3), covariance)
+
+
+def _split(share: Array) -> Iterator[slice]:
+    """Yield blocks of tests: a table of all is large, and several are needed at a time."""
+    return (slice(at, at + _TESTS_AT_ONCE) for at in range(0, len(share), _TESTS_AT_ONCE))
+
+
+def _sum_models(
+    share: Array, seen: Any, ability: Array, intercept: Array, slope: Array
+) -> tuple[Array, ...]:
+    """Sum what the step of each test needs, over the models."""
+    import numpy as np
+
+    chance = 1 / (1 + np.exp(-(intercept[:, None] + slope[:, None] * ability)))
+    weight = np.where(seen, chance * (1 - chance), 0.0)
+    rest = np.where(seen, share - chance, 0.0)
+    by_slope = slope[:, None] * ability
+    summed = rest, rest * by_slope, weight, weight * by_slope, weight * by_slope**2
+    return tuple(each.sum(axis=1) for each in summed)
 
 
 def _improve_abilities(
@@ -189,15 +213,37 @@ def _improve_abilities(
     """
     import numpy as np
 
-    slope = np.exp(state.log_slope)[:, None]
-    chance = 1 / (1 + np.exp(-(state.intercept[:, None] + slope * ability)))
+    total = np.zeros((3, share.shape[1]))
+    for some in _split(share):
+        tests = (state.intercept[some], state.log_slope[some], *(x[some] for x in state.covariance))
+        each = _list_steps(share[some], seen[some], ability, *tests)
+        # Test by test, so that the sums are those of one table.
+        total = np.stack(
+            [np.vstack([old, new]).sum(axis=0) for old, new in zip(total, each, strict=True)]
+        )
+    information = total[0] + 1.0
+    step = (total[1] - ability) / information
+    error = np.sqrt(1 / information + total[2] / information**2)
+    return ability + np.clip(step, -1, 1), error
+
+
+def _list_steps(
+    share: Array,
+    seen: Any,
+    ability: Array,
+    intercept: Array,
+    log_slope: Array,
+    *covariance: Array,
+) -> tuple[Array, ...]:
+    """List what the step of each ability needs, by test."""
+    import numpy as np
+
+    slope = np.exp(log_slope)[:, None]
+    chance = 1 / (1 + np.exp(-(intercept[:, None] + slope * ability)))
     weight = np.where(seen, chance * (1 - chance), 0.0)
     rest = np.where(seen, share - chance, 0.0)
-    information = (slope**2 * weight).sum(axis=0) + 1.0
-    step = ((slope * rest).sum(axis=0) - ability) / information
-    of_intercept, of_both, of_slope = (each[:, None] for each in state.covariance)
+    of_intercept, of_both, of_slope = (each[:, None] for each in covariance)
     scaled = slope * ability
     of_logit = of_intercept + 2 * of_both * scaled + of_slope * scaled**2
-    from_tests = ((slope * weight) ** 2 * of_logit + slope**2 * rest**2 * of_slope).sum(axis=0)
-    error = np.sqrt(1 / information + from_tests / information**2)
-    return ability + np.clip(step, -1, 1), error
+    from_tests = (slope * weight) ** 2 * of_logit + slope**2 * rest**2 * of_slope
+    return slope**2 * weight, slope * rest, from_tests

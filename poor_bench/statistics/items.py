@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.statistics.correlations import correlate_ranks, correlate_rows
+from poor_bench.statistics.correlations import correlate_ranks, correlate_rows, rank_values
 from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.item_faults import Fault, Share, Suspicion, find_faults
 from poor_bench.statistics.item_response import ItemResponse, fit_item_response
 from poor_bench.statistics.outcomes import PASSED, Outcomes, collect_outcomes
-from poor_bench.statistics.scores import ScoreTable, fill_score_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,11 +137,16 @@ def analyse_outcomes(
     """Analyse scored trials that are in columns already; see `analyse_items`."""
     if not outcomes.test_ids:
         return []
-    discriminations = _compute_discriminations(_arrange_scores(outcomes))
+    discriminations = _compute_discriminations(outcomes)
     faults = find_faults(outcomes, tests, share)
     find_trials = _index_by_test(outcomes)
+    n_tests = len(outcomes.test_ids)
+    figures_of_tests = chain.from_iterable(
+        _compute_figures(find_trials(start, min(start + _TESTS_AT_ONCE, n_tests)))
+        for start in range(0, n_tests, _TESTS_AT_ONCE)
+    )
     items = []
-    for number, figures in enumerate(_compute_figures(outcomes)):
+    for number, figures in enumerate(figures_of_tests):
         test_id = outcomes.test_ids[number]
         test, suspicion = tests.get(test_id), faults.get(test_id)
         is_flagged = suspicion is not None and suspicion.is_flagged
@@ -155,7 +160,7 @@ def analyse_outcomes(
                 mean_score=figures.mean_score,
                 pass_rate=figures.pass_rate,
                 discrimination=discriminations[test_id],
-                alike=_describe_way(suspicion, find_trials(number))
+                alike=_describe_way(suspicion, find_trials(number, number + 1))
                 if suspicion and is_flagged
                 else None,
                 findings=_list_findings(figures.pass_rate, suspicion),
@@ -168,19 +173,23 @@ def analyse_outcomes(
     return items
 
 
-def _arrange_scores(outcomes: Outcomes) -> ScoreTable:
-    places = outcomes.tests * len(outcomes.llm_ids) + outcomes.llms
-    return fill_score_table(outcomes.llm_ids, outcomes.test_ids, places, outcomes.scores)
-
-
-def _compute_discriminations(table: ScoreTable) -> dict[str, Estimate | None]:
+def _compute_discriminations(outcomes: Outcomes) -> dict[str, Estimate | None]:
     import numpy as np
 
-    counts = (~np.isnan(table.scores)).sum(axis=0)
+    every = outcomes.average_scores()
+    counts = (~np.isnan(every)).sum(axis=0)
     others = np.where(counts > 1, counts - 1, np.nan)
-    elsewhere = (np.nansum(table.scores, axis=0) - table.scores) / others
-    correlations = correlate_rows(table.scores, elsewhere)
-    return dict(zip(table.test_ids, correlations, strict=True))
+    total = np.nansum(every, axis=0)
+    found: dict[str, Estimate | None] = {}
+    for start in range(0, len(every), _TESTS_AT_ONCE):
+        some = slice(start, start + _TESTS_AT_ONCE)
+        scores = every[some]
+        correlations = correlate_rows(scores, (total - scores) / others)
+        found |= zip(outcomes.test_ids[some], correlations, strict=True)
+    return found
+
+
+_TESTS_AT_ONCE = 1_000
 
 
 class _Figures(NamedTuple):
@@ -197,17 +206,21 @@ class _Figures(NamedTuple):
 
 
 def _compute_figures(outcomes: Outcomes) -> Iterator[_Figures]:
-    """Compute the figures of each test: means over LLMs of means over trials."""
+    """Compute the figures of each test that occurs, in the order of their numbers.
+
+    They are means over LLMs of means over trials.
+    """
     import numpy as np
 
     n_llms, n_models = len(outcomes.llm_ids), len(outcomes.models)
+    of_trials = outcomes.tests.astype(np.int64) - outcomes.tests.min()
     cells, firsts, cell_of = np.unique(
-        outcomes.tests * n_llms + outcomes.llms, return_index=True, return_inverse=True
+        of_trials * n_llms + outcomes.llms, return_index=True, return_inverse=True
     )
     shown = np.argsort(firsts)
     tests, n_trials = (cells // n_llms)[shown], np.bincount(cell_of)[shown]
     n_cells = np.bincount(tests)
-    models = np.unique(outcomes.tests * n_models + outcomes.of_models) // n_models
+    models = np.unique(of_trials * n_models + outcomes.of_models) // n_models
 
     def total(of_cells: NDArray[Any]) -> NDArray[Any]:
         return np.bincount(tests, weights=of_cells)
@@ -227,13 +240,13 @@ def _compute_figures(outcomes: Outcomes) -> Iterator[_Figures]:
     return map(_Figures._make, zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _index_by_test(outcomes: Outcomes) -> Callable[[int], Outcomes]:
-    """Prepare to select the trials of a test by its number."""
+def _index_by_test(outcomes: Outcomes) -> Callable[[int, int], Outcomes]:
+    """Prepare to select the trials of tests by their numbers, from one up to another."""
     import numpy as np
 
     order = np.argsort(outcomes.tests, kind="stable")
-    ends = np.bincount(outcomes.tests).cumsum().tolist()
-    return lambda number: outcomes.pick(order[ends[number - 1] if number else 0 : ends[number]])
+    ends = [0, *np.bincount(outcomes.tests).cumsum().tolist()]
+    return lambda first, last: outcomes.pick(order[ends[first] : ends[last]])
 
 
 def _describe_way(suspicion: Suspicion, trials: Outcomes) -> Alike | None:
@@ -338,10 +351,9 @@ def _build_level_order(class_id: str, items: list[Item]) -> LevelOrder:
 
 def _compute_chance(levels: list[int], difficulty: list[float]) -> float:
     import numpy as np
-    from scipy import stats
 
     rng = np.random.default_rng(0)
-    x, y = (stats.rankdata(values) - (len(levels) + 1) / 2 for values in (levels, difficulty))
+    x, y = (rank_values(values) - (len(levels) + 1) / 2 for values in (levels, difficulty))
     observed = abs(x @ y) - 1e-9 * len(levels) ** 3
     as_extreme = sum(bool(abs(rng.permutation(x) @ y) >= observed) for _ in range(_N_ORDERS))
     return (as_extreme + 1) / (_N_ORDERS + 1)

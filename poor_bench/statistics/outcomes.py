@@ -19,18 +19,20 @@ from poor_bench.statistics.trials import (
     TrialColumns,
     collect_columns,
     number_codes,
+    order_codes,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Codes = NDArray[np.int64]
+    Codes = NDArray[np.int32]
 
 PASSED = 0
 """Code of an outcome that passes."""
 NO_ANSWER = -1
 """Code of an outcome that fails without an answer to compare."""
+_TRIALS_AT_ONCE = 1 << 20
 
 _FAULTS_OF_MODELS = frozenset({Cause.NO_ANSWER, Cause.TRUNCATED, Cause.WRONG_ANSWER, Cause.SYNTAX})
 """Causes that say nothing about the test."""
@@ -71,7 +73,7 @@ class Outcomes:
     """See `identify_model`."""
     ways: tuple[Way, ...]
     llms: Codes
-    """Number of the LLM of each trial in `llm_ids`."""
+    """Number of the LLM of each trial in `llm_ids`; of 32 bits, as a million trials are many."""
     tests: Codes
     """The same in `test_ids`."""
     of_models: Codes
@@ -84,10 +86,26 @@ class Outcomes:
     keys: Codes
     """Number of the folded expected answer, the same for equal texts; -1 where there is none."""
 
-    def pick(self, entries: Codes) -> Outcomes:
+    def pick(self, entries: NDArray[np.int64]) -> Outcomes:
         """Select trials by their numbers."""
         columns = ("llms", "tests", "of_models", "scores", "endings", "given", "keys")
         return replace(self, **{name: getattr(self, name)[entries] for name in columns})
+
+    def average_scores(self) -> NDArray[np.float64]:
+        """Average the trials of each LLM and test: a row per test, NaN without a trial."""
+        import numpy as np
+
+        shape = len(self.test_ids), len(self.llm_ids)
+        means = np.zeros(shape[0] * shape[1])
+        n_trials = np.zeros(len(means), dtype=np.int32)
+        for start in range(0, len(self.scores), _TRIALS_AT_ONCE):
+            some = slice(start, start + _TRIALS_AT_ONCE)
+            cells = self.tests[some].astype(np.int64) * shape[1] + self.llms[some]
+            np.add.at(n_trials, cells, 1)
+            np.add.at(means, cells, self.scores[some])
+        means[n_trials == 0] = np.nan
+        means /= np.maximum(n_trials, 1, out=n_trials)
+        return means.reshape(shape)
 
 
 def collect_outcomes(results: Iterable[Result], *, pass_score: float = 1.0) -> Outcomes:
@@ -161,12 +179,13 @@ def build_outcomes(
     """
     import numpy as np
 
-    scored = np.flatnonzero(trials.is_scored)
-    texts = texts if len(scored) == len(trials) else texts.pick(scored)
+    is_scored = trials.is_scored
+    scored = slice(None) if is_scored.all() else np.flatnonzero(is_scored)
+    texts = texts if isinstance(scored, slice) else texts.pick(scored)
     # All columns of a million trials would take 200 MB.
     scores, llms, tests = (trials.columns[name][scored] for name in ("score", "llm_id", "test_id"))
-    used_llms, of_llms = number_codes(llms)
-    used_tests, of_tests = number_codes(tests)
+    used_llms, of_llms = number_codes(llms, is_short=True)
+    used_tests, of_tests = number_codes(tests, is_short=True)
     llm_ids = tuple(trials.values["llm_id"][code] for code in used_llms)
     models, of_models = _number_models(llm_ids, of_llms, texts)
     ways, endings = _number_ways(texts, is_passed=scores >= pass_score)
@@ -193,9 +212,11 @@ def _number_models(
     import numpy as np
 
     known, names = TextCodes(), (*llm_ids, *texts.values["model"])
-    codes = np.array([known[name] for name in names], dtype=np.int64)
+    codes = np.array([known[name] for name in names], dtype=np.int32)
     digests = texts.columns["model"]
-    used, numbers = number_codes(codes[np.where(digests < 0, llms, len(llm_ids) + digests)])
+    used, numbers = number_codes(
+        codes[np.where(digests < 0, llms, len(llm_ids) + digests)], is_short=True
+    )
     of_code = tuple(known)
     return tuple(of_code[code] for code in used), numbers
 
@@ -207,26 +228,26 @@ def _number_ways(
 
     codes = texts.columns["way"]
     is_told = ~is_passed & (codes >= 0)
-    used, numbers = number_codes(codes[is_told])
-    endings = np.where(is_passed, PASSED, NO_ANSWER)
+    used, numbers = number_codes(codes[is_told], is_short=True)
+    endings = np.where(is_passed, PASSED, NO_ANSWER).astype(np.int32)
     endings[is_told] = numbers + 1
     told = (texts.values["way"][code].partition(_SEPARATOR) for code in used)
     return tuple(Way(kind, text) for kind, _, text in told), endings
 
 
-def _number_answers(texts: TextColumns) -> tuple[Codes, Codes]:
+def _number_answers(texts: TextColumns) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number given and expected answers alike, in order of first appearance."""
     import numpy as np
 
     known = TextCodes()
-    both = []
-    for name in ("given", "key"):
-        codes = [known[text] for text in texts.values[name]]
-        both.append(np.array([*codes, -1], dtype=np.int64)[texts.columns[name]])
-    answers = np.column_stack(both)
-    is_told = answers >= 0
-    answers[is_told] = number_codes(answers[is_told])[1]
-    return answers[:, 0], answers[:, 1]
+    answers = np.empty((len(texts.columns["given"]), 2), dtype=np.int32)
+    for place, name in enumerate(("given", "key")):  # 0 stands for no answer
+        codes = [known[text] + 1 for text in texts.values[name]]
+        answers[:, place] = np.array([*codes, 0], dtype=np.int32)[texts.columns[name]]
+    used = [code for code in order_codes(answers.ravel()) if code]
+    numbers = np.full(max(used, default=0) + 1, -1, dtype=np.int32)
+    numbers[used] = np.arange(len(used), dtype=np.int32)
+    return numbers[answers[:, 0]], numbers[answers[:, 1]]
 
 
 def find_way(result: Result) -> Way | None:

@@ -74,23 +74,6 @@ def build_score_table(trials: Trials) -> ScoreTable:
     )
 
 
-def fill_score_table(
-    llm_ids: tuple[str, ...],
-    test_ids: tuple[str, ...],
-    index: NDArray[np.int64],
-    scores: NDArray[np.float64],
-) -> ScoreTable:
-    """Arrange scored trials that are arrays already.
-
-    Args:
-        llm_ids: Columns of the table.
-        test_ids: Its rows.
-        index: Of each trial: number of the test times the number of LLMs, plus number of the LLM.
-        scores: Of each trial.
-    """
-    return _fill(llm_ids, test_ids, lambda: [(index, scores)])
-
-
 _Cells = tuple["NDArray[np.int64]", "NDArray[np.float64]"]
 """Cells of some trials, and their scores."""
 _TRIALS_AT_ONCE = 1 << 20

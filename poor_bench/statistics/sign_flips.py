@@ -130,6 +130,8 @@ def _find_steps(sizes: NDArray[np.float64], total: NDArray[np.float64]) -> NDArr
     is_open = np.ones(len(total), dtype=np.bool_)
     candidates = [largest, largest / 2, *(1 / divisor for divisor in range(1, _MOST_STEPS + 1))]
     for candidate in candidates:
+        if not is_open.any():
+            break
         tried = is_open & (candidate * _MOST_EXACT >= total)
         if not tried.any():
             continue

@@ -64,7 +64,9 @@ class AnswerSpace:
         return max(0.0, (self.repeating - by_chance) / (1 - by_chance))
 
 
-def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: float) -> SoundTests:
+def fit_sound_tests(
+    trials: NDArray[np.integer[Any]], soundness: Array, prior: Array, deviation: float
+) -> SoundTests:
     """Fit abilities and the spread of difficulties (Rasch) to tests that are probably sound.
 
     Args:
@@ -75,11 +77,13 @@ def fit_sound_tests(trials: Codes, soundness: Array, prior: Array, deviation: fl
     """
     import numpy as np
 
-    n_trials, n_right = (trials != MISSING).sum(axis=2), (trials == PASSED).sum(axis=2)
+    n_trials, n_right = (
+        has.sum(axis=2, dtype=np.float64) for has in (trials != MISSING, trials == PASSED)
+    )
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     ability, mean, spread, sticky = prior.copy(), 0.0, _PRIOR_SPREAD, 0.0
     has_repeats = bool((n_trials > 1).any())
-    n_worth, right = n_trials.astype(np.float64), n_right.astype(np.float64)
+    n_worth, right = n_trials, n_right
     for _ in range(_ROUNDS):
         difficulty = mean + spread * nodes
         passing, failing = _compute_log_chances(ability[:, None] - difficulty)
@@ -113,7 +117,7 @@ def _compute_log_chances(logit: Array) -> tuple[Array, Array]:
     return -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
 
 
-def _estimate_sticky(n_right: Codes, n_trials: Codes, chance: Array, of_nodes: Array) -> float:
+def _estimate_sticky(n_right: Array, n_trials: Array, chance: Array, of_nodes: Array) -> float:
     """Estimate which share of trials is repeated, by how seldom trials of a model disagree.
 
     The lower limit (2 standard errors) is taken: too high a share would make sound tests whose
@@ -363,7 +367,7 @@ def count_declared_answers(test: Test | None) -> int | None:
     return 2 if any(key in truths for truths in _TRUTHS) else None
 
 
-def estimate_n_answers(given: Codes, keys: Codes) -> int:
+def estimate_n_answers(given: NDArray[np.int32], keys: NDArray[np.int32]) -> int:
     """Estimate how many different answers the tests of one class could get.
 
     Args:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.test import Test
-from poor_bench.statistics.groups import find_groups
-from poor_bench.statistics.means import mean_score
+from poor_bench.statistics.groups import find_groups, sum_if_whole
+from poor_bench.statistics.intervals import Estimate
+from poor_bench.statistics.means import estimate_mean, mean_score
 from poor_bench.statistics.summarise_results import RATES, SORTED, TOTALS, build_figures
 from poor_bench.statistics.summary import Group, GroupBy, Summary
 from poor_bench.statistics.trials import (
@@ -20,6 +21,7 @@ from poor_bench.statistics.trials import (
     find_newer_failures,
     number_cells,
     number_codes,
+    order_codes,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def summarise(
     tests: Mapping[str, Test] | None = None,
     by: GroupBy = GroupBy.LLM,
     pass_score: float = 1.0,
+    parts: TestParts | None = None,
 ) -> list[Summary]:
     """Compute one row of figures per LLM, or per LLM and class or level.
 
@@ -44,6 +47,7 @@ def summarise(
             other tests count as of class "" and level 0.
         by: What one row stands for.
         pass_score: From which score on a trial is passed, above 0 to 1.
+        parts: Of the tests, where they were found before; of other trials with the same codes, too.
 
     Returns:
         Rows in the order in which their groups first appear in `trials`.
@@ -61,15 +65,15 @@ def summarise(
     if not 0 < pass_score <= 1:
         raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
     table = collect_columns(trials)
-    grouped = _group(table, tests or {}, by)
-    parts = (
+    grouped = _group(table, parts or find_test_parts(table, tests or {}, by))
+    fields = (
         _score_tests(table, grouped, tests or {}, pass_score),
         _count_trials(table, grouped),
         _sum_figures(table, grouped),
     )
     return [
         Summary(group=group, **scores, **counts, **sums)
-        for group, scores, counts, sums in zip(grouped.groups, *parts, strict=True)
+        for group, scores, counts, sums in zip(grouped.groups, *fields, strict=True)
     ]
 
 
@@ -102,25 +106,39 @@ class _Grouped:
         return len(self.groups)
 
 
-def _group(table: TrialColumns, tests: Mapping[str, Test], by: GroupBy) -> _Grouped:
+class TestParts(NamedTuple):
+    """Class and level of tests, as far as they tell rows apart."""
+
+    parts: Sequence[tuple[str | None, int | None]]
+    of_test: NDArray[np.int64] | None
+    """Place of the part of each code of a test; None where all tests are alike."""
+
+
+def find_test_parts(table: TrialColumns, tests: Mapping[str, Test], by: GroupBy) -> TestParts:
+    """Find the parts of the tests that occur; many selections of a table can share them."""
     import numpy as np
 
-    llms, llm_of = number_codes(table.columns["llm_id"])
-    known, test_of = number_codes(table.columns["test_id"])
+    if by is GroupBy.LLM:  # looking at each of very many takes time
+        return TestParts([(None, None)], None)
     parts: dict[tuple[str | None, int | None], int] = {}
-    part_of_test = np.zeros(len(known), dtype=np.int64)
-    if by is GroupBy.LLM:  # all tests are alike: looking at each of very many takes time
-        parts[None, None] = 0
-    else:
-        names = (table.values["test_id"][code] for code in known)
-        found = [parts.setdefault(_find_part(tests.get(name), by), len(parts)) for name in names]
-        part_of_test[:] = found
-    used, numbers = number_codes(llm_of * len(parts) + part_of_test[test_of])
-    places = [*parts]
+    known = order_codes(table.columns["test_id"])
+    of_test = np.zeros(max(known, default=-1) + 1, dtype=np.int64)
+    names = (table.values["test_id"][code] for code in known)
+    found = [parts.setdefault(_find_part(tests.get(name), by), len(parts)) for name in names]
+    of_test[known] = found
+    return TestParts([*parts], of_test)
+
+
+def _group(table: TrialColumns, parts: TestParts) -> _Grouped:
+    llms, llm_of = number_codes(table.columns["llm_id"])
+    n_parts = len(parts.parts)
+    if parts.of_test is not None:
+        llm_of = llm_of * n_parts + parts.of_test[table.columns["test_id"]]
+    used, numbers = number_codes(llm_of)
     groups = []
     for code in used:
-        llm, part = divmod(code, len(parts))
-        class_id, level = places[part]
+        llm, part = divmod(code, n_parts)
+        class_id, level = parts.parts[part]
         llm_id = table.values["llm_id"][llms[llm]]
         groups.append(Group(llm_id=llm_id, class_id=class_id, level=level))
     return _Grouped(groups, numbers)
@@ -168,15 +186,21 @@ def _score_tests(
     strict = _average_strict(table, cells, group_of, len(grouped))
     for scored, passed, own_tests, n, of_strict in zip(*columns, strict, strict=True):
         own = names and [names[test] for test in own_tests.tolist()]
-        mean = mean_score(scored.tolist(), own) if len(scored) else None
+        mean = _average_tests(scored, own) if len(scored) else None
         is_alike = np.array_equal(passed, scored)
         yield {
             "n_tests": len(scored),
             "n_passed": n,
             "score": mean,
             **of_strict,
-            "pass_rate": mean if is_alike else mean_score(passed.tolist(), own),
+            "pass_rate": mean if is_alike else _average_tests(passed, own),
         }
+
+
+def _average_tests(scores: Floats, groups: list[str | None] | None) -> Estimate:
+    """Do what `mean_score` does, at once for very many tests that all score 0 or 1."""
+    sums = sum_if_whole(scores) if groups is None else None
+    return mean_score(scores.tolist(), groups) if sums is None else estimate_mean(sums)
 
 
 def _average_strict(
@@ -245,7 +269,12 @@ def _count_tests(grouped: _Grouped, table: TrialColumns) -> list[int]:
     import numpy as np
 
     n_tests = max(1, len(table.values["test_id"]))
-    pairs = np.sort(grouped.numbers * n_tests + table.columns["test_id"])
+    pairs = grouped.numbers * n_tests + table.columns["test_id"]
+    if n_tests * len(grouped) <= 8 * len(table):  # faster than sorting, where it is not much memory
+        is_asked = np.zeros((len(grouped), n_tests), dtype=np.bool_)
+        is_asked.reshape(-1)[pairs] = True
+        return [int(n) for n in is_asked.sum(axis=1)]
+    pairs.sort()
     is_first = np.diff(pairs, prepend=-1) != 0
     counts: list[int] = np.bincount(pairs[is_first] // n_tests, minlength=len(grouped)).tolist()
     return counts
@@ -318,11 +347,19 @@ def _sum_figures(table: TrialColumns, grouped: _Grouped) -> Iterator[_Fields]:
     import numpy as np
 
     figures = _compute_figures(table)
-    sums, counts = [], []
-    for values in figures.values():
-        is_told = ~np.isnan(values)
-        numbers = grouped.numbers[is_told]
-        sums.append(np.bincount(numbers, weights=values[is_told], minlength=len(grouped)))
+    nothing, no_trial = np.zeros(len(grouped)), np.zeros(len(grouped), dtype=np.int64)
+    sums: list[NDArray[Any]] = []
+    counts: list[NDArray[Any]] = []
+    for reported in figures.values():
+        is_told = ~np.isnan(reported)
+        if not is_told.any():  # most figures of most tables
+            sums.append(nothing)
+            counts.append(no_trial)
+            continue
+        numbers, values = grouped.numbers, reported
+        if not is_told.all():
+            numbers, values = numbers[is_told], values[is_told]
+        sums.append(np.bincount(numbers, weights=values, minlength=len(grouped)))
         counts.append(np.bincount(numbers, minlength=len(grouped)))
     rows = np.transpose(sums).tolist(), np.transpose(counts).tolist()
     ordered = (grouped.split(figures[name]) for name in SORTED)

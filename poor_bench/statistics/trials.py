@@ -77,9 +77,9 @@ class TrialColumns:
             is_told |= self.find_entries(name, bool)
         return is_told
 
-    def pick(self, chosen: NDArray[Any]) -> TrialColumns:
-        """Select entries by a mask or by their numbers; of all of them nothing is copied."""
-        if chosen.dtype == bool:
+    def pick(self, chosen: NDArray[Any] | slice) -> TrialColumns:
+        """Select entries by a mask or their numbers; of all, or a slice, nothing is copied."""
+        if not isinstance(chosen, slice) and chosen.dtype == bool:
             if chosen.all():
                 return self
             chosen = chosen.nonzero()[0]  # a mask of very many rows takes long for each column
@@ -199,8 +199,14 @@ def order_codes(codes: NDArray[Any]) -> list[int]:
     return order
 
 
-def number_codes(codes: NDArray[Any]) -> tuple[list[int], NDArray[np.int64]]:
+def number_codes(
+    codes: NDArray[Any], *, is_short: bool = False
+) -> tuple[list[int], NDArray[np.signedinteger[Any]]]:
     """Number the codes that occur, from 0 on in order of first appearance.
+
+    Args:
+        codes: At least 0.
+        is_short: True for numbers of 32 bits, without a copy where codes are their own numbers.
 
     Returns:
         The codes by their numbers, and the number of each entry.
@@ -214,7 +220,9 @@ def number_codes(codes: NDArray[Any]) -> tuple[list[int], NDArray[np.int64]]:
     import numpy as np
 
     used = order_codes(codes)
-    numbers = np.zeros(max(used, default=-1) + 1, dtype=np.int64)
+    if is_short and used == [*range(len(used))]:
+        return used, codes.astype(np.int32, copy=False)
+    numbers = np.zeros(max(used, default=-1) + 1, dtype=np.int32 if is_short else np.int64)
     numbers[used] = np.arange(len(used))
     return used, numbers[codes]
 
@@ -287,10 +295,13 @@ class TextColumns:
     values: Mapping[str, tuple[str, ...]]
     """What the codes of some columns stand for; -1 stands for nothing."""
 
-    def pick(self, entries: NDArray[Any]) -> TextColumns:
-        """Select entries by a mask or by their numbers."""
+    def pick(self, entries: NDArray[Any] | slice) -> TextColumns:
+        """Select entries by a mask or by their numbers; of a slice, nothing is copied."""
         columns = {name: column[entries] for name, column in self.columns.items()}
         return TextColumns(columns=columns, values=self.values)
+
+
+NO_COLUMNS = TextColumns(columns={}, values={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,26 +330,42 @@ class TextCodes(dict[str, int]):
         return code
 
 
-def join_text_columns(pieces: Iterable[TextColumns]) -> TextColumns:
-    """Join columns one after the other; equal texts get the same code.
+class JoinedColumns:
+    """Columns of many rows that are filled piece by piece; the pieces are not kept."""
 
-    Args:
-        pieces: At least one, all with the same columns; their texts are not kept.
-    """
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+        self._columns: dict[str, NDArray[Any]] = {}
+        self._codes: dict[str, TextCodes] = {}
+
+    def put(self, entries: NDArray[np.int64], piece: TextColumns) -> None:
+        """Fill in some rows; equal texts get the same code."""
+        import numpy as np
+
+        for name, column in piece.columns.items():
+            if name in piece.values:
+                codes = self._codes.setdefault(name, TextCodes())
+                joined = [*(codes[text] for text in piece.values[name]), -1]
+                narrow = np.array(joined, dtype=np.int32)[column]
+            else:
+                narrow = shrink(column)
+            known = self._columns.get(name)
+            if known is None:
+                known = np.zeros(self._n_rows, narrow.dtype)
+            # A column becomes wider once; 64 bits for each would take twice the memory.
+            known = known.astype(np.result_type(known, narrow), copy=False)
+            known[entries] = narrow
+            self._columns[name] = known
+
+    def columns(self) -> TextColumns:
+        """Give what was filled in."""
+        values = {name: tuple(codes) for name, codes in self._codes.items()}
+        return TextColumns(columns=self._columns, values=values)
+
+
+def shrink(column: NDArray[Any]) -> NDArray[Any]:
+    """Keep whole numbers in 32 bits where all are small."""
     import numpy as np
 
-    columns: dict[str, list[NDArray[Any]]] = {}
-    known: dict[str, TextCodes] = {}
-    for piece in pieces:
-        for name, column in piece.columns.items():
-            found = columns.setdefault(name, [])
-            if name in piece.values:
-                codes = known.setdefault(name, TextCodes())
-                joined = [*(codes[text] for text in piece.values[name]), -1]
-                found.append(np.array(joined, dtype=np.int32)[column])
-            else:
-                found.append(column)
-    return TextColumns(
-        columns={name: np.concatenate(pieces_of) for name, pieces_of in columns.items()},
-        values={name: tuple(codes) for name, codes in known.items()},
-    )
+    small = column.astype(np.int32)
+    return small if (small == column).all() else column

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from poor_bench.scoring.verdict import Cause
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Outcomes, Way
-from poor_bench.statistics.trials import number_codes
+from poor_bench.statistics.trials import number_codes, order_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,27 +43,28 @@ class Votes:
 
     test_ids: tuple[str, ...]
     models: tuple[str, ...]
-    codes: NDArray[np.int64]
-    trials: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    trials: NDArray[np.int32]
     """Codes of the first trials, up to 5: test, model, trial; `MISSING` where there are fewer."""
-    caused: NDArray[np.int64]
+    caused: NDArray[np.int32]
     answers: tuple[tuple[str, ...], ...]
     """For each test the wrong answer of each code, from 1."""
     causes: tuple[Way, ...]
     """The way of each number in `caused`, from 1."""
 
 
+_TESTS_AT_ONCE = 1_000
+
+
 class _Ballots(NamedTuple):
     """Trials by test and model: tests in order, the models of each as they first appear."""
 
-    test_ids: tuple[str, ...]
-    models: tuple[str, ...]
     rows: Codes
     """Number of the test of each ballot."""
     columns: Codes
     """Number of its model."""
-    endings: Codes
-    """Codes of the vote and of the first 5 trials; `MISSING` where there are fewer."""
+    endings: NDArray[np.int32]
+    """Codes of the vote and of up to 5 first trials; `MISSING` where there are fewer."""
     most_trials: int
 
 
@@ -71,66 +72,92 @@ def collect_votes(outcomes: Outcomes) -> Votes:
     """Collect one vote per model and test from scored trials."""
     import numpy as np
 
-    ballots = _collect_ballots(outcomes)
-    rows, columns = ballots.rows, ballots.columns
-    codes, answers = _number_answers(ballots, outcomes.ways)
-    shape = len(ballots.test_ids), len(ballots.models)
-    n_trials = min(ballots.most_trials, max(1, _MOST_COLUMNS // max(1, shape[1])), _MOST_TRIALS)
-    votes, trials = np.full(shape, MISSING), np.full((*shape, n_trials), MISSING)
-    votes[rows, columns] = codes[:, 0]
-    trials[rows, columns] = codes[:, 1 : n_trials + 1]
-    is_answer = _find_answers(outcomes.ways)
-    cast = ballots.endings[:, 0]
-    is_caused = (cast > 0) & ~is_answer[cast]
-    used, numbers = number_codes(cast[is_caused])
-    caused = np.zeros(shape, dtype=np.int64)
-    caused[rows[is_caused], columns[is_caused]] = numbers + 1
+    tests, rows = number_codes(outcomes.tests, is_short=True)
+    models, columns = number_codes(outcomes.of_models, is_short=True)
+    shape = len(tests), len(models)
+    most = max(1, min(_MOST_COLUMNS // max(1, shape[1]), _MOST_TRIALS))
+    votes, trials = (np.full(each, MISSING, dtype=np.int32) for each in (shape, (*shape, most)))
+    caused = np.zeros(shape, dtype=np.int32)
+    answers: list[tuple[str, ...]] = []
+    causes = _Causes(outcomes.ways)
+    most_trials = 1
+    order = np.argsort(rows, kind="stable")
+    ends = [0, *np.bincount(rows, minlength=1).cumsum().tolist()]
+    for first in range(0, len(tests), _TESTS_AT_ONCE):
+        n_tests = min(_TESTS_AT_ONCE, len(tests) - first)
+        some = order[ends[first] : ends[first + n_tests]]
+        ballots = _collect_ballots(rows[some] - first, columns[some], outcomes.endings[some])
+        places = ballots.rows + first, ballots.columns
+        codes, said = _number_answers(ballots, outcomes.ways, n_tests)
+        answers += said
+        most_trials = max(most_trials, ballots.most_trials)
+        votes[places] = codes[:, 0]
+        n_trials = min(most, codes.shape[1] - 1)
+        trials[(*places, slice(n_trials))] = codes[:, 1 : n_trials + 1]
+        caused[places] = causes.number(ballots.endings[:, 0])
     return Votes(
-        test_ids=ballots.test_ids,
-        models=ballots.models,
-        codes=votes,
-        trials=trials,
-        caused=caused,
-        answers=answers,
-        causes=tuple(outcomes.ways[ending - 1] for ending in used),
-    )
-
-
-def _collect_ballots(outcomes: Outcomes) -> _Ballots:
-    import numpy as np
-
-    tests, rows = number_codes(outcomes.tests)
-    models, columns = number_codes(outcomes.of_models)
-    cells, firsts, inverse, counts = np.unique(
-        rows * max(1, len(models)) + columns,
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-    )
-    order = np.argsort(inverse, kind="stable")
-    starts = counts.cumsum() - counts
-    places = np.arange(len(order)) - np.repeat(starts, counts)
-    endings = np.full((len(cells), _MOST_TRIALS + 1), MISSING)
-    is_kept = places < _MOST_TRIALS
-    endings[inverse[order][is_kept], places[is_kept] + 1] = outcomes.endings[order][is_kept]
-    endings[:, 0] = endings[:, 1]
-    for cell in np.flatnonzero(counts > 1):
-        cast = outcomes.endings[order[starts[cell] : starts[cell] + counts[cell]]]
-        endings[cell, 0] = _count_most_common(cast.tolist())
-    shown = np.lexsort((firsts, rows[firsts]))
-    return _Ballots(
         test_ids=tuple(outcomes.test_ids[number] for number in tests),
         models=tuple(outcomes.models[number] for number in models),
-        rows=rows[firsts][shown],
-        columns=columns[firsts][shown],
+        codes=votes,
+        trials=trials[:, :, :most_trials],
+        caused=caused,
+        answers=tuple(answers),
+        causes=tuple(outcomes.ways[ending - 1] for ending in causes.numbers),
+    )
+
+
+class _Causes:
+    """Numbers causes of votes from 1 on, in order of first appearance."""
+
+    def __init__(self, ways: tuple[Way, ...]) -> None:
+        self._is_cause = ~_find_answers(ways)
+        self.numbers: dict[int, int] = {}
+        """By their codes."""
+
+    def number(self, endings: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Give the number of each vote's cause; 0 where there is none."""
+        import numpy as np
+
+        is_caused = (endings > 0) & self._is_cause[endings]
+        for ending in order_codes(endings[is_caused]):
+            self.numbers.setdefault(ending, len(self.numbers) + 1)
+        number_of = np.zeros(len(self._is_cause), dtype=np.int32)
+        number_of[[*self.numbers]] = [*self.numbers.values()]
+        return np.where(is_caused, number_of[endings], np.int32(0))
+
+
+def _collect_ballots(
+    rows: NDArray[np.int32], columns: NDArray[np.int32], trials: NDArray[np.int32]
+) -> _Ballots:
+    """Collect the ballots of trials that are in the order of their tests."""
+    import numpy as np
+
+    cells = rows * (columns.max(initial=0) + np.int64(1)) + columns
+    order = np.argsort(cells, kind="stable")
+    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    firsts, counts = order[starts], np.diff(starts, append=len(order))
+    most_trials = int(counts.max(initial=1))
+    shape = len(starts), min(most_trials, _MOST_TRIALS) + 1
+    endings = np.full(shape, MISSING, dtype=np.int32)
+    for place in range(shape[1] - 1):
+        has_trial = counts > place
+        endings[has_trial, place + 1] = trials[order[starts[has_trial] + place]]
+    endings[:, 0] = endings[:, 1]
+    for cell in np.flatnonzero(counts > 1):
+        cast = trials[order[starts[cell] : starts[cell] + counts[cell]]]
+        endings[cell, 0] = _count_most_common(cast.tolist())
+    shown = np.argsort(firsts)
+    return _Ballots(
+        rows=rows[firsts][shown].astype(np.int64),
+        columns=columns[firsts][shown].astype(np.int64),
         endings=endings[shown],
-        most_trials=int(counts.max(initial=1)),
+        most_trials=most_trials,
     )
 
 
 def _number_answers(
-    ballots: _Ballots, ways: tuple[Way, ...]
-) -> tuple[Codes, tuple[tuple[str, ...], ...]]:
+    ballots: _Ballots, ways: tuple[Way, ...], n_tests: int
+) -> tuple[NDArray[np.int32], list[tuple[str, ...]]]:
     """Number the wrong answers to each test from 1 on, as they first appear.
 
     Returns:
@@ -147,12 +174,12 @@ def _number_answers(
         rows * (len(ways) + 1) + endings, return_index=True, return_inverse=True
     )
     shown = np.sort(firsts)
-    n_before = np.searchsorted(rows[shown], np.arange(len(ballots.test_ids) + 1))
+    n_before = np.searchsorted(rows[shown], np.arange(n_tests + 1))
     number_of = np.searchsorted(shown, firsts) - n_before[rows[firsts]] + 1
     codes.ravel()[places] = number_of[inverse]
     texts = [ways[ending - 1].text for ending in endings[shown].tolist()]
     answers = [tuple(texts[start:end]) for start, end in pairwise(n_before.tolist())]
-    return codes, tuple(answers)
+    return codes, answers
 
 
 def _find_answers(ways: tuple[Way, ...]) -> NDArray[np.bool_]:

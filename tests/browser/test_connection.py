@@ -45,7 +45,7 @@ def test_pages_tell_of_a_killed_server_and_catch_up_after_its_restart(
         server.kill()
         server.start("another-token-for-journeys")
         page.get_by_role("link", name="Run", exact=True).click()  # callbacks are refused
-        expect(banner.get_by_text("Open the new link in its terminal")).to_be_visible()
+        expect(banner.get_by_text("Open the printed link: it ends with ?token=")).to_be_visible()
         context.request.get("/?token=another-token-for-journeys")
         expect(banner).to_be_hidden()
         # A message that cannot be drawn takes all later ones with it.

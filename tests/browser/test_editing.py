@@ -148,3 +148,48 @@ def _a_page_may_be_left_before_its_button_is_answered(page: Page) -> None:
         assert answer is not None
         answer.finished()
     page.evaluate("new Promise(window.requestAnimationFrame)")  # Dash has read the answer
+
+
+def test_a_refused_move_leads_to_its_tests_and_one_that_works_is_undone_in_another_window(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    base = workspace_files.classes[0]
+    strict = {"evaluation_module": {"name": "number_match", "parameters": {}}}
+    workspace_files.classes += [base | {"id": "strict"} | strict, base | {"id": "twins"}]
+    visitor = new_visitor(serve(with_results(workspace_files, n_tests=3)))
+    page, other = visitor.new_page(), visitor.new_page()
+    page.goto("/tests")
+    other.goto("/tests")
+    _change(page, "strict")
+    told = page.get_by_role("status").filter(has_text="Not changed")
+    expect(told.get_by_role("listitem")).to_contain_text("expected: field required")
+    told.get_by_role("link", name="sum_002").click()
+    panel = page.get_by_role("complementary", name="Test")
+    expect(panel.get_by_label("Text")).to_have_value("2 + 2")
+    expect(told).to_be_visible()
+    _change(page, "twins")
+    for window in (page, other):
+        expect(window.get_by_text("Moved 3 tests to class `twins`.", exact=True)).to_be_visible()
+    other.get_by_role("button", name="Undo").click()
+    for window in (page, other):
+        expect(window.get_by_text("Undone: Moved 3 tests")).to_be_visible()
+        expect(window.get_by_role("button", name="Undo")).to_be_disabled()
+    assert {test["class_id"] for test in entries(workspace_files.folder, "tests")} == {"sums"}
+    _ticks_stay_for_the_next_edit(page)
+
+
+def _ticks_stay_for_the_next_edit(page: Page) -> None:
+    page.get_by_role("checkbox", name="Select sum_001").click()
+    scope = page.get_by_text("1 ticked test:")
+    expect(scope).to_be_visible()
+    _change(page, "Disable")
+    expect(page.get_by_text("Disabled 1 test.", exact=True)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(scope).to_be_visible()
+
+
+def _change(page: Page, name: str) -> None:
+    bar = page.get_by_role("group", name="Change tests")
+    bar.get_by_role("textbox", name="Change tests").click()
+    page.get_by_role("option", name=name, exact=True).click()
+    bar.get_by_role("button", name="Apply").click()

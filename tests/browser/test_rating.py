@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HOLD_NEXT_LOOK = """() => {
   const ask = window.fetch;
   window.fetch = (url, options) => {
-    const isLook = String(options?.body ?? "").includes('"output":"..rating-bar.hidden');
+    const isLook = String(options?.body ?? "").includes('"output":"..rating-read-store.data...');
     if (!isLook || window.release) return ask(url, options);
     const gate = new Promise((go) => { window.release = () => go(); });
     return ask(url, options).then((answer) => gate.then(() => answer));
@@ -59,7 +59,7 @@ def test_answers_are_rated_by_keyboard_and_two_tabs_keep_what_the_other_says(
     page.keyboard.press("c")  # before the server answers: the score goes along
     page.keyboard.type("+ 5 is missing")
     page.keyboard.press("Enter")
-    page.keyboard.press("t")
+    page.keyboard.press("T")  # as it is listed
     page.keyboard.type("key, tone")
     page.keyboard.press("Escape")
     wait_for(lambda: last() == (7.0, "+ 5 is missing", ("key", "tone")))
@@ -100,15 +100,37 @@ def _two_tabs_keep_what_the_other_says(first: Page, second: Page, folder: Path) 
         expect(bar.get_by_label("Tags")).to_have_value("key")
         expect(bar.get_by_label("Comment")).to_have_value("5 is missing")
         expect(bar.get_by_label("Your score (0 to 1)")).to_have_value("0.7")
+    _what_is_stored_does_not_overwrite_the_other_tab(first, second, folder)
     _an_answer_that_comes_late_leaves_what_is_typed(first, second, folder)
+
+
+def _comment(tab: Page, text: str) -> None:
+    tab.get_by_label("Comment").fill(text)
+    tab.keyboard.press("Enter")
+
+
+def _what_is_stored_does_not_overwrite_the_other_tab(
+    first: Page, second: Page, folder: Path
+) -> None:
+    first.evaluate(_HOLD_NEXT_LOOK)
+    _comment(first, "stored")
+    wait_for(lambda: read_labels(folder)[-1].note == "stored")
+    wait_for(lambda: first.evaluate("window.release !== undefined"))
+    _comment(second, "newer")
+    wait_for(lambda: read_labels(folder)[-1].note == "newer")
+    first.keyboard.press("5")  # the boxes still hold what was sent before
+    wait_for(lambda: read_labels(folder)[-1].score == 5.0)
+    assert read_labels(folder)[-1].note == "newer"
+    first.evaluate("window.release()")
+    expect(first.get_by_label("Comment")).to_have_value("newer")
+    first.evaluate("window.release = undefined")
 
 
 def _an_answer_that_comes_late_leaves_what_is_typed(
     first: Page, second: Page, folder: Path
 ) -> None:
     first.evaluate(_HOLD_NEXT_LOOK)
-    second.get_by_label("Comment").fill("theirs")
-    second.keyboard.press("Enter")
+    _comment(second, "theirs")
     wait_for(lambda: first.evaluate("window.release !== undefined"))
     first.keyboard.press("c")
     first.keyboard.press("Control+a")
@@ -133,11 +155,21 @@ def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited(
           return cases.map((each) => rating.chooseShown(...each).map(name));
         }""",
         [
-            [(0.7, "theirs", ""), ("", "", "key"), (None, "mine", "key"), ("", "mine", "key")],
-            [(0.7, "mine", ""), (0.7, "mine", ""), (0.7, "mine", ""), ("0.7", "mine", "")],
-            [("", "", ""), (0, "", ""), (0, "", ""), ("0", "", "")],
-            [("", "new", "a"), ("", "", "b, c"), ("", "", "c; b"), ("", "ty", "c; b")],
-            [("", "new", "a"), ("", "", "b, c"), ("", "", "b;c,b"), ("", "", "b;c,b")],
+            [
+                *[(0.7, "theirs", ""), ("", "", "key"), None],
+                *[(None, "mine", "key"), ("", "mine", "key")],
+            ],
+            [(0.7, "mine", ""), (0.7, "mine", ""), None, (0.7, "mine", ""), ("0.7", "mine", "")],
+            [("", "", ""), (0, "", ""), None, (0, "", ""), ("0", "", "")],
+            [("", "new", "a"), ("", "", "b, c"), None, ("", "", "c; b"), ("", "ty", "c; b")],
+            [("", "new", "a"), ("", "", "b, c"), None, ("", "", "b;c,b"), ("", "", "b;c,b")],
+            [
+                ("", "theirs", ""),
+                ("", "", ""),
+                ("", "mine", "a"),
+                ("", "mine", "a"),
+                ("", "mine", "b"),
+            ],
         ],
     )
     assert shown == [
@@ -146,4 +178,5 @@ def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited(
         ["", "kept", "kept"],
         ["kept", "kept", "kept"],
         ["kept", "new", "a"],
+        ["kept", "theirs", "kept"],
     ]

@@ -1,22 +1,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading
-from tests.browser.workspaces import BAD, GOOD, HOSTILE, with_results
+from tests.browser.served import served
+from tests.browser.watched import heading, holding
+from tests.browser.workspaces import (
+    BAD,
+    GOOD,
+    HOSTILE,
+    to_run_until_cancelled,
+    with_every_page_filled,
+    with_results,
+)
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import scored, write_results
+from tests.dashboard.results_written import scored, services_with, write_results
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page, Route
+    from playwright.sync_api import BrowserContext, Page, Request, Route
 
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
+
+
+@pytest.fixture(scope="module")
+def pages_filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a dashboard that has something on every page."""
+    files = WorkspaceFiles(tmp_path_factory.mktemp("pages_filled"))
+    with served(with_every_page_filled(files)) as address:
+        yield address
 
 
 _NOTE_FIRST_PAINTS = """() => {
@@ -49,6 +66,226 @@ const look = () => {
 look();
 """
 """How wide the rows of the page are, frame by frame from its own first picture on."""
+
+
+_NOTE_MOVES = """
+window.keepsFirstPaint = true;
+// What is awaited is not given up, however busy this machine is.
+document.addEventListener("readystatechange", () =>
+  document.documentElement.style.setProperty("--patience", "1000s"));
+const shown = (root) => [...root.querySelectorAll("h1, h2, button")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.innerText.trim())
+  .map((one) => [one.innerText.trim(), Math.round(one.getBoundingClientRect().y)]);
+window.shifts = [];
+const noteShifts = (list) => list.getEntries().forEach((each) => window.shifts.push(each.value));
+new PerformanceObserver(noteShifts)
+  .observe({ type: "layout-shift", buffered: true });
+const lookAgain = () => {
+  const sketch = document.querySelector("[data-first-paint]");
+  if (sketch) window.sketched = shown(sketch);
+  window.requestAnimationFrame(lookAgain);
+};
+lookAgain();
+window.listMoved = () => {
+  const drawn = shown(document.querySelector("#react-entry-point")).map(String);
+  return window.sketched.filter((each) => !drawn.includes(String(each)));
+};
+"""
+"""Where headings and buttons of the first paint stood, and how much of the page moved later."""
+_UNTIL_PAINTED = """() =>
+  new Promise((done) => new PerformanceObserver(done).observe({ type: "paint", buffered: true }))
+  .then(() => true)"""
+
+
+@pytest.mark.parametrize(
+    "path", ["/model", "/compare", "/tests", "/issues", "/run", "/judge", "/suites"]
+)
+def test_nothing_moves_while_a_page_takes_the_place_of_its_first_paint(
+    pages_filled: str, new_visitor: NewVisitor, path: str
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.goto(path)
+    page.add_init_script(_NOTE_MOVES)
+    for _ in range(2):  # the second time the server knows the figures
+        goto_and_paint_before_scripts(page, path)
+        expect(page.locator("[data-first-paint]")).to_have_count(0)
+        expect(page.locator("h1")).to_be_visible()
+        expect(page.locator(".is-awaited, .loading-state")).to_have_count(0)
+        page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.listMoved()") == []
+    assert page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)") < 0.0005
+
+
+def goto_and_paint_before_scripts(page: Page, path: str) -> None:
+    """Open a page again; its scripts, which bring styles of their own, come after first paint."""
+    scripts = page.locator("script[defer]").get_attribute("src")
+    assert scripts
+    held: list[Route] = []
+    page.route(f"**{scripts}", lambda route: held.insert(0, route))
+    page.goto(path, wait_until="commit")
+    expect(page.locator("[data-first-paint]")).to_be_visible()
+    page.evaluate(_UNTIL_PAINTED)
+    held.pop().continue_()
+    page.unroute(f"**{scripts}")
+
+
+def test_nothing_moves_on_page_run_while_a_run_goes_on(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(serve(to_run_until_cancelled(workspace_files))).new_page()
+    page.goto("/run")
+    page.get_by_role("region", name="Plan").get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("button", name="Start run").click()
+    expect(page.get_by_text("3 of 400 trials")).to_be_visible()
+    page.goto("/")
+    expect(page.locator(".ag-row").first).to_be_visible()  # from now on there is a first paint
+    page.add_init_script(_NOTE_MOVES)
+    page.goto("/run")
+    expect(page.locator("[data-first-paint]")).to_have_count(0)
+    expect(page.get_by_text("3 of 400 trials")).to_be_visible()
+    expect(page.locator(".is-awaited, .loading-state")).to_have_count(0)
+    assert page.evaluate("window.listMoved()") == []
+    assert page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)") < 0.005
+    page.get_by_role("button", name="Cancel").click()
+
+
+def test_what_stands_below_a_part_that_never_comes_is_shown_after_all(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    with holding(page, "tests-picture-body") as held:
+        page.goto("/tests")
+        expect(page.locator("[data-first-paint]")).to_have_count(0)
+        expect(page.locator(".results-and-details")).to_be_visible()
+        expect(page.locator(".is-awaited")).to_have_count(1)
+        assert held
+
+
+def test_what_comes_late_moves_nothing_below_it_until_all_of_it_is_asked_for(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    scores = {f"m{n}": [int(n > place) for place in range(0, 24, 3)] for n in range(24)}
+    services_with(workspace_files, scores, 8)
+    page = new_visitor(serve(workspace_files.folder)).new_page()
+    tests = page.get_by_role("region", name="Tests", exact=True)
+    page.goto("/tests")
+    expect(page.locator(".tests-sheet")).to_be_visible()
+    expect(page.locator(".is-awaited")).to_have_count(0)
+    with holding(page, "tests-picture-body"):
+        page.goto("/tests")
+        expect(page.locator("#tests-picture-body.is-late")).to_have_count(1)
+        expect(page.locator(".is-awaited")).to_have_count(1)
+        place = tests.bounding_box()
+    chart = page.get_by_role("region", name="Discrimination")
+    expect(chart.locator(".main-svg").first).to_be_attached()
+    assert tests.bounding_box() == place
+    chart.get_by_role("button", name="Show all").click()
+    expect(chart.get_by_role("button", name="Show all")).to_be_hidden()
+    moved = tests.bounding_box()
+    assert place is not None
+    assert moved is not None
+    assert moved["y"] > place["y"] + 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/tests?test=sum_001", "/judge?case=hello", "/suites?case=by-echo"]
+)
+def test_j_and_k_open_the_rows_beside_the_open_one(
+    pages_filled: str, new_visitor: NewVisitor, path: str
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.goto(path)
+    opened = page.locator(".sheet tr.is-open").first
+    expect(opened).to_be_visible()
+    first = opened.inner_text()
+    page.keyboard.press("j")
+    expect(opened).not_to_have_text(first, use_inner_text=True)
+    page.keyboard.press("K")  # as it is listed
+    expect(opened).to_have_text(first, use_inner_text=True)
+
+
+def test_a_test_that_was_closed_is_followed_by_others(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.goto("/tests")
+    listed = page.get_by_role("region", name="Tests", exact=True)
+    for test_id in ("sum_001", "sum_002", "sum_003"):
+        listed.get_by_role("link", name=test_id).click()
+        opened = page.get_by_role("heading", name=test_id, level=2)
+        expect(opened).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        page.keyboard.press("Escape")
+        expect(opened).to_have_count(0)
+        page.wait_for_load_state("networkidle")
+
+
+def test_paper_shows_all_columns_of_the_tests_and_no_controls(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.set_viewport_size({"width": 794, "height": 1123})  # A4
+    page.goto("/tests")
+    expect(page.locator(".tests-sheet tbody tr").first).to_be_visible()
+    page.emulate_media(media="print")
+    for control in (".range-row", ".bulk-bar", ".tests-sheet .tick-cell"):
+        expect(page.locator(control).first).to_be_hidden()
+    row, heads = page.locator(".tests-sheet tbody tr").first, page.locator(".tests-sheet thead th")
+    assert row.locator("> :visible").count() == heads.filter(visible=True).count()
+    assert page.evaluate("document.documentElement.scrollWidth") == 794
+    assert row.locator(".strip-name").evaluate("name => name.getClientRects().length") == 1
+    page.goto(f"/model?llm={BAD}")
+    expect(page.get_by_role("gridcell", name="sum_001", exact=True)).to_be_attached()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    first = page.locator("table.printed tbody tr").first
+    expect(first.get_by_role("cell", name=re.compile(r"^\d\.\d\d$"))).to_be_visible()
+    page.goto("/llms")
+    expect(page.get_by_role("columnheader", name="Actions")).to_be_hidden()
+    page.goto(f"/compare?llm={GOOD}&llm={BAD}")
+    name = page.locator(".line-name").first
+    expect(name).to_be_visible()
+    name.evaluate("name => { name.textContent = 'A model told to think step by step, at length'; }")
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth")
+
+
+def test_paper_has_no_forms_whole_charts_and_the_models_of_each_cause(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.goto("/issues")
+    expect(page.locator(".cause[open] .chip").first).to_be_visible()
+    assert page.locator(".share-value").evaluate_all(
+        "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+    ) == 0  # fmt: skip
+    page.emulate_media(media="print")
+    expect(page.locator(".cause[open] .chip").first).to_be_visible()
+    page.emulate_media(media="screen")
+    page.goto("/judge")
+    chart = page.locator(".chart-place").first
+    expect(chart.locator(".main-svg").first).to_be_visible()
+    page.emulate_media(media="print")
+    for form in ("Judge agent", "Your score", "Compare runs"):
+        expect(page.get_by_role("region", name=form)).to_have_count(0)
+    expect(page.get_by_role("button").filter(visible=True)).to_have_count(0)
+    expect(chart).to_have_css("break-inside", "avoid")
+
+
+def test_a_run_takes_no_further_row_of_a_narrow_header(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    expect(page.locator(".ag-row").first).to_be_visible()
+    height = "document.querySelector('#react-entry-point .header').offsetHeight"
+    before = page.evaluate(height)
+    figures = "cancelling 12,345 / 100,000"
+    pill = f'<a class="run-pill"><span class="pulse"></span><span>{figures}</span></a>'
+    page.evaluate(
+        "(html) => { document.getElementById('shell-run-status').innerHTML = html; }", pill
+    )
+    assert page.evaluate(height) == before
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_one_page_is_there_from_before_its_scripts_on_and_on_the_way_through_all_without_a_mouse(
@@ -170,6 +407,43 @@ def test_a_link_turns_to_its_row_a_chart_has_shapes_as_buttons_and_rows_come_bac
     expect(opened).to_have_count(0)
     page.get_by_label("Search").first.fill("sum_00")
     expect(row).to_be_visible()
+
+
+def _asks_for_tiles(request: Request) -> bool:
+    return '"output":"model-tiles-body.children"' in (request.post_data or "")
+
+
+def test_figures_and_an_open_panel_follow_a_filter_and_a_sort_asks_for_rows_only(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}")
+    expect(page.locator("#model-tiles-body")).to_contain_text("All results")
+    asked: list[bool] = []
+    page.on("request", lambda request: asked.append(_asks_for_tiles(request)))
+    page.locator("#model-results-grid [col-id='test_id'].ag-header-cell").click()
+    page.get_by_role("gridcell", name="sum_003", exact=True).click()
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_003")).to_be_visible()
+    assert not any(asked)
+    with page.expect_request(_asks_for_tiles):
+        page.get_by_label("Search").first.fill("sum_003")
+    expect(panel.get_by_text("1 of 1", exact=True)).to_be_visible()
+    expect(page.locator("#model-count-text")).to_contain_text("1 of ")
+
+
+def test_charts_follow_the_models_that_a_search_finds(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    page.locator("[data-seen-store]").scroll_into_view_if_needed()
+    chart = page.get_by_role("figure", name="Score against time")
+    for llm_id in (GOOD, BAD):
+        expect(chart).to_have_accessible_name(re.compile(llm_id))
+    page.locator("#overview-text-input").fill(BAD)
+    expect(chart).not_to_have_accessible_name(re.compile(GOOD))
+    expect(chart).to_have_accessible_name(re.compile(BAD))
 
 
 def test_the_keys_that_print_load_charts_that_were_never_in_sight(

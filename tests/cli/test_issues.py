@@ -33,7 +33,7 @@ def test_causes_are_listed_with_their_share_and_what_to_try(
     assert call(files, "issues") == 0
     shown = capsys.readouterr().out
     assert "no_answer" in shown
-    assert "100.0%" in shown
+    assert "100.0 %" in shown
     assert "Check the model's chat template" in shown
     assert "\x1b" not in shown
 

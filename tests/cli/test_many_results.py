@@ -14,6 +14,7 @@ import pytest
 from poor_bench.cli.main import main
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
+from poor_bench.prompts import build_request, request_fingerprint
 from poor_bench.results import index, settled, table
 from poor_bench.results import store as result_store
 from poor_bench.runner.scorer import WorkspaceFingerprints
@@ -87,6 +88,9 @@ REST = [
     ["gate", "--min-pass-rate", "0.1", "--json"],
     ["gate", "--plan", "--drop", "0.2"],
     ["compare", "20260101T000000-a", "now", "--llm", "*:kept", "--class", "sums", "--json"],
+    ["compare", "scripted:kept", "scripted:silent", "--json"],
+    ["compare", "scripted:kept", "now", "--class", "sums", "--json"],
+    ["compare", "scripted:kept", "now", "--json", "--rescore"],
 ]
 SLOW = pytest.mark.slow(reason="shows many results by another option")
 
@@ -167,6 +171,20 @@ def note_hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
+def test_requests_of_compared_models_are_not_hashed_again(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_all(monkeypatch)
+    words = ["compare", "scripted:kept", "now", "--json", "--data", str(folder)]
+    for _ in range(3):
+        asked = note_hashed(monkeypatch)
+        main(words)
+    assert not asked
+    out = capsys.readouterr().out
+    assert '"n_stale_before": ' in out
+    assert '"n_stale_before": 0' not in out
+
+
 def test_many_results_are_the_same_rows_of_csv_as_few(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,7 +217,14 @@ def test_many_results_are_the_same_document_as_few(
 
 def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:
     runner = WorkspaceRunner(WorkspaceFolder(folder))
-    llms, now = runner.workspace.llms, runner.fingerprints
+    classes, now = runner.workspace.test_classes, runner.fingerprints
+    llms = runner.workspace.llms
+    warmer = [replace(llm, parameters={**llm.parameters, "temperature": 2.0}) for llm in llms]
     for test in runner.states(Selection()).tests:
-        digests = [bytes.fromhex(now.of_request(llm, test)) for llm in llms]
-        assert now.digest_requests(llms, test) == digests
+        for asked in (llms, warmer, llms):  # under the same ids
+            alone = [
+                request_fingerprint(llm, build_request(llm, classes[test.class_id], test))
+                for llm in asked
+            ]
+            assert [now.of_request(llm, test) for llm in asked] == alone
+            assert now.digest_requests(asked, test) == [bytes.fromhex(each) for each in alone]

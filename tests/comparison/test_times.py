@@ -50,7 +50,7 @@ def test_times_with_another_share_of_the_model_on_the_gpu_are_not_compared() -> 
     results = (replace(result, gpu_share=0.5) for result in half.results)
     full = (replace(result, gpu_share=1.0) for result in whole.results)
     found = verdict(side(*full, runs=whole.runs), side(*results, runs=half.runs))
-    assert found.problem == "GPU memory held 50% to 100% of the model"
+    assert found.problem == "GPU memory held 50 % to 100 % of the model"
 
 
 def test_times_of_a_cluster_of_unlike_machines_are_not_compared() -> None:

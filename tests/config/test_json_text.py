@@ -47,6 +47,27 @@ def test_a_changed_entry_is_written_in_the_form_it_had() -> None:
     )
 
 
+NESTED = """{
+  "tests": [
+    {
+      "test_id": "a",
+      "evaluation_module": {"parameters": {"expected": "\\u00f6"}},
+      "text": ["x"]
+    }
+  ]
+}"""
+TEST = {"test_id": "a", "evaluation_module": {"parameters": {"expected": "ö"}}, "text": ["x"]}
+
+
+def test_values_of_a_changed_entry_stay_as_they_are_written_and_new_ones_are_like_them() -> None:
+    changed = write_entries(NESTED, "tests", [TEST | {"text": ["y", "z"], "tags": ["t"]}])
+    assert changed == NESTED.replace('["x"]', '["y", "z"],\n      "tags": ["t"]')
+    spread = NESTED.replace('["x"]', '[\n        "x"\n      ]')
+    changed = write_entries(spread, "tests", [TEST | {"text": ["y"], "tags": ["t"]}])
+    tags = ',\n      "tags": [\n        "t"\n      ]'
+    assert changed == spread.replace('"x"\n      ]', f'"y"\n      ]{tags}')
+
+
 def test_line_ends_of_windows_stay_the_only_ones() -> None:
     added = write_entries(WRITTEN.replace("\n", "\r\n"), "llms", [A, B, NEW])
     assert added is not None

@@ -4,17 +4,20 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from poor_bench.dashboard.pages.compare import callbacks
 from poor_bench.dashboard.pages.compare.charts import class_map, list_shown_classes
 from poor_bench.dashboard.pages.compare.layout import CompareUrl
+from poor_bench.dashboard.pages.compare.tests import choose_page_size
 from poor_bench.dashboard.services import compare_service
 from poor_bench.dashboard.services.compare_service import ClassScore
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.failure import WAITS_FOR_JUDGE
 from poor_bench.models.result import Result
-from poor_bench.results.grid import CHANGES, Show
+from poor_bench.results.grid import CHANGES, Show, TrialGrid
 from poor_bench.statistics.comparison import Comparison, compare_llms
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
@@ -52,6 +55,43 @@ def test_without_a_choice_the_best_are_compared_with_the_very_best(
 def test_the_base_comes_first_and_unknown_llms_are_left_out() -> None:
     selection = CompareUrl.read("?llm=a&llm=b&llm=gone&base=b")
     assert selection.columns(["a", "b", "c"]) == ("b", "a")
+
+
+def test_a_lone_model_has_no_tie_group(compared: Services) -> None:
+    def letters(search: str) -> list[str]:
+        view = callbacks.open_view(compared, search)
+        wait_for(lambda: view.comparison().is_current)
+        return [line.letters for line in view.strip_lines(view.comparison().value)]
+
+    assert letters(f"?llm={GOOD}") == [""]
+    assert all(letters(f"?llm={GOOD}&llm={BAD}"))
+
+
+def test_filters_of_one_window_do_not_wait_for_those_of_another(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = three_llms(workspace_files)
+    gate, held, read_lines = threading.Event(), threading.Event(), services.compare.lines
+
+    def hold_searches(grid: TrialGrid, text: str) -> NDArray[np.int64]:
+        if text:
+            held.set()
+            assert gate.wait(MOST_S)
+        return read_lines(grid, text)
+
+    monkeypatch.setattr(services.compare, "lines", hold_searches)
+    searching = threading.Thread(
+        target=callbacks.show_tests, args=(services, CompareUrl(text="sum").search)
+    )
+    other = threading.Thread(target=callbacks.show_tests, args=(services, ""), daemon=True)
+    searching.start()
+    assert held.wait(MOST_S)
+    other.start()
+    try:
+        wait_for(lambda: not other.is_alive())
+    finally:
+        gate.set()
+        searching.join()
 
 
 def test_a_model_without_results_is_named(workspace_files: WorkspaceFiles) -> None:
@@ -269,6 +309,11 @@ def test_the_whole_state_survives_the_address() -> None:
         class_page=2,
     )
     assert CompareUrl.read(selection.search) == selection
+
+
+def test_a_page_holds_fewer_tests_where_each_has_many_answers() -> None:
+    sizes = [choose_page_size(n_subjects) for n_subjects in (1, 4, 5, 10, 50)]
+    assert sizes == [25, 25, 20, 10, 10]
 
 
 def test_another_filter_begins_at_the_first_page() -> None:

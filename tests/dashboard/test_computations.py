@@ -12,7 +12,7 @@ from poor_bench.dashboard.services.computations import (
     Kept,
     Requests,
     wait_for_value,
-    without_waiting,
+    waiting,
 )
 from poor_bench.errors import ConfigError, StoreError
 from tests.waiting import wait_for
@@ -47,7 +47,7 @@ def test_one_who_asks_in_haste_does_not_wait() -> None:
         gate.wait(30)
         return 7
 
-    with without_waiting():
+    with waiting(0):
         known = background.ask("a", 1, slow)
     assert known == Computed(value=None, is_current=False)
     gate.set()
@@ -69,12 +69,38 @@ def test_what_takes_longer_is_waited_for_once_however_often_it_is_asked_for() ->
     def ask() -> Computed[bool]:
         return background.ask("a", 1, lambda: gate.wait(30))
 
-    with without_waiting():
+    with waiting(0):
         ask()
     now = PATIENCE_S
     assert ask() == Computed(value=None, is_current=False)
     now = PATIENCE_S / 2
     assert ask() == Computed(value=True, is_current=True)
+
+
+def test_whoever_waits_is_answered_as_soon_as_there_is_something_to_show() -> None:
+    background: Computations[int] = Computations(patience_s=PATIENCE_S)
+    gate = threading.Event()
+
+    class Telling(Requests):
+        def waiting(self) -> AbstractContextManager[None]:
+            threading.Timer(0, background.tell).start()
+            return nullcontext()
+
+    background._requests = Telling()
+    known = background.ask("a", 1, lambda: int(gate.wait(2 * PATIENCE_S)))
+    assert known == Computed(value=None, is_current=False)
+    gate.set()
+    wait_for(lambda: background.ask("a", 1, int).is_current)
+
+
+def test_who_asks_after_something_was_told_does_not_wait_for_the_rest() -> None:
+    background: Computations[int] = Computations(patience_s=30)
+    gate = threading.Event()
+    with waiting(0):
+        background.ask("a", 1, lambda: int(gate.wait(10)))
+    background.tell()
+    assert background.ask("a", 1, int) == Computed(value=None, is_current=False)
+    gate.set()
 
 
 def test_an_older_value_stands_in_while_the_new_one_is_computed() -> None:

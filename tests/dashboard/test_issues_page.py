@@ -2,18 +2,23 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from poor_bench.dashboard.pages.issues import callbacks
 from poor_bench.dashboard.pages.issues.layout import IssueUrl
+from poor_bench.dashboard.pages.registry import PAGES
 from poor_bench.dashboard.services.computations import Requests
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.web.first_paint import write_first_paint
+from poor_bench.issues.detector import TrialTable
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.results import text_columns
 from poor_bench.results.query import ResultQuery
 from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.results.table import TrialKey
+from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import of_type, text_of
@@ -50,13 +55,25 @@ class HeldRequests(Requests):
         assert self.gate.wait(MOST_S)
 
 
+def hold_reading(
+    services: Services, monkeypatch: pytest.MonkeyPatch, told_every: int = 1
+) -> HeldRequests:
+    """Let the report of all results stop after so many, until it is let go."""
+    monkeypatch.setattr(text_columns, "_TOLD_EVERY", told_every)
+    services.issues._requests = held = HeldRequests()
+    return held
+
+
+def wait_until_held(services: Services) -> None:
+    wait_for(lambda: services.issues.report() and services.issues.progress[0])
+
+
 def test_the_page_says_how_many_results_are_read_while_it_computes(
     workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_columns, "_TOLD_EVERY", 4)
     services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
-    services.issues._requests = held = HeldRequests()
-    wait_for(lambda: services.issues.report() and services.issues.progress[0])
+    held = hold_reading(services, monkeypatch, told_every=4)
+    wait_until_held(services)
     note, chips, _, _, is_current = callbacks.show(services, "")
     assert note == "computing: 4 of 6 results read"
     assert chips is None
@@ -65,24 +82,37 @@ def test_the_page_says_how_many_results_are_read_while_it_computes(
     assert "in 6 results" in callbacks.show(finished(services), "")[0]
 
 
+def test_issues_of_one_model_do_not_wait_for_the_report_of_all(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = services_with(workspace_files, {"good": [1, 1, 1], "bad": [0, 1, 0]})
+    held = hold_reading(services, monkeypatch)
+    wait_until_held(services)
+    asked = threading.Thread(target=lambda: services.issues.of_llm("scripted:bad"), daemon=True)
+    asked.start()
+    try:
+        wait_for(lambda: not asked.is_alive())
+        assert not services.issues.report().is_current
+    finally:
+        held.gate.set()
+    finished(services)
+
+
 def test_causes_of_a_sample_come_first_and_those_without_suspicious_tests_next(
     workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(StoredTexts, "sample", lambda texts: replace(texts).look())
-    monkeypatch.setattr(text_columns, "_TOLD_EVERY", 1)
     services = services_with(workspace_files, {"bad": [0, 1, 0]})
-    services.issues._requests = held = HeldRequests()
-    items, wait_for_items = threading.Event(), services.issues._wait_for_items
-    monkeypatch.setattr(
-        services.issues, "_wait_for_items", lambda: items.wait(MOST_S) and wait_for_items()
-    )
+    held = hold_reading(services, monkeypatch)
+    items, ask = threading.Event(), services.issues._items
+    monkeypatch.setattr(services.issues, "_items", lambda: items.wait(MOST_S) and ask())
     wait_for(lambda: services.issues.report().value)
     note, chips, causes, tax, is_current = callbacks.show(services, "")
     assert note.startswith("computing")
     assert note.endswith("· sample: 2 findings in 3 results · 2.0 points lost")
     assert (text_of(chips).count("2"), is_current) == (1, False)
     assert len(of_type(causes, "Progress")) == 1
-    assert tax.className == "loading-state"
+    assert "loading-state" in tax.className.split()
     held.gate.set()
     wait_for(lambda: not callbacks.show(services, "")[0].startswith("computing"))
     note, _, causes, _, is_current = callbacks.show(services, "")
@@ -90,6 +120,29 @@ def test_causes_of_a_sample_come_first_and_those_without_suspicious_tests_next(
     assert not of_type(causes, "Progress")
     items.set()
     assert callbacks.show(finished(services), "")[0] == note
+
+
+def test_a_document_waits_for_causes_of_a_sample_and_a_link_does_not(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def read_sample(texts: StoredTexts) -> TrialTable:
+        assert gate.wait(MOST_S)
+        return replace(texts).look()
+
+    monkeypatch.setattr(StoredTexts, "sample", read_sample)
+    services = services_with(workspace_files, {"bad": [0, 1, 0]})
+    services.results.summaries(GroupBy.LLM)
+    held = hold_reading(services, monkeypatch)
+    page = next(each for each in PAGES if each.path == "/issues")
+    assert page.patience_s > 0
+    paint = partial(write_first_paint, services, [replace(page, patience_s=MOST_S)], "/issues", "")
+    assert "computing ..." in paint(has_shell=False)
+    gate.set()
+    assert "sample: 2 findings" in paint()
+    held.gate.set()
+    finished(services)
 
 
 def test_no_sample_is_read_where_an_older_report_stands(
@@ -156,6 +209,19 @@ def test_what_an_llm_said_stays_text(workspace_files: WorkspaceFiles) -> None:
     _, _, groups, *_ = callbacks.show(finished(services), "")
     assert not of_type(groups, "Markdown")
     assert all(not link.href.startswith("javascript") for link in of_type(groups, "Link"))
+
+
+@pytest.mark.parametrize(("details", "n_boxes"), [("got 5", 1), ("", 0)])
+def test_an_example_without_evidence_has_no_empty_box(
+    workspace_files: WorkspaceFiles, details: str, n_boxes: int
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write_results(folder, {"old:llm": [scored("sum_001", 0.0, "5", details=details)]})
+    _, _, groups, *_ = callbacks.show(finished(services_of(folder)), "")
+    assert (
+        len([code for code in of_type(groups, "Code") if code.className == "evidence"]) == n_boxes
+    )
 
 
 def test_without_results_the_page_leads_to_the_first_run(workspace_files: WorkspaceFiles) -> None:
@@ -239,5 +305,5 @@ def test_columns_of_the_causes_are_chosen_in_the_address(workspace_files: Worksp
     heads = [text_of(of_type(causes, "Summary")[1:]) for causes in (usual, fewer)]
     assert "3 trials" in heads[0]
     assert "3 trials" not in heads[1]
-    assert "100.0%" in heads[1]
+    assert "100.0 %" in heads[1]
     assert "hides-trials" in fewer.className

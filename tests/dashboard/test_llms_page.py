@@ -293,7 +293,7 @@ def test_the_load_curve_of_a_model_is_drawn_with_its_knee(workspace_files: Works
     save_probe(folder, llm.id, report)
     shown = callbacks.show_listed(services_of(folder), 0)[1]
     assert "recommended: 2" in text_of(shown)
-    assert "not probed" in text_of(shown)  # its settings
+    assert "not probed:  llms probe" in text_of(shown)  # its settings
     drawn = json.dumps(still(shown), default=str)
     assert "2: 95 tokens/s, p95 500 ms (recommended)" in drawn
     assert drawn.count("load-level is-knee") == 1

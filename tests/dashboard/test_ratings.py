@@ -12,8 +12,10 @@ from poor_bench.dashboard.pages.model.url import ModelUrl
 from poor_bench.dashboard.result_panel.rating_bar import (
     BarView,
     RatingIds,
+    SentBoxes,
     choose_edits,
     default_rater,
+    save_boxes,
     save_rating,
     view_bar,
 )
@@ -153,27 +155,51 @@ EMPTY = ("", "", "")
 
 
 @pytest.mark.parametrize(
-    ("trigger", "keyed", "held", "saved", "edits"),
+    ("trigger", "key", "held", "saved", "edits"),
     [
         (RatingIds.UP, None, (0.5, "n", "a"), (0.5, "n", "a"), {"score": 1.0}),
-        (RatingIds.DOWN, [0.3, 1], (0, "n", "a"), (0.5, "n", "a"), {"score": 0.0}),
-        (RatingIds.KEYED, [0.3, 1], (None, None, None), EMPTY, {"score": 0.3}),
-        (RatingIds.KEYED, [0.3, 1], ("", "n", ""), EMPTY, {"score": 0.3, "note": "n"}),
-        (RatingIds.KEYED, [None, 1], (0.5, "n", "a"), (0.5, "n", "a"), TAKEN_BACK),
-        (RatingIds.CLEAR, [0.3, 1], ("", "", ""), EMPTY, TAKEN_BACK),
-        (RatingIds.NOTE, [0.3, 1], (0.5, "n", "b; a"), (0.5, "", "b, a"), {"note": "n"}),
+        (RatingIds.DOWN, 0.3, (0, "n", "a"), (0.5, "n", "a"), {"score": 0.0}),
+        (RatingIds.KEYED, 0.3, (None, None, None), EMPTY, {"score": 0.3}),
+        (RatingIds.KEYED, 0.3, ("", "n", ""), EMPTY, {"score": 0.3, "note": "n"}),
+        (RatingIds.KEYED, None, (0.5, "n", "a"), (0.5, "n", "a"), TAKEN_BACK),
+        (RatingIds.CLEAR, 0.3, ("", "", ""), EMPTY, TAKEN_BACK),
+        (RatingIds.NOTE, 0.3, (0.5, "n", "b; a"), (0.5, "", "b, a"), {"note": "n"}),
         (RatingIds.SCORE, None, ("", "n", "a"), (0, "n", "a"), {"score": None}),
-        (RatingIds.TAGS, None, ("", "", ""), None, {}),
+        (RatingIds.TAGS, None, ("", "", ""), EMPTY, {}),
     ],
 )
 def test_only_what_was_edited_is_changed(
     trigger: RatingIds,
-    keyed: list[object] | None,
+    key: float | None,
     held: tuple[object, ...],
-    saved: tuple[object, ...] | None,
+    saved: tuple[object, ...],
     edits: dict[str, object],
 ) -> None:
-    assert choose_edits(trigger, keyed, held, saved) == edits
+    assert choose_edits(trigger, key, held, saved) == edits
+
+
+def test_what_was_sent_is_not_sent_again_before_the_boxes_are_filled() -> None:
+    sent, shown = SentBoxes(most=2), ["answer", EMPTY, "first"]
+    assert sent.of(shown) == sent.of(None) == (0, None)
+    held = sent.note(shown, 1, (0.5, "mine", "b; a"), {"score": 1.0})
+    assert sent.of(shown) == (1, held) == (1, [1.0, "mine", "b, a"])
+    boxes = (1, "mine", "a, b, new")
+    assert choose_edits(RatingIds.TAGS, None, boxes, EMPTY, held) == {"tags": ("a", "b", "new")}
+    for later in ("second", "third"):
+        sent.note(["answer", EMPTY, later], 2, EMPTY, {})
+    assert sent.of(shown) == (0, None)  # the oldest is forgotten
+
+
+def test_what_is_put_back_after_it_was_sent_is_stored() -> None:
+    saved, sent = (0.5, "n", "key"), ("", "", "")  # taken back, and the boxes not filled since
+    boxes = (0.5, "", "key")
+    edits = choose_edits(RatingIds.TAGS, None, boxes, saved, sent)
+    assert edits == {"score": 0.5, "tags": ("key",)}
+
+
+def test_a_comment_typed_right_after_a_rating_was_taken_back_is_stored() -> None:
+    held, saved = ("", "new", ""), (0.5, "old", "a")
+    assert choose_edits(RatingIds.KEYED, None, held, saved) == TAKEN_BACK | {"note": "new"}
 
 
 def test_a_tab_that_shows_an_old_rating_overwrites_nothing(services: Services) -> None:
@@ -184,6 +210,15 @@ def test_a_tab_that_shows_an_old_rating_overwrites_nothing(services: Services) -
     assert view.fields == (0.7, "theirs", "key")
     save_rating(services, answer, choose_edits(RatingIds.NOTE, None, EMPTY, EMPTY))
     assert shown(services).fields == (0.7, "theirs", "key")
+
+
+def test_a_request_that_a_later_one_has_overtaken_writes_nothing_old(services: Services) -> None:
+    sent, boxes = SentBoxes(), [shown(services).answer, EMPTY, "first"]
+    assert save_boxes(services, sent, (2, RatingIds.NOTE, None, ("", "whole", "key"), boxes))
+    assert save_boxes(services, sent, (1, RatingIds.NOTE, None, ("", "who", ""), boxes)) is None
+    assert shown(services).fields == ("", "whole", "key")
+    assert save_boxes(services, sent, (3, RatingIds.NOTE, None, ("", "", "key"), boxes))
+    assert shown(services).fields == ("", "", "key")
 
 
 def test_edits_at_the_same_time_all_stay(services: Services) -> None:

@@ -187,5 +187,5 @@ def _texts(part: Any) -> Iterator[str]:
 
 def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
     said = text_of(connection_banner())
-    assert "Restart it" in said
-    assert "Open the new link in its terminal" in said
+    assert "Restart if stopped" in said
+    assert "Open the printed link: it ends with ?token=" in said

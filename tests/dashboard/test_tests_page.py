@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from dash import no_update
@@ -12,6 +13,7 @@ from poor_bench.dashboard.pages.tests.callbacks import (
     apply_edit,
     classes_csv,
     list_found_tests,
+    tell_edit,
     undo_edit,
 )
 from poor_bench.dashboard.pages.tests.filters import KnownTests, find_tests
@@ -52,7 +54,7 @@ def test_tests_stand_with_their_scores_and_what_speaks_against_them(
 
 def test_the_picture_says_how_many_models_it_needs(workspace_files: WorkspaceFiles) -> None:
     services = finished(services_with(workspace_files, {name: [1, 0] for name in "ab"}))
-    assert "needs 20 different models, not 2" in text_of(callbacks.show_picture(services, None)[0])
+    assert "Needs 20 different models, not 2" in text_of(callbacks.show_picture(services, None)[0])
 
 
 def test_a_point_of_the_picture_opens_its_test(workspace_files: WorkspaceFiles) -> None:
@@ -140,7 +142,7 @@ def test_what_cannot_be_saved_says_why_beside_its_field_and_changes_nothing(
     answer = panel.save_test(services, "sum_002", "1 + 1", "hard", "", "{}")
     assert not answer.is_saved
     assert list(answer.errors) == ["level"]
-    assert "Correct the fields in red" in text_of(answer.shown)
+    assert "Correct red fields" in text_of(answer.shown)
     answer = panel.save_test(services, "sum_002", "1 + 1", 1, "", "[1]")
     assert not answer.is_saved
     assert "JSON object" in answer.errors["evaluation_module"]
@@ -280,10 +282,8 @@ def test_a_bulk_edit_changes_ticked_tests_and_can_be_undone(
     workspace_files.add_tests(3)
     services = services_of(workspace_files.write())
     told, is_changed = apply_edit(services, TestUrl(ticked=("sum_001",)).search, "", "")
-    assert (told, is_changed) == (
-        "Not changed: no change",
-        False,
-    )
+    assert not is_changed
+    assert "Not changed: no change" in text_of(told)
     search = TestUrl(ticked=("sum_001", "sum_003")).search
     assert apply_edit(services, search, "disable", None) == (
         "Disabled 2 tests.",
@@ -306,4 +306,42 @@ def test_without_ticks_a_bulk_edit_changes_what_the_filters_find(
     assert tags == [("easy",), (), ()]
     told, is_changed = apply_edit(services, "", "class:gone", None)
     assert not is_changed
-    assert "unknown test class" in told
+    assert "unknown test class" in text_of(told)
+
+
+def test_a_panel_that_was_just_closed_shows_nothing(workspace_files: WorkspaceFiles) -> None:
+    services = services_of(workspace_files.write())
+    assert panel.read_test_id({"index": "sum_001", "type": "x"}) == "sum_001"
+    assert callbacks.show_facts(services, panel.read_test_id(None)) == []
+
+
+def test_a_refused_edit_names_each_reason_once_with_its_tests_and_no_warning(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(7)
+    workspace_files.classes += [
+        workspace_files.classes[0]
+        | {"id": "numbers", "evaluation_module": {"name": "number_match", "parameters": {}}}
+    ]
+    told, is_changed = apply_edit(services_of(workspace_files.write()), "", "class:numbers", "")
+    assert not is_changed
+    shown = text_of(told)
+    assert re.search("Not changed: 7 problems in [^ ,]*tests.json", shown)
+    assert shown.count("sum_001") == shown.count("field required") == 1
+    assert re.search(r"sum_005 +and 2 more: +expected : field required", shown)
+    assert "no test belongs" not in shown
+
+
+def test_all_windows_tell_the_last_edit_and_keep_a_refusal(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    services = services_of(workspace_files.write())
+    assert tell_edit(services.edits, None) is no_update
+    apply_edit(services, "", "level:2", None)
+    for shown in (None, "", "Disabled 2 tests."):
+        assert tell_edit(services.edits, shown) == "Set level 2 for 3 tests."
+    undo_edit(services)
+    assert tell_edit(services.edits, "Set level 2 for 3 tests.").startswith("Undone: Set level 2")
+    assert tell_edit(services.edits, None) is no_update
+    assert tell_edit(services.edits, {"type": "Div"}) is no_update

@@ -15,6 +15,7 @@ from poor_bench.gates.plan import (
     keep_decided,
     plan_gates,
 )
+from poor_bench.messages import write_share
 from poor_bench.models.result import Result
 from poor_bench.reports.gate_text import plan_lines, plan_rows, plans_to_json
 from poor_bench.statistics.non_inferiority import GateVerdict, VarianceSource
@@ -50,7 +51,7 @@ def test_table_and_json_show_the_same_chances() -> None:
     [plan] = plan_gates([], evidence(scores([1.0] * 30)), drop=0.2, power=0.9)
     [document] = plans_to_json([plan])["plans"]
     shown = [row[">Unchanged passes"] for row in plan_rows(plan)]
-    assert shown == [f"{row['passes_unchanged']:.0%}" for row in document["rows"]]
+    assert shown == [write_share(row["passes_unchanged"]) for row in document["rows"]]
 
 
 @pytest.mark.parametrize("drop", [0.03, 0.05])

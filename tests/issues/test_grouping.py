@@ -1,6 +1,16 @@
+from dataclasses import replace
+from unittest.mock import Mock
+
 import pytest
 
-from poor_bench.issues.detect import detect_issues, group_issues
+from poor_bench.issues.detect import (
+    DETECTORS,
+    collect_trials,
+    detect_issues,
+    find_issues,
+    group_issues,
+)
+from poor_bench.issues.detector import IssueContext
 from poor_bench.models.failure import FailureKind
 from tests.issues.builders import failed, scored
 
@@ -39,6 +49,15 @@ def test_examples_show_different_llms_first() -> None:
         ("a", "t2"),
     ]
     assert group.n_by_llm == {"a": 3, "b": 2}
+
+
+def test_texts_of_all_examples_are_read_at_once() -> None:
+    results = [scored(0.0, test_id="t1", response=""), failed(FailureKind.AUTH, test_id="t2")]
+    table = collect_trials(results, {}, DETECTORS)
+    read = Mock(side_effect=table.read)
+    groups = group_issues(find_issues(replace(table, read=read), IssueContext(), DETECTORS))
+    assert [issue.test_id for group in groups for issue in group.examples] == ["t1", "t2"]
+    assert [len(call.args[0]) for call in read.call_args_list if len(call.args[0])] == [2]
 
 
 def test_no_issues_give_no_groups() -> None:

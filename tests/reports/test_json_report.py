@@ -4,8 +4,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from poor_bench.reports.json_report import report_to_json
 from poor_bench.reports.report_data import ReportData
+from poor_bench.statistics import comparison
+from poor_bench.statistics.significance import compute_sign_flip_p_values
 from tests.reports.builders import make_report, make_results, with_base
 
 
@@ -36,3 +40,17 @@ def test_comparison_is_part_of_it() -> None:
     good = next(llm for llm in told["llms"] if llm["llm_after"] == "good")
     assert (good["overall"]["bootstrap"]["value"], good["overall"]["needed_tests"]) == (0.0, None)
     assert {llm["llm_after"] for llm in told["llms"]} == {"good", "bad"}
+
+
+def test_pairs_are_tested_once_for_ranks_tie_groups_and_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tested: list[int] = []
+
+    def count(differences: Any, **how: Any) -> Any:
+        tested.append(1)
+        return compute_sign_flip_p_values(differences, **how)
+
+    monkeypatch.setattr(comparison, "compute_sign_flip_p_values", count)
+    told = document(make_report(make_results()))
+    assert len(told["pairs"]) == len(tested) == 1

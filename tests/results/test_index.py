@@ -538,6 +538,27 @@ def test_a_changed_results_file_is_read_again(store: ResultStore) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
+@pytest.mark.usefixtures("small_parts")
+def test_parts_of_runs_stay_where_the_results_file_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "0")
+    snapshot = tmp_path / "results.json"
+    rows = [{"test_id": f"t{number}", "score": 1.0} for number in range(4)]
+    snapshot.write_text(json.dumps({"version": "1.0", "results": {"c:d": rows}}))
+    open_store(tmp_path).add([scored(f"t{number}", 0.5) for number in range(4)], RUN, {})
+    open_store(tmp_path).table()
+    before = {path: path.stat().st_ino for path in parts(open_store(tmp_path))}
+    for path in before:
+        os.utime(path, (0, 0))
+    snapshot.write_text(json.dumps({"version": "1.0", "results": {"c:d": rows[1:]}}))
+    assert len(open_store(tmp_path).table()) == 7
+    after = {path: path.stat().st_ino for path in parts(open_store(tmp_path))}
+    kept = {path: number for path, number in before.items() if path.name.startswith(RUN)}
+    assert kept
+    assert before.items() & after.items() == kept.items()
+
+
 def test_where_no_folder_can_be_made_no_index_is_needed(store: ResultStore) -> None:
     (store.paths.snapshot.parent / "index").write_text("in the way")
     store.add([scored(name, 0.5) for name in ("a", "b", "c")], RUN, {})

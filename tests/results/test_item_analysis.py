@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from poor_bench import processes
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.results import stored_texts
+from poor_bench.results import index, stored_texts
 from poor_bench.results.store import open_store
 from poor_bench.results.stored_texts import read_item_analysis
 from poor_bench.statistics.item_faults import Share
@@ -94,9 +95,60 @@ def test_another_result_test_or_pass_score_is_analysed_anew(
     assert len(analysed) == 4
 
 
-def test_a_damaged_file_is_made_again(folder: Path, analysed: list[int]) -> None:
+@pytest.mark.parametrize("n_lost", [5, None], ids=["within a line", "a whole line"])
+def test_a_damaged_file_is_made_again(
+    folder: Path, analysed: list[int], n_lost: int | None
+) -> None:
     first = read(folder)
     [path] = folder.rglob("items.json")
-    path.write_bytes(path.read_bytes()[:-5])
+    content = path.read_bytes()
+    path.write_bytes(content[:-n_lost] if n_lost else content[: content.rfind(b"\n", 0, -1) + 1])
     assert read(folder) == first
     assert len(analysed) == 2
+
+
+@pytest.fixture
+def in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """All results but two have parts."""
+    monkeypatch.setattr(index, "_PART_ROWS", 4)
+    open_store(tmp_path).add(RESULTS[2:], "20260101T000000-a", {})
+    open_store(tmp_path).add(RESULTS[:2], "20260102T000000-b", {})
+    return tmp_path
+
+
+def test_outcomes_of_a_kept_analysis_are_not_read(in_parts: Path) -> None:
+    first = read(in_parts)
+    outcomes = [*in_parts.rglob("*.outcomes.columns")]
+    for path in outcomes:
+        path.write_bytes(b"damaged")
+    assert read(in_parts) == first
+    assert {path.read_bytes() for path in outcomes} == {b"damaged"}
+
+
+def test_a_change_of_one_result_without_a_part_is_analysed_anew(
+    in_parts: Path, analysed: list[int]
+) -> None:
+    for got in ("no 3", "no 3", "no 4"):
+        [journal] = in_parts.rglob("20260102T000000-b*.jsonl")
+        journal.unlink()
+        changed = [replace(RESULTS[0], got=got), RESULTS[1]]
+        open_store(in_parts).add(changed, "20260102T000000-b", {})
+        read(in_parts)
+    assert len(analysed) == 2
+
+
+def test_other_rows_models_and_order_are_analysed_anew(in_parts: Path, analysed: list[int]) -> None:
+    store = open_store(in_parts)
+    table = store.table()
+    names = {**table.values, "llm_id": tuple(f"{name}:x" for name in table.values["llm_id"])}
+    backwards = {name: column[::-1] for name, column in table.columns.items()}
+    tables = (
+        table,
+        table.select(np.arange(len(table)) != 5),
+        replace(table, columns=backwards),
+        replace(table, values=names),
+    )
+    for each in tables:
+        read_item_analysis(store.paths, each, TESTS)
+        read_item_analysis(store.paths, each, TESTS)
+    assert len(analysed) == len(tables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from poor_bench import statistics
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
@@ -19,13 +21,14 @@ from poor_bench.results.figures import without_removed
 from poor_bench.results.kept_figures import (
     Figures,
     compare_models,
+    find_standing_of_models,
     rank_models,
     summarise_models,
 )
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import ResultStore
 from poor_bench.results.table import ResultTable
-from poor_bench.statistics.comparison import compare_llms
+from poor_bench.statistics.comparison import compare_llms, find_standing
 from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy
@@ -161,9 +164,42 @@ def test_other_definitions_make_other_figures(
     fill(tmp_path)
     look(tmp_path)
     computed.clear()
-    monkeypatch.setattr(kept_figures, "_digest_definitions", lambda: "another")
+    monkeypatch.setattr(kept_figures, "_digest_definitions", lambda _module: "another")
     look(tmp_path)
     assert set(computed) == set(LLMS)
+
+
+def test_modules_of_statistics_import_each_other_as_the_digest_of_definitions_expects() -> None:
+    folder = Path(statistics.__file__).parent
+    for path in folder.glob("*.py"):
+        content = path.read_text(encoding="utf-8")
+        imported = [
+            name
+            for node in ast.walk(ast.parse(content))
+            for name in (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [each.name for each in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            if f"{name}.".startswith((f"{statistics.__name__}.", "."))
+        ]
+        found = kept_figures._IMPORTED.findall(content)
+        assert imported == [f"{statistics.__name__}.{name}" for name in found], path
+
+
+@pytest.mark.slow(reason="reads stores in many steps")
+def test_rows_whose_pages_are_given_back_stay_as_they_are(tmp_path: Path) -> None:
+    fill(tmp_path)
+    for number in range(2):  # of the file alone, then with a row in the place of another one
+        table = open_table(tmp_path)
+        assert table.basis
+        before = {name: column.tolist() for name, column in table.columns.items()}
+        table.release()
+        after = {name: column.tolist() for name, column in table.columns.items()}
+        assert repr(after) == repr(before)
+        add(tmp_path, [Result(llm_id="two", test_id="a", score=0.25)], f"2026010{number + 2}")
 
 
 @pytest.mark.slow(reason="a store for each damage")
@@ -214,6 +250,39 @@ def test_pairs_of_models_are_compared_once(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.delattr(kept_figures, "compare_llms")
         assert compare_models(open_table(tmp_path), TESTS) == later
+
+
+@pytest.mark.slow(reason="reads stores in many steps")
+def test_ranks_and_tie_groups_are_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path)
+    first = find_standing_of_models(open_table(tmp_path), TESTS)
+    assert first == find_standing(open_table(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.delattr(kept_figures, "find_standing")
+        assert find_standing_of_models(open_table(tmp_path), TESTS) == first
+    computed: list[object] = []
+
+    def note(table: ResultTable, **how: object) -> object:
+        computed.append(table)
+        return find_standing(table, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kept_figures, "find_standing", note)
+    grouped = {name: replace(test, group="one") for name, test in TESTS.items()}
+    fewer = {name: TESTS[name] for name in "abc"}
+    for n, tests in enumerate((grouped, fewer), start=1):
+        groups = {name: test.group for name, test in tests.items()}
+        expected = find_standing(open_table(tmp_path, tests), groups=groups)
+        assert find_standing_of_models(open_table(tmp_path, tests), tests) == expected
+        assert len(computed) == n
+    rows = [Result(llm_id="four", test_id=test_id, score=0.25) for test_id in TESTS]
+    add(tmp_path, rows, "20260102T000000-b")
+    later = find_standing_of_models(open_table(tmp_path), TESTS)
+    assert later == find_standing(open_table(tmp_path)) != first
+    monkeypatch.setattr(kept_figures, "_digest_definitions", lambda _module: "another")
+    find_standing_of_models(open_table(tmp_path), TESTS)
+    assert len(computed) == 4
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")

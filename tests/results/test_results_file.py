@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import orjson
 import pytest
 
 from poor_bench.errors import StoreError
-from poor_bench.results.results_file import WantedTests, newest_of_trials, read_results_file
+from poor_bench.results.results_file import (
+    KnownTests,
+    WantedTests,
+    find_run_tests,
+    newest_of_trials,
+    read_results_file,
+)
 from poor_bench.runs.history import read_stored_runs
 from tests.results.builders import make_failure, make_result, open_test_store
 
@@ -149,3 +157,103 @@ def test_damaged_name_of_a_test_is_no_score_that_was_passed_over(tmp_path: Path)
     tests = WantedTests({})
     assert read_results_file(run, tests=tests).results == []
     assert tests.others == {"scripted:a": {"sum_001"}}
+
+
+def _read_known(run: Path, known: KnownTests, *wanted: str) -> tuple[list[str], set[str]]:
+    tests = WantedTests({"scripted:a": wanted})
+    read = read_results_file(run, tests=tests, known=known)
+    assert [*read.headers] == ["20261121T100000-aaaaaa"]
+    return [result.test_id for result in read.results], tests.others.get("scripted:a", set())
+
+
+def test_tests_of_a_run_are_kept_until_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poor_bench.results.results_file._LEAST_KNOWN", 1)
+    store = open_test_store(tmp_path)
+    tests = ["sum_001", "sum_002", "größe", "sum_002"]
+    stored = [make_result(test, trial=trial) for trial, test in enumerate(tests, start=1)]
+    store.add(stored, "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    found = ["sum_002", "sum_002"], {"sum_001", "größe"}
+    known = KnownTests(tmp_path, [run.stem])
+    assert _read_known(run, known, "sum_002", "sum_009") == found
+    known.keep()
+    status = run.stat()
+    content = run.read_bytes()
+    run.write_bytes(content.replace(b"sum_001", b"sum_007"))
+    os.utime(run, ns=(status.st_atime_ns, status.st_mtime_ns))  # nobody would notice
+    assert _read_known(run, KnownTests(tmp_path, [run.stem]), "sum_002") == found
+    assert _read_known(run, KnownTests(tmp_path, [run.stem]), "other") == (
+        [],
+        {"sum_001", "sum_002", "größe"},
+    )
+    run.write_bytes(content + content.splitlines()[2].replace(b"sum_002", b"sum_003") + b"\n")
+    assert _read_known(run, KnownTests(tmp_path, [run.stem]), "other")[1] >= {"sum_001", "größe"}
+
+
+def test_tests_of_runs_that_are_gone_are_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poor_bench.results.results_file._LEAST_KNOWN", 1)
+    monkeypatch.setattr("poor_bench.results.results_file._MOST_KNOWN", 3)
+    store = open_test_store(tmp_path)
+    results = [make_result("sum_001"), make_result("sum_002")]
+    store.add(results, "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    first = KnownTests(tmp_path, [run.stem])
+    _read_known(run, first)
+    first.keep()
+    [path] = tmp_path.glob("index/*/tests.json")
+    later = tmp_path / "later.jsonl"
+    later.write_bytes(run.read_bytes().replace(b"sum_00", b"sum_01"))
+    kept = {}
+    for names in ([run.stem, "later"], ["later"]):
+        known = KnownTests(tmp_path, names)
+        read_results_file(later, tests=WantedTests({}), known=known)
+        known.keep()
+        kept[len(names)] = orjson.loads(path.read_bytes())
+    assert [*kept[2]["runs"]] == [run.stem]  # no more than three names
+    assert [*kept[1]["runs"]] == ["later"]
+    assert kept[1]["lists"] == [["sum_011", "sum_012"]]
+
+
+@pytest.mark.parametrize(
+    "kept", [b"", b"[]", b'{"lists":[[1]],"runs":{}}', b'{"lists":[],"runs":{"r":[1,2,3,"a",0]}}']
+)
+def test_damaged_list_of_known_tests_is_as_none(
+    tmp_path: Path, kept: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poor_bench.results.results_file._LEAST_KNOWN", 1)
+    store = open_test_store(tmp_path)
+    store.add([make_result("sum_001"), make_result("sum_002")], "20261121T100000-aaaaaa", {})
+    [run] = store.paths.runs()
+    known = KnownTests(tmp_path, [run.stem])
+    _read_known(run, known)
+    known.keep()
+    [path] = tmp_path.glob("index/*/tests.json")
+    path.write_bytes(kept)
+    assert _read_known(run, KnownTests(tmp_path, [run.stem]), "sum_001") == (
+        ["sum_001"],
+        {"sum_002"},
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b'{"llm_id":"a","test_id":"t\\"x","score":1.0}\n{"llm_id":"a","test_id":"u","score":1.0}\n',
+        b'{"llm_id":"a","test_id":"t","score":1.0}\n{"llm_id":"b","test_id":"u","score":1.0}\n',
+        b'{"llm_id":"a","test_id":"t","failure":{}}\n{"llm_id":"a","test_id":"u","score":1.0}\n',
+        b'{"llm_id":"a","test_id":"\xff","score":1.0}\n{"llm_id":"a","test_id":"u","score":1.0}\n',
+        b'{"test_id":"t","llm_id":"a","score":1.0}\n{"llm_id":"a","test_id":"u","score":1.0}\n',
+        b'{"llm_id":"a","test_id":"t","score":1.0}\n\n{"llm_id":"a","test_id":"u","score":1.0}\n',
+        b'{"llm_id":"a","test_id":"t","score":1.0}\n{"llm_id":"a","test_id":"u","score":1.0}',
+        b"",
+    ],
+)
+def test_tests_of_other_runs_are_known_by_reading_them_only(lines: bytes) -> None:
+    assert find_run_tests(b'{"run":{"run_id":"r"}}\n' + lines) is None
+    one = b'{"llm_id":"a","test_id":"t","score":1.0}\n'
+    assert find_run_tests(one + one) is None
+    assert find_run_tests(b'{"run":{}}\n' + one + one) == (b"a", [b"t", b"t"])

@@ -9,6 +9,7 @@ import pytest
 
 from poor_bench import processes
 from poor_bench.errors import StoreError
+from poor_bench.issues import detector
 from poor_bench.issues.detect import DETECTORS, collect_trials, detect_issues, find_issues
 from poor_bench.issues.detector import Detector, Issue, IssueContext, TestFacts
 from poor_bench.issues.form import FormatTax, compute_format_taxes
@@ -85,6 +86,44 @@ def test_issues_are_those_of_the_results_whether_kept_or_not(folder: Path) -> No
     assert [look(folder), look(folder)] == [(fresh, tax)] * 2
 
 
+def test_issues_of_a_few_models_at_a_time_are_those_of_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [
+        result(n, trial, llm_id=llm_id) for llm_id in "xy" for n in range(4) for trial in (1, 2)
+    ]
+    open_store(folder).add(more, "20260103T000000-c", {})
+    look(folder, DETECTORS)
+    store = open_store(folder)
+    looked = StoredTexts(
+        paths=store.paths, table=store.table(), read_facts=lambda: FACTS, detectors=DETECTORS
+    ).look()
+    whole = [*find_issues(looked, CONTEXT, DETECTORS)], compute_format_taxes(looked)
+    monkeypatch.setattr(detector, "_BLOCK_ENTRIES", 1)
+    assert len([*looked.split()]) > 2
+    parts = [*find_issues(looked, CONTEXT, DETECTORS)], compute_format_taxes(looked)
+    assert parts == whole
+
+
+def test_texts_are_read_once_for_issues_and_suspicious_tests(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_PART_ROWS", 1)
+    store = open_store(folder)
+    stored = StoredTexts(
+        paths=store.paths, table=store.table(), read_facts=lambda: FACTS, detectors=DETECTORS
+    )
+    told: list[int] = []
+    stored.follow(told.append)
+    stored.look()
+    fetched: list[object] = []
+    texts = type(stored.table.texts)
+    monkeypatch.setattr(texts, "fetch", lambda _, places, __: fetched.append(places))
+    stored.find_suspicious_tests({})
+    assert fetched == []
+    assert told == sorted(told)
+
+
 def test_a_sample_is_spread_over_results_that_were_not_looked_at(folder: Path) -> None:
     store = open_store(folder)
     table = store.table()
@@ -98,6 +137,19 @@ def test_a_sample_is_spread_over_results_that_were_not_looked_at(folder: Path) -
     assert stored.sample(len(table)) is None
     assert [*find_issues(stored.look(), CONTEXT, DETECTORS)] == look(folder, DETECTORS)[0]
     assert stored.sample(2) is None
+
+
+def test_a_sample_is_read_once_more_where_code_changed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(folder, DETECTORS)
+    store = open_store(folder)
+    stored = StoredTexts(
+        paths=store.paths, table=store.table(), read_facts=lambda: FACTS, detectors=DETECTORS
+    )
+    assert stored.sample(2) is None
+    monkeypatch.setattr(text_columns, "digest_code", lambda: "another")
+    assert stored.sample(2) is not None
 
 
 @pytest.mark.slow(reason="waits for real processes or limits")
@@ -128,6 +180,15 @@ def test_an_edited_detector_of_the_workspace_looks_again(folder: Path) -> None:
     issues, _ = look(folder)
     after = {issue.detector_id: issue for issue in issues}
     assert before["sorry"] != after["sorry"]
+
+
+def test_outcomes_are_not_read_where_few_findings_are_new(folder: Path) -> None:
+    open_store(folder).add([result(number, 3) for number in range(8)], "20260103T000000-c", {})
+    first = look(folder, DETECTORS)
+    for path in folder.rglob("*.outcomes.columns"):
+        path.write_bytes(b"damaged")
+    assert look(folder, DETECTORS) == first
+    assert {path.read_bytes() for path in folder.rglob("*.outcomes.columns")} == {b"damaged"}
 
 
 def test_evidence_is_read_only_where_it_is_shown(

@@ -20,10 +20,10 @@ from poor_bench.results.store import open_store
 from poor_bench.results.table import ResultTable
 from poor_bench.results.text_columns import read_text_columns
 from poor_bench.statistics.trials import (
+    JoinedColumns,
     TextCodes,
     TextColumns,
     TextReader,
-    join_text_columns,
 )
 
 FAILURE = Failure(kind=FailureKind.TIMEOUT, message="too slow")
@@ -116,6 +116,22 @@ def test_results_that_were_left_out_at_first_are_added(folder: Path) -> None:
     assert (rest.n_read, again.n_read) == (6, 0)
 
 
+def test_rows_that_others_keep_meanwhile_stay(folder: Path) -> None:
+    """A model is opened while the report of all models reads the same part."""
+    table, report, model = open_store(folder).table(), Spelling(), Spelling()
+
+    def read_slowly(results: Iterable[Result]) -> TextColumns:
+        known = [*results]
+        read(folder, report)
+        return model.reader.read(known)
+
+    some = table.select(np.arange(len(table)) % 3 == 0)
+    read_text_columns(some, replace(model.reader, read=read_slowly))
+    again = Spelling()
+    assert read(folder, again)
+    assert (report.n_read, again.n_read) == (10, 0)
+
+
 def test_other_knowledge_of_the_reader_reads_again(folder: Path) -> None:
     read(folder, Spelling("tests of today"))
     changed = Spelling("tests of tomorrow")
@@ -198,7 +214,11 @@ def test_joined_columns_are_those_of_all_results(pieces: list[list[str]]) -> Non
         return [Result(llm_id="a", test_id="t", score=0.0, response=text) for text in texts]
 
     spelling = Spelling().reader
-    joined = join_text_columns([spelling.read(results(texts)) for texts in pieces])
+    ends = np.cumsum([0, *map(len, pieces)])
+    filled = JoinedColumns(ends[-1])
+    for texts, start, end in zip(pieces, ends[:-1], ends[1:], strict=True):
+        filled.put(np.arange(start, end), spelling.read(results(texts)))
+    joined = filled.columns()
     whole = spelling.read(results([text for texts in pieces for text in texts]))
     assert joined.columns["length"].tolist() == whole.columns["length"].tolist()
     names = [

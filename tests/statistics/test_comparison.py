@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from poor_bench.models.result import Result
-from poor_bench.statistics.comparison import compare_llms
+from poor_bench.statistics.comparison import (
+    compare_llms,
+    compute_rank_ranges,
+    find_standing,
+    find_tie_groups,
+)
 
 
 def read_results_of(scores: dict[str, Sequence[float]], *, trial: int = 1) -> list[Result]:
@@ -64,6 +69,33 @@ def test_correction_makes_pairs_harder_to_call_real() -> None:
     assert len(pairs) == 15
     assert all(pair.p_adjusted >= pair.p_value for pair in pairs)
     assert not any(pair.is_real() for pair in pairs)
+
+
+@pytest.mark.parametrize("groups", [{}, {f"t{number}": str(number // 3) for number in range(40)}])
+def test_ranks_and_tie_groups_follow_from_pairs_and_are_found_without_them(
+    groups: dict[str, str],
+) -> None:
+    rng = np.random.default_rng(8)
+    results = [
+        each
+        for trial in (1, 2)
+        for each in read_results_of(
+            {name: rng.random(40) < n / 9 for n, name in enumerate("abcdefgh")}, trial=trial
+        )
+        if rng.random() < 0.8
+    ]
+    comparison = compare_llms(results, groups=groups)
+    order = [row.llm_id for row in comparison.ranks]
+    better = [
+        (pair.llm_a, pair.llm_b)[:: 1 if pair.difference.value > 0 else -1]
+        for pair in comparison.pairs
+        if pair.is_real()
+    ]
+    assert 0 < len(better) < len(comparison.pairs)
+    assert [*comparison.ranks] == compute_rank_ranges(order, better)
+    assert [*comparison.groups] == find_tie_groups(order, better)
+    standing = find_standing(results, groups=groups)
+    assert (standing.ranks, standing.groups) == (comparison.ranks, comparison.groups)
 
 
 @pytest.mark.slow(reason="simulates thousands of samples")

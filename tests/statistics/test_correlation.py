@@ -8,6 +8,7 @@ from poor_bench.statistics.correlations import (
     correlate_grouped,
     correlate_ranks,
     correlate_rows,
+    rank_values,
 )
 
 numbers = st.floats(-1e3, 1e3)
@@ -29,6 +30,11 @@ def test_values_agree_with_scipy() -> None:
         assert estimate.value == pytest.approx(stats.pearsonr(x[row], y[row]).statistic)
         assert (estimate.low, estimate.high) == pytest.approx((interval.low, interval.high))
     assert correlate_ranks(x[0], y[0]).value == pytest.approx(stats.spearmanr(x[0], y[0])[0])
+
+
+@given(st.lists(st.floats(-2, 2) | st.integers(-2, 2), max_size=30))
+def test_ranks_are_those_of_scipy(values: list[float]) -> None:
+    assert rank_values(values).tolist() == stats.rankdata(values).tolist()
 
 
 def test_missing_numbers_leave_their_pair_out() -> None:

@@ -8,7 +8,13 @@ from poor_bench.statistics.differences import (
     estimate_difference,
     estimate_paired_difference,
 )
-from poor_bench.statistics.groups import measure_spread, number_groups, sum_array, sum_values
+from poor_bench.statistics.groups import (
+    measure_spread,
+    number_groups,
+    sum_array,
+    sum_if_whole,
+    sum_values,
+)
 from poor_bench.statistics.means import estimate_mean, estimate_stratified_mean, mean_score
 
 grouped = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([None, *"abcd"])), min_size=1)
@@ -49,6 +55,14 @@ def test_arrays_give_the_same_figures_as_lists(
             assert (found.value, found.low, found.high) == pytest.approx(
                 (expected.value, expected.low, expected.high), abs=1e-9
             )
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=1))
+def test_tests_that_are_won_or_lost_are_summed_at_once_without_another_digit(
+    scores: list[float],
+) -> None:
+    assert sum_if_whole(np.array(scores)) == sum_values(scores)
+    assert sum_if_whole(np.array([*scores, 0.5])) is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=1))

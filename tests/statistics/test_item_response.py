@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 
 from poor_bench.models.result import Result
+from poor_bench.statistics import item_response
 from poor_bench.statistics.item_response import fit_item_response
 from poor_bench.statistics.outcomes import collect_outcomes
 
@@ -29,6 +31,16 @@ def test_known_parameters_are_recovered_and_intervals_cover() -> None:
     assert np.corrcoef([x.value for x in estimates], ability)[0, 1] > 0.97
     assert np.corrcoef([item.difficulty for item in fit.items], difficulty)[0, 1] > 0.85
     assert fit_item_response(collect_outcomes(results)) == fit
+
+
+def test_the_fit_does_not_depend_on_how_many_tests_are_looked_at_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outcomes = collect_outcomes(simulate(30, 50)[0])
+    whole = fit_item_response(outcomes)
+    monkeypatch.setattr(item_response, "_TESTS_AT_ONCE", 7)
+    monkeypatch.setattr(item_response, "_TRIALS_AT_ONCE", 100)
+    assert fit_item_response(outcomes) == whole
 
 
 def test_a_reversed_test_has_a_low_discrimination() -> None:

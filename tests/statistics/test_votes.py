@@ -1,6 +1,11 @@
+from dataclasses import asdict
+from random import Random
+
+import numpy as np
 import pytest
 
 from poor_bench.models.result import Result
+from poor_bench.statistics import votes as votes_module
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Way, collect_outcomes, find_way
 from poor_bench.statistics.votes import MISSING, collect_votes
 
@@ -43,3 +48,22 @@ def test_one_vote_per_model_with_a_tie_for_passing() -> None:
         [MISSING, MISSING, MISSING, 1],
     ]
     assert votes.answers == (("7",), ("1",))
+
+
+def test_votes_of_a_few_tests_at_a_time_are_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = Random(3)
+    says = [{"got": "7"}, {"got": "8"}, {"cause": "missing_function"}, {"details": "odd"}, {}]
+    results = [
+        failing(rng.choice("abcd"), test_id=rng.choice("tuvw"), trial=trial, **rng.choice(says))
+        for trial in range(60)
+    ]
+    outcomes = collect_outcomes(results)
+    monkeypatch.setattr(votes_module, "_TESTS_AT_ONCE", len(outcomes.test_ids))
+    whole = asdict(collect_votes(outcomes))
+    monkeypatch.setattr(votes_module, "_TESTS_AT_ONCE", 1)
+    parts = asdict(collect_votes(outcomes))
+    for name, value in whole.items():
+        assert np.array_equal(parts[name], value) if name in _TABLES else parts[name] == value
+
+
+_TABLES = ("codes", "trials", "caused")

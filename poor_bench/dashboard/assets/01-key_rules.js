@@ -3,7 +3,8 @@
 (function () {
   "use strict";
   const STORED = "poor_bench-single-keys";
-  const TYPING = "input, textarea, select, [contenteditable]";
+  const TICKS = "[type='checkbox'], [type='radio']"; // nobody types in these
+  const TYPING = `input:not(${TICKS}), textarea, select, [contenteditable]`;
   const DIALOG = "dialog[open], [role='dialog'][aria-modal='true']";
   const store = {
     isOff: () => {
@@ -26,5 +27,6 @@
     isPlain(event) && !event.target.closest(TYPING) && !document.querySelector(DIALOG);
   const isCharacter = ({ key }) => key.length === 1 && key !== " ";
   const isCommand = (event) => isFree(event) && !(isCharacter(event) && store.isOff());
-  window.poor_bench = Object.assign(window.poor_bench || {}, { keys: { isCommand, store } });
+  const read = ({ key }) => (key.length === 1 ? key.toLowerCase() : key); // J is listed, j is typed
+  window.poor_bench = Object.assign(window.poor_bench || {}, { keys: { isCommand, read, store } });
 })();

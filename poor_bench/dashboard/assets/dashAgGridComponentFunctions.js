@@ -76,6 +76,12 @@
     return element("span", { className: "trust-badges" }, badges);
   };
 
+  // Most details are plain words, which the table draws by itself: Markdown is parsed in each row.
+  const PLAIN = /^[\p{L}(][\p{L}\p{N} .,:;()'"%=/?…↵-]*$/u;
+  const gridFunctions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  gridFunctions.chooseMarkdown = ({ value }) =>
+    !value || PLAIN.test(value) ? undefined : { component: "markdown" };
+
   const nameOf = ({ value, data }) => {
     if (data.tip) {
       return element("span", { title: data.tip }, value);

@@ -4,7 +4,7 @@
   "use strict";
   const buttons = { j: "next", k: "previous", Escape: "close" };
   document.addEventListener("keydown", (event) => {
-    const name = buttons[event.key];
+    const name = buttons[window.poor_bench.keys.read(event)];
     if (!name || !window.poor_bench.keys.isCommand(event)) {
       return;
     }

@@ -8,7 +8,7 @@
   const further = ["think", "cause", "min_score", "max_score", "min_s", "max_s", "stale", "rating"];
   const isSet = (value) => value !== null && value !== undefined && value !== "";
   const functions = (window.dash_clientside = window.dash_clientside || {});
-  const { no_update } = window.dash_clientside;
+  const same = () => window.dash_clientside.no_update; // Dash defines it with its first call
   functions.model = {
     collect: function (...controls) {
       const query = new URLSearchParams();
@@ -17,12 +17,12 @@
           query.append(name, value);
         }
       });
-      return query.has("llm") ? `?${query}` : no_update;
+      return query.has("llm") ? `?${query}` : same();
     },
     // The address: the filters, the order of classes, and the trial that is open.
     show: function (search, order, selected) {
       if (!search) {
-        return no_update;
+        return same();
       }
       const query = new URLSearchParams(search);
       new URLSearchParams(order || "").forEach((value, name) => query.append(name, value));
@@ -46,7 +46,7 @@
     // A cell of the summary: its class and level become the filters.
     drill: function (place) {
       if (!place) {
-        return [no_update, no_update];
+        return [same(), same()];
       }
       const query = new URLSearchParams(place);
       return [query.getAll("class"), query.getAll("level")];
@@ -54,15 +54,17 @@
     // Here and at once: an answer of the server would be dropped if the selection changed meanwhile.
     select_row: function (rows) {
       const [row] = rows || [];
-      return row ? row.key : no_update;
+      return row ? row.key : same();
     },
     // The rating bar is about the result that the panel shows.
     rate: function (open, llm) {
       return open && llm ? [llm, open[0], open[1], open[2]] : null;
     },
-    // Passes the query on once the table has its rows: the chart and its script come after them.
-    settle: function (_rows, search, settled) {
-      return search && search !== settled ? search : no_update;
+    // Passes the query on once the table has its rows: the chart and its script come after them, and
+    // an open panel, whose place among the rows is another one.
+    settle: function (_rows, search, settled, selected, follow) {
+      const isNew = search && search !== settled;
+      return [isNew ? search : same(), isNew && settled && selected ? (follow || 0) + 1 : same()];
     },
   };
 })();

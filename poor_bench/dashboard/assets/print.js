@@ -17,7 +17,9 @@
   };
   const write = (api, node, column) => {
     const field = column.getColDef().field;
-    const text = node.data.texts?.[field] ?? api.getCellValue({ rowNode: node, colKey: column, useFormatter: true });
+    const value = node.data.texts?.[field] ?? api.getCellValue({ rowNode: node, colKey: column, useFormatter: true });
+    const isScore = column.getColDef().cellRenderer === "Score" && typeof node.data[field] === "number";
+    const text = isScore ? node.data[field].toFixed(2) : value;
     const notes = field === "score" ? (node.data.notes || []).map(([, note]) => note) : [];
     const cell = make("td", [text, ...notes].filter((part) => part != null && part !== "").join(", "));
     cell.classList.toggle("is-long", cell.textContent.length > LONGEST_FIGURE);

@@ -28,6 +28,9 @@
     return /^[0-9]$/.test(key) ? Number(key) / 10 : undefined;
   };
   const functions = (window.dash_clientside = window.dash_clientside || {});
+  const KEY = "rating-key-store";
+  const buttons = { "rating-down-button": 0, "rating-up-button": 1, "rating-clear-button": null };
+  let nSent = 0;
   const fields = { c: "rating-note-input", t: "rating-tags-input" };
   const boxes = ["rating-score-input", fields.c, fields.t];
   const tags = (text) => text.split(/[,;]/).map((tag) => tag.trim()).filter(Boolean);
@@ -36,22 +39,34 @@
     (note) => note ?? "",
     (text) => [...new Set(tags(text ?? ""))].join(", "),
   ];
-  // What a box shows of a rating that changed, as in another tab: an edit stays, sent or not.
-  const chooseShown = (now, before, ...held) =>
+  // What a box shows of a rating that changed, as in another tab: an edit stays until it is stored.
+  const chooseShown = (now, before, sent, ...held) =>
     now.map((value, i) => {
-      const [stored, old, ...seen] = [now, before, ...held].map((each) => tidy[i](each[i]));
+      const [stored, old, ...seen] = [now, sent ?? before, ...held].map((each) => tidy[i](each[i]));
       const isEdited = seen.some((each) => each !== old);
-      return stored === old || isEdited ? window.dash_clientside.no_update : value;
+      const isShown = seen.every((each) => each === stored);
+      return isShown || isEdited ? window.dash_clientside.no_update : value;
     });
   functions.rating = {
     chooseShown,
     follow: (target) => target,
     fill: (read, shown, ...held) => {
-      const [answer, now] = read;
+      const [answer, now, sent] = read;
       const [before, old] = shown || [null, ["", "", ""]];
       const typed = boxes.map((box) => (document.getElementById(box) || {}).value);
       const isSame = JSON.stringify(answer) === JSON.stringify(before);
-      return [read, ...(isSame ? chooseShown(now, old, held, typed) : now)];
+      const filled = [answer, now, `${Date.now()} ${Math.random()}`];
+      return [filled, !answer, ...(isSame ? chooseShown(now, old, sent, held, typed) : now)];
+    },
+    send: (...values) => {
+      const { callback_context: { triggered }, no_update } = window.dash_clientside;
+      const [shown, keyed, ...held] = values.slice(-5).reverse();
+      const changed = triggered.filter((each) => each.value).map((each) => each.prop_id.split(".")[0]);
+      if (!shown?.[0] || !changed.length) {
+        return no_update;
+      }
+      const trigger = changed.find((id) => id in buttons || id === KEY) ?? changed[0];
+      return [(nSent += 1), trigger, keyed?.[0] ?? null, held.reverse(), shown];
     },
   };
   // As if a person did: a box that was filled a moment ago overlooks that its value is empty again,
@@ -72,7 +87,6 @@
       boxes.forEach(empty);
     }
   };
-  const buttons = { "rating-down-button": 0, "rating-up-button": 1, "rating-clear-button": null };
   document.addEventListener("click", (event) => {
     const button = event.target.closest("#rating-bar button[id]");
     if (button && button.id in buttons) {
@@ -89,11 +103,12 @@
     if (!bar || !window.poor_bench.keys.isCommand(event)) {
       return;
     }
-    if (event.key === "j" || event.key === "k") {
-      noteMove(event.key === "j" ? "next" : "previous");
+    const key = window.poor_bench.keys.read(event);
+    if (key === "j" || key === "k") {
+      noteMove(key === "j" ? "next" : "previous");
       return;
     }
-    const field = document.getElementById(fields[event.key]);
+    const field = document.getElementById(fields[key]);
     const score = scoreOf(event.key);
     if (field) {
       event.preventDefault();
@@ -101,7 +116,7 @@
     } else if (score !== undefined && !isMoving()) {
       event.preventDefault();
       hold(score);
-      window.dash_clientside.set_props("rating-key-store", { data: [score, Date.now()] });
+      window.dash_clientside.set_props(KEY, { data: [score, Date.now()] });
     }
   });
 })();

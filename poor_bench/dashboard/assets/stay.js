@@ -1,5 +1,6 @@
 // Links that only change what the page shows: the reader stays in place, the page's store changes
-// and, with it, the address. Escape, J (next) and K (previous) follow the links that ask for them.
+// and, with it, the address. Escape, J (next) and K (previous) follow the links that ask for them,
+// else those of the rows beside the open row of a table.
 (function () {
   "use strict";
   // What the link was made to change, applied to what the page shows now: the answer to an earlier
@@ -37,8 +38,15 @@
     }
   });
   const keys = { Escape: "escape", k: "previous", j: "next" };
+  const beside = { k: "previousElementSibling", j: "nextElementSibling" };
+  const findInTable = (key) => {
+    const row = beside[key] && document.querySelector(".sheet tr.is-open")?.[beside[key]];
+    return row?.querySelector("a[data-stay-store]:not([role='checkbox'])");
+  };
   document.addEventListener("keydown", (event) => {
-    const link = keys[event.key] && document.querySelector(`a[data-key="${keys[event.key]}"]`);
+    const key = window.poor_bench.keys.read(event);
+    const name = keys[key];
+    const link = name && (document.querySelector(`a[data-key="${name}"]`) || findInTable(key));
     if (link && window.poor_bench.keys.isCommand(event)) {
       event.preventDefault();
       link.click();

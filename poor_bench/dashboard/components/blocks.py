@@ -111,9 +111,35 @@ def page_head(title: str, note: Any = None, tools: Any = None) -> Component:
 
 ABSENT = "card is-absent"
 """The class of a block that has nothing to show."""
+AWAITED = "is-awaited"
+"""The class of what callbacks replace: what follows it on the page is not shown until then."""
+
+COMPUTING = "computing ..."
 
 
-def live_card(label: str, *, frame_id: str, head_id: str, body_id: str, tools: Any) -> Component:
+def computing() -> Component:
+    """Say that a part comes later: what follows it on the page is not shown until then."""
+    return html.Span(COMPUTING, className=f"quiet {AWAITED}")
+
+
+MAY_BE_LATE = "may-be-late"
+"""The class of a part that keeps its height where it comes late, see `assets/late.js`."""
+
+
+def late_button() -> Component:
+    """Build the button of a card that shows all of what came late; see `assets/late.js`."""
+    return html.Button("Show all", className="choose-button late-button", type="button")
+
+
+def live_card(
+    label: str,
+    *,
+    frame_id: str,
+    head_id: str,
+    body_id: str,
+    tools: Any,
+    class_name: str = ABSENT,
+) -> Component:
     """Build a block that is hidden until callbacks fill it.
 
     Args:
@@ -122,12 +148,13 @@ def live_card(label: str, *, frame_id: str, head_id: str, body_id: str, tools: A
         head_id: Id of what `live_head` goes into.
         body_id: Id of what the content goes into.
         tools: Buttons at the right of the heading.
+        class_name: Its classes until then.
     """
     head = html.Div(
         [html.Div(id=head_id), html.Div(tools, className="card-tools")], className="card-head"
     )
     return html.Section(
-        [head, html.Div(id=body_id)], id=frame_id, className=ABSENT, **aria(label=label)
+        [head, html.Div(id=body_id)], id=frame_id, className=class_name, **aria(label=label)
     )
 
 
@@ -185,10 +212,16 @@ def empty_state(
     )
 
 
-def loading_state(n_lines: int = 4) -> Component:
-    """Build grey lines in the shape of what is about to come."""
+def loading_state(n_lines: int = 4, *, has_columns: bool = False) -> Component:
+    """Build grey lines in the shape of what is about to come.
+
+    Args:
+        n_lines: How many.
+        has_columns: True if a table with a list of columns comes: its button has its place already.
+    """
+    class_name = "loading-state with-columns" if has_columns else "loading-state"
     lines = {"--lines": str(n_lines)}
-    return html.Div(className="loading-state", style=lines, role="status", **aria(label="Loading"))
+    return html.Div(className=class_name, style=lines, role="status", **aria(label="Loading"))
 
 
 def warning_banner(title: str, *texts: str) -> Component:
@@ -235,7 +268,18 @@ def chart(figure: go.Figure, label: str, *, class_name: str = "") -> Component:
         class_name: CSS class of its frame.
     """
     graph = dcc.Graph(figure=figure, config=graph_config(), className="chart")
-    return html.Div(graph, role="figure", className=class_name or None, **aria(label=label))
+    return html.Div(
+        graph,
+        role="figure",
+        className=f"chart-place {class_name}".strip(),
+        style=keep_height(figure),
+        **aria(label=label),
+    )
+
+
+def keep_height(figure: go.Figure) -> dict[str, str]:
+    """Build the style of a place that has the height of its chart before it is drawn."""
+    return {"minHeight": f"{figure.layout.height}px"}
 
 
 def figures_list(figures: Mapping[str, str]) -> Component:

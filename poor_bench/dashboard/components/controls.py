@@ -351,7 +351,7 @@ def search_box(box_id: str, label: str, placeholder: str, value: str) -> Compone
         value=value,
         placeholder=placeholder,
         leftSection=icon("search"),
-        debounce=100,
+        debounce=40,
         size="xs",
         className="filter-wide",
         **aria(label=label),

@@ -6,20 +6,20 @@ from dash import html
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, data
+from poor_bench.dashboard.components.tables import still
 
 KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "All pages": (
         (("?",), "Keyboard shortcuts"),
         (("Escape",), "Close"),
     ),
-    "Tables": (
+    "Tables of Overview, Model": (
         (("↑", "↓", "←", "→"), "Move"),
         (("Enter",), "Open or sort"),
     ),
     "Open result, test or case": (
         (("J",), "Next"),
         (("K",), "Previous"),
-        (("Escape",), "Close"),
     ),
     "Rating": (
         (("+",), "Rate 1"),
@@ -41,30 +41,28 @@ KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
 
 def key_list(dialog_id: str) -> Component:
     """Build the dialog that lists all keys; it is closed."""
+    content = [
+        html.Div(
+            [
+                html.H2("Keyboard shortcuts"),
+                html.Button(
+                    "Close", type="button", className="choose-button", **data(close_keys="")
+                ),
+            ],
+            className="card-head",
+        ),
+        html.Div([_group(*group) for group in KEYS.items()], className="key-groups"),
+        html.Button(
+            "Single-key shortcuts",
+            type="button",
+            role="switch",
+            className="key-switch",
+            **aria(checked="true"),
+            **data(single_keys=""),
+        ),
+    ]
     return html.Dialog(
-        [
-            html.Div(
-                [
-                    html.H2("Keyboard shortcuts"),
-                    html.Button(
-                        "Close", type="button", className="choose-button", **data(close_keys="")
-                    ),
-                ],
-                className="card-head",
-            ),
-            html.Div([_group(*group) for group in KEYS.items()], className="key-groups"),
-            html.Button(
-                "Single-key shortcuts",
-                type="button",
-                role="switch",
-                className="key-switch",
-                **aria(checked="true"),
-                **data(single_keys=""),
-            ),
-        ],
-        id=dialog_id,
-        className="key-dialog",
-        **aria(label="Keyboard shortcuts"),
+        still(content), id=dialog_id, className="key-dialog", **aria(label="Keyboard shortcuts")
     )
 
 

@@ -20,7 +20,7 @@ from poor_bench.dashboard.text.differences import (
     measure_similarity,
     subtract_numbers,
 )
-from poor_bench.messages import harmless, write_count
+from poor_bench.messages import harmless, write_count, write_share
 
 _SHOWN_CHARACTERS = 40_000
 _SHOWN_PIECES = 4_000
@@ -184,7 +184,7 @@ def _build_word_difference(
 ) -> Component:
     pieces = compare_texts(first, second)
     similarity = measure_similarity(pieces)
-    told = f"Similarity {similarity:.0%}"
+    told = f"Similarity {write_share(similarity)}"
     if similarity < LEAST_ALIKE:
         return html.Div([html.P(f"{told}: no diff.", className="quiet"), if_unlike])
     key = html.P(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from poor_bench.dashboard.components.tables import sketch_layout
 from poor_bench.dashboard.page import Page
 from poor_bench.dashboard.pages.compare.callbacks import register as register_compare
 from poor_bench.dashboard.pages.compare.callbacks import sketch as sketch_comparison
@@ -33,6 +32,7 @@ from poor_bench.dashboard.pages.run.accepting import AcceptIds
 from poor_bench.dashboard.pages.run.callbacks import register as register_run
 from poor_bench.dashboard.pages.run.layout import RunIds
 from poor_bench.dashboard.pages.run.layout import layout as run_layout
+from poor_bench.dashboard.pages.run.progress import sketch as sketch_run
 from poor_bench.dashboard.pages.run.tuning import TuneIds
 from poor_bench.dashboard.pages.suites.callbacks import register as register_suites
 from poor_bench.dashboard.pages.suites.callbacks import sketch as sketch_suites
@@ -74,7 +74,6 @@ PAGES: tuple[Page, ...] = (
             ModelIds.RESULTS,
             ModelIds.NOTE,
             ModelIds.LLM,
-            ModelIds.COUNT,
             PanelIds.TITLE,
         ),
         register=register_model,
@@ -102,6 +101,7 @@ PAGES: tuple[Page, ...] = (
         shows=("llm",),
         layout=issues_layout,
         sketch=sketch_issues,
+        patience_s=0.6,
         first=(IssuesIds.LLMS, IssuesIds.NOTE),
         register=register_issues,
     ),
@@ -129,9 +129,11 @@ PAGES: tuple[Page, ...] = (
         title="Run",
         url=RunUrl,
         layout=run_layout,
-        sketch=lambda _services, url: sketch_layout(run_layout(url), {}),
+        sketch=sketch_run,
         first=(
             RunIds.LLMS,
+            RunIds.STATE,
+            RunIds.OTHERS,
             RunIds.SANDBOX,
             RunIds.RETRY,
             AcceptIds.SEARCH,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from threading import Lock
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update, set_props
+from dash import Dash, Input, Output, State, dcc, html, no_update, set_props
 from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, icon
@@ -29,11 +30,14 @@ class RatingIds(StrEnum):
     TARGET = "rating-target-store"
     """The result that is open: `[LLM id, test id, trial, is failure]`; pages write it."""
     READ = "rating-read-store"
-    """What was read last: `BarView.answer` and `BarView.fields`."""
+    """What was read last, see `BarView.read`."""
     SHOWN = "rating-shown-store"
-    """The same of what the boxes were filled with, in the browser: see `rating.fill`."""
+    """Answer and fields that the boxes were filled with, and an id of that: see `rating.fill`."""
     KEYED = "rating-key-store"
     """Score of a key and a moment: `[0.7, 123]`; null takes the rating back."""
+    SENT = "rating-sent-store"
+    """What a person did, see `rating.send`: number in order, id of what changed, score of the key,
+    what the boxes hold, `SHOWN`."""
     DOWN = "rating-down-button"
     UP = "rating-up-button"
     SCORE = "rating-score-input"
@@ -44,19 +48,22 @@ class RatingIds(StrEnum):
     OTHERS = "rating-others-text"
 
 
+_STORES = (
+    RatingIds.TARGET, RatingIds.READ, RatingIds.SHOWN, RatingIds.KEYED, RatingIds.SENT,
+)  # fmt: skip
 _BOXES = (RatingIds.SCORE, RatingIds.NOTE, RatingIds.TAGS)
 _ON, _OFF = "filled", "default"
 _PRESSED = "aria-pressed"
+_THUMBS = [
+    (thumb, look) for look in ("variant", _PRESSED) for thumb in (RatingIds.DOWN, RatingIds.UP)
+]
 
 
 def build_rating_bar() -> Component:
     """Build the bar while no result is open."""
     return html.Div(
         [
-            dcc.Store(id=RatingIds.TARGET),
-            dcc.Store(id=RatingIds.READ),
-            dcc.Store(id=RatingIds.SHOWN),
-            dcc.Store(id=RatingIds.KEYED),
+            *map(dcc.Store, _STORES),
             html.Div(
                 [
                     _thumb(RatingIds.DOWN, "thumb-down", "Rate 0 (-)"),
@@ -73,13 +80,7 @@ def build_rating_bar() -> Component:
                         placeholder="Score",
                         **aria(label="Your score (0 to 1)"),
                     ),
-                    dmc.TextInput(
-                        id=RatingIds.NOTE,
-                        debounce=True,
-                        size="xs",
-                        placeholder="Comment (C)",
-                        **aria(label="Comment"),
-                    ),
+                    _text_box(RatingIds.NOTE, "Comment", "Comment (C)"),
                     dmc.ActionIcon(
                         icon("close"),
                         id=RatingIds.CLEAR,
@@ -93,20 +94,12 @@ def build_rating_bar() -> Component:
             ),
             html.Div(
                 [
-                    dmc.TextInput(
-                        id=RatingIds.TAGS,
-                        debounce=True,
-                        size="xs",
-                        placeholder="Tags, with commas (T)",
-                        **aria(label="Tags"),
-                    ),
-                    dmc.TextInput(
-                        id=RatingIds.WHO,
-                        debounce=True,
+                    _text_box(RatingIds.TAGS, "Tags", "Tags, with commas (T)"),
+                    _text_box(
+                        RatingIds.WHO,
+                        "Your name",
+                        f"Your name: {default_rater()}",
                         persistence=True,
-                        size="xs",
-                        placeholder=f"Your name: {default_rater()}",
-                        **aria(label="Your name"),
                     ),
                 ],
                 className="rating-line",
@@ -119,6 +112,14 @@ def build_rating_bar() -> Component:
         hidden=True,
         **aria(label="Rating"),
     )
+
+
+def _text_box(box_id: RatingIds, label: str, placeholder: str, **options: Any) -> Component:
+    named = options | aria(label=label)
+    box: Component = dmc.TextInput(
+        id=box_id, debounce=True, size="xs", placeholder=placeholder, **named
+    )
+    return box
 
 
 def _thumb(button_id: RatingIds, name: str, label: str) -> Component:
@@ -149,6 +150,8 @@ class BarView:
     """`RatingIds.TARGET`, the id of its answer, and the person; None if nothing can be rated."""
     own: Label | None = None
     others: Component | None = None
+    sent: Sequence[Any] | None = None
+    """What the boxes held when they were last saved, where they were not filled since."""
 
     @property
     def fields(self) -> tuple[Any, str, str]:
@@ -161,7 +164,7 @@ class BarView:
     @property
     def read(self) -> list[Any]:
         """As `RatingIds.READ`."""
-        return [self.answer, self.fields]
+        return [self.answer, self.fields, self.sent]
 
     @property
     def thumbs(self) -> tuple[str, str]:
@@ -230,26 +233,74 @@ def save_rating(services: Services, answer: list[Any], edits: Mapping[str, Any])
     """
     *target, answer_id, who = answer
     llm_id, test_id, trial, is_failure = target
-    result = services.ratings.rate(
-        llm_id,
-        TrialKey(test_id, trial, is_failure),
-        answer_id,
-        who,
-        edits,
-    )
+    key = TrialKey(test_id, trial, is_failure)
+    result = services.ratings.rate(llm_id, key, answer_id, who, edits)
     return _view(services, target, result, who)
+
+
+class SentBoxes:
+    """What boxes held when they were last saved, by the id of what they were filled with.
+
+    Until they are filled anew they differ from that, though nobody edits them any more: sent again,
+    they would overwrite what another tab has stored since.
+    """
+
+    def __init__(self, most: int = 256) -> None:
+        """Know of no boxes; of more than `most` the oldest are forgotten."""
+        self._most = most
+        self._held: dict[str, tuple[int, list[Any]]] = {}
+        self.saving = Lock()
+        """Held from the look at what was sent until that is noted: requests may overtake."""
+
+    def of(self, shown: Sequence[Any] | None) -> tuple[int, list[Any] | None]:
+        """Look up what was sent last since the boxes were filled with `RatingIds.SHOWN`.
+
+        Its number comes first: what was sent before it and comes after it has nothing new.
+        """
+        return self._held.get(shown[2], (0, None)) if shown else (0, None)
+
+    def note(
+        self, shown: Sequence[Any], number: int, held: Sequence[Any], edits: Mapping[str, Any]
+    ) -> list[Any]:
+        """Keep and return what the boxes held, with the edits of a button or key."""
+        score, note, tags = (read_boxes(held) | dict(edits)).values()
+        sent = [score, note, ", ".join(tags)]
+        self._held[shown[2]] = number, sent
+        for oldest in list(self._held)[: -self._most]:
+            self._held.pop(oldest, None)
+        return sent
+
+
+def save_boxes(services: Services, sent: SentBoxes, done: Sequence[Any]) -> BarView | None:
+    """Store what a person did, as in `RatingIds.SENT`; None if a later state was stored before.
+
+    Raises:
+        ConfigError: As `save_rating`.
+        StoreError: As `save_rating`.
+    """
+    number, trigger, key, held, shown = done
+    answer, saved, _ = shown
+    with sent.saving:
+        newest, known = sent.of(shown)
+        if number < newest:
+            return None
+        edits = choose_edits(trigger, key, held, saved, known)
+        view = save_rating(services, answer, edits)
+        return replace(view, sent=sent.note(shown, number, held, edits))
 
 
 def register_rating_bar(app: Dash, services: Services) -> None:
     """Bind the handlers; a page only writes `RatingIds.TARGET`."""
-    _register_view(app, services)
-    _register_saving(app, services)
+    sent = SentBoxes()
+    _register_view(app, services, sent)
+    _register_saving(app, services, sent)
     # In the browser: an answer of the server may be older than what a person did meanwhile.
     bind_script(
         app,
         "rating",
         "fill",
         Output(RatingIds.SHOWN, "data"),
+        Output(RatingIds.BAR, "hidden"),
         *(Output(box, "value") for box in _BOXES),
         Input(RatingIds.READ, "data"),
         State(RatingIds.SHOWN, "data"),
@@ -258,23 +309,21 @@ def register_rating_bar(app: Dash, services: Services) -> None:
     )
 
 
-def _register_view(app: Dash, services: Services) -> None:
+def _register_view(app: Dash, services: Services, sent: SentBoxes) -> None:
     @on_data(
         app,
-        Output(RatingIds.BAR, "hidden"),
         Output(RatingIds.READ, "data"),
-        Output(RatingIds.DOWN, "variant"),
-        Output(RatingIds.UP, "variant"),
-        Output(RatingIds.DOWN, _PRESSED),
-        Output(RatingIds.UP, _PRESSED),
+        *(Output(*each) for each in _THUMBS),
         Output(RatingIds.OTHERS, "children"),
         Input(RatingIds.TARGET, "data"),
         Input(RatingIds.WHO, "value"),
+        State(RatingIds.SHOWN, "data"),
         prevent_initial_call=True,
     )
-    def _show(target: list[Any] | None, who: str | None) -> Any:
-        view = view_bar(services, target, who)
-        return view.answer is None, view.read, *view.thumbs, *view.pressed, still(view.others)
+    def _show(target: list[Any] | None, who: str | None, shown: list[Any] | None) -> Any:
+        _, known = sent.of(shown)  # before the rating is read: what is read then has it
+        view = replace(view_bar(services, target, who), sent=known)
+        return view.read, *view.thumbs, *view.pressed, still(view.others)
 
 
 def read_boxes(boxes: Sequence[Any] | None) -> dict[str, Any]:
@@ -291,13 +340,13 @@ def read_boxes(boxes: Sequence[Any] | None) -> dict[str, Any]:
     }
 
 
-def _register_saving(app: Dash, services: Services) -> None:
-    @app.callback(
-        Output(RatingIds.READ, "data", allow_duplicate=True),
-        Output(RatingIds.DOWN, "variant", allow_duplicate=True),
-        Output(RatingIds.UP, "variant", allow_duplicate=True),
-        Output(RatingIds.DOWN, _PRESSED, allow_duplicate=True),
-        Output(RatingIds.UP, _PRESSED, allow_duplicate=True),
+def _register_saving(app: Dash, services: Services, sent: SentBoxes) -> None:
+    # In the browser, which knows what came first: requests to the server may overtake each other.
+    bind_script(
+        app,
+        "rating",
+        "send",
+        Output(RatingIds.SENT, "data"),
         *(Input(button, "n_clicks") for button in (RatingIds.DOWN, RatingIds.UP, RatingIds.CLEAR)),
         Input(RatingIds.KEYED, "data"),
         # Only what a person does: a value may also change because another answer is shown.
@@ -305,16 +354,20 @@ def _register_saving(app: Dash, services: Services) -> None:
         *(State(box, "value") for box in _BOXES),
         State(RatingIds.KEYED, "data"),
         State(RatingIds.SHOWN, "data"),
+        prevent_initial_call=True,
+    )
+
+    @app.callback(
+        Output(RatingIds.READ, "data", allow_duplicate=True),
+        *(Output(*each, allow_duplicate=True) for each in _THUMBS),
+        Input(RatingIds.SENT, "data"),
         State(ShellIds.VERSION, "data"),
         prevent_initial_call=True,
     )
-    def _save(*values: Any) -> Any:
-        *held, keyed, shown, version = values[-6:]
-        answer, saved = shown or (None, None)
-        if answer is None or not ctx.triggered[0]["value"]:
+    def _save(done: list[Any], version: str) -> Any:
+        view = save_boxes(services, sent, done)
+        if view is None:
             return (no_update,) * 5
-        edits = choose_edits(ctx.triggered_id, keyed, held, saved)
-        view = save_rating(services, answer, edits)
         now = services.version()
         if now != version:
             set_props(ShellIds.VERSION, {"data": now})
@@ -322,20 +375,25 @@ def _register_saving(app: Dash, services: Services) -> None:
 
 
 def choose_edits(
-    trigger: Any, keyed: list[Any] | None, held: Sequence[Any], saved: Sequence[Any] | None
+    trigger: str,
+    key: float | None,
+    held: Sequence[Any],
+    saved: Sequence[Any],
+    sent: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
     """Choose what to change of a rating after a button, a key or an edit.
 
     Args:
         trigger: Id of what changed.
-        keyed: As `RatingIds.KEYED`.
+        key: Score of the last key; None takes the rating back.
         held: What the boxes hold now.
         saved: What the boxes were filled with: one that still holds this was not edited.
+        sent: What they held when they were last saved, in place of `saved`: that is stored, or
+            another tab has changed it since.
     """
-    key = keyed[0] if keyed else None
+    known = read_boxes(saved if sent is None else sent)
+    edits = {name: value for name, value in read_boxes(held).items() if value != known[name]}
     if trigger == RatingIds.CLEAR or (trigger == RatingIds.KEYED and key is None):
-        return read_boxes(None)
-    old = read_boxes(saved)
-    edits = {name: value for name, value in read_boxes(held).items() if value != old[name]}
+        return read_boxes(None) | edits  # a box may be edited before the server hears of the key
     scores = {RatingIds.DOWN: 0.0, RatingIds.UP: 1.0, RatingIds.KEYED: key}
-    return edits | ({"score": scores[trigger]} if trigger in scores else {})
+    return edits | ({"score": scores[RatingIds(trigger)]} if trigger in scores else {})

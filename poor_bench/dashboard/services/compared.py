@@ -127,8 +127,10 @@ class ComparedSubjects:
     def _read_stored(self) -> list[StoredRun]:
         """List the finished runs, oldest first; their headers are read once."""
         paths = tuple(self._files.store().paths.runs())
-        read = (run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO})
-        return self._runs.get(paths, lambda: list(read))
+        return self._runs.get(
+            paths,
+            lambda: [run for run in read_stored_runs(paths) if run.kind not in {EARLIER, UNDO}],
+        )
 
     def _select(self, subject: ComparedSubject) -> Iterator[SelectedRows]:
         """Yield the newest results of a subject, by the table that holds them."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
 from poor_bench.errors import PoorBenchError
+from poor_bench.processes import return_memory
 
 V = TypeVar("V")
 
@@ -112,7 +113,7 @@ def wait_for_value(ask: Callable[[], Computed[V]]) -> V:
     Args:
         ask: Asks `Computations`, which wait longer here.
     """
-    with _waiting(_PATIENCE_S):
+    with waiting(_PATIENCE_S):
         answer = ask()
         known = answer.value
         while answer.value is None or (answer.value is known and not answer.is_current):
@@ -127,27 +128,35 @@ class _Work(Generic[V]):
     thread: threading.Thread | None = None
     began: float = 0.0
     """When `thread` was started, by the monotonic clock."""
+    n_told: int = 0
+    """How often `tell` had been called by then."""
     done: Hashable = field(default_factory=object)
     """The version that `value` or `error` belongs to; at first none that anybody asks for."""
 
 
+class _Wait(NamedTuple):
+    seconds: float
+    from_start: bool
+
+
 _PATIENCE_S = 1.0
-_WAIT_S: ContextVar[float | None] = ContextVar("wait_s", default=None)
-"""How long each `ask` waits; None for what is left of the patience of its `Computations`."""
+_WAIT: ContextVar[_Wait | None] = ContextVar("wait", default=None)
+"""How long each `ask` waits; None for the patience of its `Computations`."""
 
 
 @contextmanager
-def _waiting(seconds: float) -> Iterator[None]:
-    before = _WAIT_S.set(seconds)
+def waiting(seconds: float, *, from_start: bool = False) -> Iterator[None]:
+    """Let whoever asks within this block wait so long; 0 answers with what is known.
+
+    Args:
+        seconds: Each time.
+        from_start: True to count from the start of the computation.
+    """
+    before = _WAIT.set(_Wait(seconds, from_start))
     try:
         yield
     finally:
-        _WAIT_S.reset(before)
-
-
-def without_waiting() -> AbstractContextManager[None]:
-    """Answer whoever asks within this block at once; what is not known is computed meanwhile."""
-    return _waiting(0)
+        _WAIT.reset(before)
 
 
 class Computations(Generic[V]):
@@ -173,7 +182,8 @@ class Computations(Generic[V]):
         self._monotonic = monotonic
         self._requests = requests or Requests()
         self._patience_s = patience_s
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._n_told = 0
         self._works: LRUCache[Hashable, _Work[V]] = LRUCache(n_kept)
 
     def ask(self, topic: Hashable, version: Hashable, compute: Callable[[], V]) -> Computed[V]:
@@ -187,28 +197,37 @@ class Computations(Generic[V]):
         Raises:
             Exception: What `compute` raised for this version.
         """
-        with self._lock:
+        with self._changed:
             work = self._works.setdefault(topic, _Work())
             if work.done != version and work.thread is None:
-                work.thread = threading.Thread(
-                    target=self._run, args=(work, version, compute), daemon=True
+                self._start(work, version, compute)
+            wait = _WAIT.get() or _Wait(self._patience_s, from_start=True)
+            thread, n_told = work.thread, work.n_told if wait.from_start else self._n_told
+        spent_s = self._monotonic() - work.began if wait.from_start else 0.0
+        if thread is not None and (wait_s := wait.seconds - spent_s) > 0:
+            with self._requests.waiting(), self._changed:
+                self._changed.wait_for(
+                    lambda: work.thread is not thread or self._n_told > n_told, wait_s
                 )
-                work.began = self._monotonic()
-                work.thread.start()
-            thread = work.thread
-        if thread is not None and (wait_s := self._choose_wait(work)) > 0:
-            with self._requests.waiting():
-                thread.join(wait_s)
-        with self._lock:
+        with self._changed:
             is_current = work.done == version
             if is_current and work.error is not None:
                 raise work.error
             return Computed(value=work.value, is_current=is_current)
 
-    def _choose_wait(self, work: _Work[V]) -> float:
-        wait_s = _WAIT_S.get()
-        left_s = work.began + self._patience_s - self._monotonic()
-        return left_s if wait_s is None else wait_s
+    def tell(self) -> None:
+        """Let nobody wait any longer who waits now, or from the start of a computation that runs.
+
+        There is something to show meanwhile.
+        """
+        with self._changed:
+            self._n_told += 1
+            self._changed.notify_all()
+
+    def _start(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
+        work.thread = threading.Thread(target=self._run, args=(work, version, compute), daemon=True)
+        work.began, work.n_told = self._monotonic(), self._n_told
+        work.thread.start()
 
     def _run(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
         """Compute; whatever goes wrong is told to whoever asks."""
@@ -219,6 +238,10 @@ class Computations(Generic[V]):
         except PoorBenchError as problem:
             error = problem
         finally:
-            with self._lock:
+            with self._changed:
                 work.done, work.error, work.thread = version, error, None
                 work.value = value if error is None else work.value
+                is_long = self._monotonic() - work.began > self._patience_s
+                self._changed.notify_all()
+            if is_long:
+                return_memory()

@@ -19,7 +19,13 @@ from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.test_reports import ItemReport
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
 from poor_bench.issues.across_trials import PEOPLE
-from poor_bench.issues.detect import detect_issues, find_issues, group_issues, sort_by_severity
+from poor_bench.issues.detect import (
+    detect_issues,
+    find_again,
+    find_issues,
+    group_issues,
+    sort_by_severity,
+)
 from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup, TrialTable
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
@@ -66,7 +72,7 @@ class IssueReports:
         files: WorkspaceWatch,
         results: StoredResults,
         ratings: RatedAnswers,
-        wait_for_items: Callable[[], ItemReport],
+        items: Callable[[], Computed[ItemReport]],
         is_running: Callable[[], bool],
         requests: Requests,
     ) -> None:
@@ -77,14 +83,14 @@ class IssueReports:
             results: Its results.
             ratings: What people say about them: their issues are found anew with every rating, the
                 others are not.
-            wait_for_items: Waits for the analysis of tests by results.
+            items: Gives the analysis of tests by results, as far as it is known by now.
             is_running: True while a run goes on: then the report would be outdated at once.
             requests: What the report of all LLMs gives way to.
         """
         self._files = files
         self._results = results
         self._ratings = ratings
-        self._wait_for_items = wait_for_items
+        self._items = items
         self._is_running = is_running
         self._requests = requests
         self.progress = 0, 0
@@ -98,8 +104,8 @@ class IssueReports:
         self._causes: Kept[list[IssueGroup]] = Kept()
         self._by_llm: Kept[FoundIssues] = Kept(_KEPT_LLMS)
 
-    def of_llm(self, llm_id: str) -> FoundIssues:
-        """Find the issues that the results of an LLM show by themselves."""
+    def of_llm(self, llm_id: str, items: ItemReport | None = None) -> FoundIssues:
+        """Find the issues that the results of an LLM show, with what is known about the tests."""
         table, folder = self._results.table(), self._files.config()
         version = table.llm_versions.get(llm_id)
         if version is None:
@@ -108,11 +114,10 @@ class IssueReports:
         def find() -> FoundIssues:
             is_meant = table.find_entries("llm_id", lambda each: each == llm_id)
             looked = self._open_texts(table.select(is_meant), folder).look()
-            context = replace(folder.issue_context, people={})
-            return find_issues(looked, context, folder.detectors)
+            return find_issues(looked, _read_context(folder, items), folder.detectors)
 
-        known = self._by_llm.get((folder.workspace.version, llm_id, version), find)
-        return self._add_disputed(known, table, folder, (llm_id,))
+        key = folder.workspace.version, llm_id, version, items and items.version
+        return self._add_disputed(self._by_llm.get(key, find), table, folder, (llm_id,))
 
     def _open_texts(self, table: ResultTable, folder: WorkspaceFolder) -> StoredTexts:
         return StoredTexts(
@@ -151,18 +156,15 @@ class IssueReports:
         """
         if self._is_running():
             return Computed(value=self.of_llm(llm_id), is_current=True)
-        report = self._report_unrated()
-        if report.value is None or not report.is_current:
+        items = self._items()
+        if items.value is None or not items.is_current:
             return Computed(value=self.of_llm(llm_id), is_current=False)
-        table, folder = self._results.table(), self._files.config()
-        found = report.value.issues.where(llm_ids={llm_id})
-        value = self._add_disputed(found, table, folder, (llm_id,))
-        return Computed(value=value, is_current=True)
+        return Computed(value=self.of_llm(llm_id, items.value), is_current=True)
 
     def trials(self, llm_id: str, detector_id: str) -> frozenset[tuple[str, int]]:
         """Find the trials of an LLM with an issue: test id and number of trial."""
-        needs_all = detector_id in NEED_ALL_LLMS
-        issues = self.wait().issues if needs_all else self.of_llm(llm_id)
+        items = wait_for_value(self._items) if detector_id in NEED_ALL_LLMS else None
+        issues = self.of_llm(llm_id, items)
         return frozenset(issues.where(detector_id, {llm_id}).trials())
 
     def report(self) -> Computed[IssueReport]:
@@ -197,16 +199,17 @@ class IssueReports:
         table, folder = self._results.table(), self._files.config()
         workspace = folder.workspace
         version = (table.version, workspace.version)
-        context = replace(folder.issue_context, people={})
+        context = _read_context(folder)
 
         def build() -> IssueReport:
             looked = self._look(table, folder, context)
+            early = _build_report(looked, folder, context, (version, "early"))
             if self._is_first:
-                self._early = _build_report(looked, folder, context, (version, "early"))
-            items = self._wait_for_items().items.values()
-            suspicious = {item.test_id: item.suspicion for item in items if item.is_suspicious}
-            known = replace(context, suspicious_tests=suspicious)
-            report = _build_report(looked, folder, known, version)
+                self._show_early(early)
+            del looked  # the analysis of tests takes as much memory
+            known = _read_context(folder, wait_for_value(self._items))
+            issues = find_again(early.issues, known, folder.detectors, NEED_ALL_LLMS)
+            report = replace(early, issues=issues, version=version)
             self._early, self._is_first = None, False
             return report
 
@@ -220,9 +223,13 @@ class IssueReports:
         sample = texts.sample() if self._is_first else None
         if sample is not None:
             report = _build_report(sample, folder, context, (table.version, "sample"))
-            self._early = replace(report, is_sample=True)
+            self._show_early(replace(report, is_sample=True))
         texts.follow(partial(self._follow, len(table)))
         return texts.look()
+
+    def _show_early(self, report: IssueReport) -> None:
+        self._early = report
+        self._report.tell()
 
     def _follow(self, n_results: int, n_read: int) -> None:
         self.progress = n_read, n_results
@@ -232,6 +239,13 @@ class IssueReports:
         """Wait for the report: some seconds with very many results."""
         wait_for_value(self._report_unrated)
         return wait_for_value(self.report)
+
+
+def _read_context(folder: WorkspaceFolder, items: ItemReport | None = None) -> IssueContext:
+    """Read what is known beyond the results, without what people's ratings show."""
+    every = items.items.values() if items else ()
+    suspicious = {item.test_id: item.suspicion for item in every if item.is_suspicious}
+    return replace(folder.issue_context, people={}, suspicious_tests=suspicious)
 
 
 def _build_report(

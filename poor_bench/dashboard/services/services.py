@@ -79,7 +79,7 @@ class Services:
             self.files,
             self.results,
             self.ratings,
-            self.tests.wait,
+            self.tests.items,
             lambda: self.runs.state().is_active,
             self.requests,
         )

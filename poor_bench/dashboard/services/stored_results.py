@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,14 @@ class _StaleScores:
     places: NDArray[np.int64]
 
 
+class _Summarised(NamedTuple):
+    """Rows of one LLM, and what they were computed of."""
+
+    version: int
+    tests: Mapping[str, Test]
+    rows: list[Summary]
+
+
 _PATIENCE_S = 0.1
 NOTED_TEXTS = (
     "request_fingerprint", "evaluator_fingerprint", "prompt", "system_prompt", "failure_message",
@@ -92,7 +100,9 @@ class StoredResults:
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: Kept[Ranking] = Kept(1)
         self._test_counts: Kept[TestCounts] = Kept(1)
-        self._summaries: dict[tuple[str, GroupBy], tuple[int, list[Summary]]] = {}
+        self._summaries: dict[tuple[str, GroupBy], _Summarised] = {}
+        # One for each: the first page does not wait for what others show.
+        self._summarising = {by: threading.Lock() for by in GroupBy}
         self._stale_of: dict[str, tuple[object, _StaleScores]] = {}
         self._stale: Computations[StaleCounts] = Computations(patience_s=_PATIENCE_S)
 
@@ -135,11 +145,10 @@ class StoredResults:
     def summaries(self, by: GroupBy, llm_ids: Sequence[str] | None = None) -> list[Summary]:
         """Summarise some LLMs, or all that have results."""
         table, tests = self.table(), self.enabled_tests()
-        stale = self.stale()
-        with self._lock:
-            self._note(tests)
-            wanted = table.llm_ids if llm_ids is None else llm_ids
+        wanted = table.llm_ids if llm_ids is None else llm_ids
+        with self._summarising[by]:
             found = self._of_llms(table, tests, [x for x in wanted if x in table.llm_versions], by)
+        stale = self.stale()  # afterwards: both at once take the first page longer
         configured = self._files.workspace().llms_by_id
         counts = self._test_counts.get(
             table.version, lambda: count_tests(tests, find_scored_tests(table))
@@ -242,13 +251,15 @@ class StoredResults:
         self, table: ResultTable, tests: Mapping[str, Test], llm_ids: Sequence[str], by: GroupBy
     ) -> list[Summary]:
         """Summarise some LLMs; those with new results in one pass."""
-        outdated = {
-            llm_id
-            for llm_id in llm_ids
-            if self._summaries.get((llm_id, by), (None,))[0] != table.llm_versions[llm_id]
+        versions = table.llm_versions
+        found = {llm_id: self._summaries.get((llm_id, by)) for llm_id in llm_ids}
+        known = {
+            llm_id: each.rows
+            for llm_id, each in found.items()
+            if each and each.version == versions[llm_id] and each.tests is tests
         }
-        if outdated:
-            found = summarise_models(table, outdated, tests=tests, by=by)
-            for llm_id, summaries in found.items():
-                self._summaries[llm_id, by] = table.llm_versions[llm_id], summaries
-        return [summary for llm_id in llm_ids for summary in self._summaries[llm_id, by][1]]
+        if outdated := found.keys() - known.keys():
+            known |= summarise_models(table, outdated, tests=tests, by=by)
+            for llm_id in outdated:
+                self._summaries[llm_id, by] = _Summarised(versions[llm_id], tests, known[llm_id])
+        return [summary for llm_id in llm_ids for summary in known[llm_id]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from poor_bench.issues.detector import IssueSeverity
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.models.problem import Problem, Severity
 from poor_bench.statistics.items import Item, ItemFinding
 
@@ -111,7 +111,8 @@ def list_test_findings(
             kind="flaky",
             severity=IssueSeverity.LOW,
             title="Passes sometimes",
-            text=f"Flakiness: {item.flip_rate:.0%}, over {write_count(item.n_repeated, 'model')}.",
+            text=f"Flakiness: {write_share(item.flip_rate)}, "
+            f"over {write_count(item.n_repeated, 'model')}.",
             fix="Lower the temperature.",
         )
 

@@ -73,6 +73,8 @@ class FoundFindings:
     by_test: Mapping[str, tuple[TestFinding, ...]]
     groups: tuple[FindingGroup, ...]
     """Worst first."""
+    is_whole: bool
+    """False until both were looked at for the first time: more may be found."""
 
 
 class TestReports:
@@ -145,10 +147,6 @@ class TestReports:
                 self._findings = known, _collect_findings(*known)
             return Computed(value=self._findings[1], is_current=is_current)
 
-    def wait(self) -> ItemReport:
-        """Wait for the analysis by results: some seconds with very many of them."""
-        return wait_for_value(self.items)
-
     def wait_for_findings(self) -> None:
         """Wait for what is wrong with each test as well: some seconds with very many of them."""
         wait_for_value(self.faults)
@@ -165,7 +163,11 @@ def _collect_findings(
         for test in workspace.tests
         if (found := tuple(list_test_findings(test.test_id, problems, items.get(test.test_id))))
     }
-    return FoundFindings(by_test=by_test, groups=tuple(group_test_findings(by_test)))
+    return FoundFindings(
+        by_test=by_test,
+        groups=tuple(group_test_findings(by_test)),
+        is_whole=faults is not None and report is not None,
+    )
 
 
 def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:

@@ -21,7 +21,7 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_messages
 from poor_bench.results.figures import summarise_found
-from poor_bench.results.query import FoundTrials, ResultQuery, find_rows, read_causes
+from poor_bench.results.query import FoundTrials, ResultQuery, find_rows
 from poor_bench.results.table import TrialKey
 from poor_bench.runner.scorer import resolve_spec
 from poor_bench.statistics.summary import GroupBy, Summary
@@ -174,7 +174,7 @@ class TrialSearch:
     def causes(self, llm_id: str) -> list[str]:
         """List why results of an LLM lost score, as their evaluators state it."""
         table = self._results.read_stored()
-        return sorted({*read_causes(table, table.find_rows(llm_id))} - {""})
+        return sorted(table.places_by_text("cause", table.find_rows(llm_id)))
 
     def details(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
         """Read everything about one trial; None if no such result is stored."""

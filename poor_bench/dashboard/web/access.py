@@ -191,7 +191,7 @@ def _refuse_site(
     origin = header("Origin")
     is_foreign = origin is not None and not _is_own_origin(access, origin, host)
     if is_foreign or (method not in _READING and header("Sec-Fetch-Site") in _OTHER_SITES):
-        return Refusal(HTTPStatus.FORBIDDEN, "Requests from other sites are refused.")
+        return Refusal(HTTPStatus.FORBIDDEN, "Other sites are refused.")
     return None
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from dash import html
 
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.services.computations import without_waiting
+from poor_bench.dashboard.services.computations import waiting
+from poor_bench.dashboard.services.workspace_watch import looking_once
 from poor_bench.dashboard.shell import sketch_shell
 from poor_bench.errors import PoorBenchError
 
@@ -96,7 +97,7 @@ def write_first_paint(
     if page is None or page.sketch is None or not services.results.is_known:
         return ""
     try:
-        with without_waiting():
+        with looking_once(), waiting(page.patience_s if has_shell else 0, from_start=True):
             services.files.workspace()  # its faults are told instead of any page
             url = page.url.read(search).with_llm_ids(services.llms.id_named)
             content = page.sketch(services, page.start(services, url))

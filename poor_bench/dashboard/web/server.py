@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import hmac
 import logging
@@ -23,6 +22,7 @@ from waitress.utilities import Error
 from poor_bench.dashboard.web.access import Access, Guard, is_loopback
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
+from poor_bench.processes import keep_little_memory
 from poor_bench.runs.journal import list_left_over, read_header
 from poor_bench.statistics.summary import GroupBy
 
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 PASSWORD_VARIABLE = "POOR_BENCH_PASSWORD"  # noqa: S105 - a name, not a password
 TOKEN_VARIABLE = "POOR_BENCH_TOKEN"  # noqa: S105 - a name, not a token
 _SHORTEST_SECRET = 12
-_UNNOTICED_S, _PATIENCE_S = 1.0, 20.0
-_M_ARENA_MAX = -8
-"""Parameter of `mallopt` in malloc.h of glibc."""
+_UNNOTICED_S, _PATIENCE_S, _LATER_S = 1.0, 20.0, 3.0
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps those waiting that only pass something on."""
 
@@ -68,7 +66,7 @@ def serve(
     Raises:
         ConfigError: If the address needs a password that is not set, or cannot be used.
     """
-    _limit_arenas()
+    keep_little_memory()
     access = access_rules(
         host, port, os.environ.get(PASSWORD_VARIABLE), os.environ.get(TOKEN_VARIABLE)
     )
@@ -199,22 +197,20 @@ def _read_ahead(services: Services, say: Callable[[str], None]) -> None:
 def _read(services: Services) -> None:
     with suppress(PoorBenchError):  # the page shows it
         services.results.summaries(GroupBy.LLM)
+        services.results.ranking()
 
 
 def _prepare_for_later(services: Services) -> None:
     """Do what no page waits for, unless it is asked for earlier."""
     from poor_bench.dashboard.figures.scores import score_bars_figure
+    from poor_bench.extraction.refusal_rules import load_refusal_phrases
 
+    time.sleep(_LATER_S)  # a page that opens meanwhile is not held up
     with suppress(PoorBenchError):  # the page shows it
         services.results.summaries(GroupBy.LLM_CLASS)
     score_bars_figure([], [])
-
-
-def _limit_arenas() -> None:
-    """Let all threads share two arenas of glibc: each arena keeps most of what is freed in it."""
-    if sys.platform == "linux":
-        with suppress(AttributeError):  # other C libraries have no arenas
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+    services.requests.give_way()
+    load_refusal_phrases()  # a third of a second for whoever looks at issues first
 
 
 def _start(action: Callable[[Services], None], services: Services) -> threading.Thread:

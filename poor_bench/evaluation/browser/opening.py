@@ -178,19 +178,27 @@ def _is_no_dead_driver(record: logging.LogRecord) -> bool:
 
 def _open_start_page(session: BrowserSession, url: str) -> None:
     try:
-        open_url(session, url)
+        visit(session, url)
     except ActionError as error:
         raise AgentError(
             f"cannot open the start page {url}: {error}", kind=FailureKind.AGENT
         ) from error
 
 
-def open_url(session: BrowserSession, url: str) -> None:
-    """Open a page in the tab that is shown.
+def visit(session: BrowserSession, url: str) -> None:
+    """Open a page in the tab that is shown, and wait until it is there with all its frames.
+
+    A page that goes on loading is left alone after a while, with a note.
 
     Raises:
         ActionError: If it must not be opened, or cannot be reached.
     """
+    _open_url(session, url)
+    with session.errors():
+        session.settle()
+
+
+def _open_url(session: BrowserSession, url: str) -> None:
     reason = explain_url_refusal(url, allow_private=session.allow_private)
     if reason is not None:
         raise ActionError(f"{url} is refused: {reason}")
@@ -205,13 +213,6 @@ def open_url(session: BrowserSession, url: str) -> None:
     complaint = session.complaint(page.url)
     if complaint is not None:
         raise ActionError(complaint)
-
-
-def visit(session: BrowserSession, url: str) -> None:
-    """Open a page and wait until it is there; see `open_url`."""
-    open_url(session, url)
-    with session.errors():
-        session.settle()
 
 
 def find_chromium(environ: Mapping[str, str] = os.environ) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from poor_bench.calls.budget import SpendingLimits
 from poor_bench.errors import CallLimitError, ConfigError, CostLimitError, RunCancelledError
 from poor_bench.llm_manager import LLMManager
+from poor_bench.messages import write_share
 from poor_bench.models.llm import LLM
 from poor_bench.pool.control import RunControl
 from poor_bench.tuning.prompt.cases import (
@@ -206,7 +207,9 @@ class PromptSession:
             end = self._search()
         message = end.message
         if end.reason is StopReason.COST:
-            message += f"; {MONEY_FOR_PROOF:.0%} of the money is reserved for the final test"
+            message += (
+                f"; {write_share(MONEY_FOR_PROOF)} of the money is reserved for the final test"
+            )
         if end.reason is not StopReason.CANCELLED:
             message = self._prove(end) or message
         n_failed = len(self._attempts.failed)

@@ -43,7 +43,7 @@ def test_numbers_of_equal_value_differ_in_their_form_only() -> None:
 
 def test_texts_without_common_words_have_no_word_diff() -> None:
     seen = text_of(answer_difference("The cat sleeps here.", "Prices rose by a third"))
-    assert "Similarity 0%: no diff." in seen
+    assert "Similarity 0 %: no diff." in seen
 
 
 def test_alike_texts_are_compared_word_by_word() -> None:

@@ -72,7 +72,7 @@ def folder(services: Services) -> Path:
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
-    assert "start a run" in seen(services)
+    assert "Select an agent of agents/*.yaml." in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
 
 
@@ -371,6 +371,14 @@ def test_stored_comparisons_tell_who_was_better(services: Services) -> None:
     assert "first" in shown
     [saved] = lines(pairwise.pairwise_csv(services, ""))
     assert (saved["Cases"], saved["A better"], saved["B better"]) == ("3", "2", "0")
+
+
+def test_a_run_without_judgements_says_so_and_what_to_do(services: Services) -> None:
+    judged(services, "20", repeat=2)
+    shown = seen(services)
+    assert "Not judged Restart if stopped." in shown
+    assert shown.count("n/a") >= 2  # overall score and noise
+    assert "Dimension Weight" not in shown
 
 
 def test_agents_without_tests_are_judged_all_the_same(services: Services) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from poor_bench.dashboard.pages.compare.layout import CompareUrl
 from poor_bench.dashboard.services import compared
 from poor_bench.dashboard.services.services import Services
 from poor_bench.models.result import Result
+from poor_bench.runs import history
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import services_of
@@ -55,6 +57,25 @@ def of_run(run_id: str) -> str:
 def test_a_run_is_compared_though_later_results_replaced_it(services: Services) -> None:
     grid = services.compare.grid([LLM, of_run(OLD), of_run(NEW)])
     assert grid.scores.tolist() == [[1.0, 0.0, 1.0]] * 2
+
+
+def test_headers_of_runs_are_read_once_until_there_is_another_run(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    read_header = history.read_header
+
+    def note_path(path: Path) -> dict[str, Any]:
+        read.append(path.stem)
+        return read_header(path)
+
+    monkeypatch.setattr(history, "read_header", note_path)
+    for _ in range(2):
+        assert [run.run_id for run in services.compare.subjects.runs(LLM)] == [NEW, OLD]
+    assert sorted(read) == [OLD, NEW]
+    later = "20260103T000000-cccccc"
+    add_run(services.files.config().workspace.data_dir, later, "Solve {}", 0.7, 1.0)
+    assert [run.run_id for run in services.compare.subjects.runs(LLM)] == [later, NEW, OLD]
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")

@@ -14,6 +14,7 @@ from tests.dashboard.results_written import (
     services_with,
     write_results,
 )
+from tests.waiting import wait_for
 
 
 @pytest.mark.parametrize("by", list(GroupBy))
@@ -56,6 +57,7 @@ def test_an_edited_file_is_noticed(workspace_files: WorkspaceFiles) -> None:
 
 def test_the_version_stays_while_nothing_changes(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1]})
+    wait_for(lambda: services.results.stale().is_current)
     assert services.version() == services.version()
 
 

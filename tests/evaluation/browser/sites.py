@@ -24,6 +24,16 @@ class Site:
     port: int
     pages: dict[str, str | Answer]
     asked: list[str] = field(default_factory=list)
+    news: threading.Condition = field(default_factory=threading.Condition)
+
+    def note(self, path: str) -> None:
+        with self.news:
+            self.asked.append(path)
+            self.news.notify_all()
+
+    def wait_until_asked(self, path: str) -> None:
+        with self.news:
+            assert self.news.wait_for(lambda: path in self.asked, timeout=30)
 
     @property
     def address(self) -> str:
@@ -37,6 +47,8 @@ class Answer:
     body: str = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    after: str = ""
+    """Another path of the site, which must be asked for first."""
 
 
 @contextmanager
@@ -67,9 +79,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        site.asked.append(self.path)
+        site.note(self.path)
         found = site.pages.get(self.path.partition("?")[0], Answer("not found", 404))
         answer = Answer(found) if isinstance(found, str) else found
+        if answer.after:
+            site.wait_until_asked(answer.after)
         body = answer.body.encode()
         self.send_response(answer.status)
         for name, value in {"Content-Type": "text/html; charset=utf-8", **answer.headers}.items():

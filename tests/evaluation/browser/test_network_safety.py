@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from poor_bench.errors import ConfigError
-from poor_bench.evaluation.browser.opening import open_url
+from poor_bench.evaluation.browser.opening import visit
 from poor_bench.evaluation.browser.session import ActionError
 from tests.evaluation.browser.conftest import Trials
 from tests.evaluation.browser.sites import PUBLIC, Answer, FakeInternet, served
@@ -217,7 +217,7 @@ def test_addresses_and_schemes_that_an_agent_must_not_open_are_refused_with_the_
             ("data:text/html,x", "scheme 'data'"),
         ):
             with pytest.raises(ActionError, match=reason):
-                open_url(session, url)
+                visit(session, url)
         assert session.refusals[-1].host == "inside.example"
 
 
@@ -228,7 +228,7 @@ def test_a_redirect_to_a_refused_page_is_an_error(trials: Trials) -> None:
             trials.session(allow_private_networks=False) as session,
             pytest.raises(ActionError, match=r"10\.9\.8\.7 is a private address"),
         ):
-            open_url(session, "http://shop.example/")
+            visit(session, "http://shop.example/")
 
 
 def test_a_link_to_a_refused_page_leads_to_a_page_that_says_so_and_a_note(trials: Trials) -> None:

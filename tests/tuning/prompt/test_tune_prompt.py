@@ -159,7 +159,7 @@ def test_no_more_money_is_spent_than_allowed(workspace_files: WorkspaceFiles) ->
     tuner, task = open_search(folder, limits=SpendingLimits(cost_usd=9.5))
     report = tuner.run(task)
     assert report.end.reason is StopReason.COST
-    assert "30% of the money is reserved for the final test" in report.end.message
+    assert "30 % of the money is reserved for the final test" in report.end.message
     assert 0 < report.cost_usd <= 9.5
 
 

@@ -88,7 +88,7 @@ def show_tests(services: Services, search: str | None) -> tuple[Any, Any, Any]:
     if not view.columns:
         return None, None, None
     try:
-        return view.charts(), view.chips(), view.tests()
+        return *view.filters(), view.tests()
     except ConfigError as error:
         return None, None, empty_state("Invalid filter", f"{error}. {error.hint}")
 

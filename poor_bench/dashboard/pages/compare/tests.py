@@ -31,10 +31,21 @@ if TYPE_CHECKING:
 
     NotesOf: TypeAlias = Callable[[LLMLine], Sequence[TrustNote]]
 
-PAGE_SIZE = 25
+_MOST_TESTS, _LEAST_TESTS = 25, 10
+_MOST_LINES = 100
 _SHOWN_ANSWERS = 3
 _SHOWN_TEXT = 160
 _BEFORE_MATCH = 30
+
+
+def choose_page_size(n_subjects: int) -> int:
+    """Choose how many tests a page holds: fewer where each has answers of many subjects.
+
+    Example:
+        >>> choose_page_size(2), choose_page_size(7), choose_page_size(50)
+        (25, 14, 10)
+    """
+    return min(_MOST_TESTS, max(_LEAST_TESTS, _MOST_LINES // n_subjects))
 
 
 def build_test_list(
@@ -59,14 +70,15 @@ def build_test_list(
         return empty_state("Nothing matches these filters.")
     shown = {column.field for column in table.select_shown(rows, url.find_view(table.name))}
     marks = [llm_mark(number) for number in range(len(rows[0].lines))]
+    page_size, sought = choose_page_size(len(marks)), Matches(parse_filter(url.text))
     badges = cache(score_badge), cache(trust_badges)
-    look = _Look(url, Matches(parse_filter(url.text)), name_of, notes_of, shown, marks, *badges)
+    look = _Look(url, sought, cache(name_of), notes_of, shown, marks, *badges)
     tests = html.Ol(
         [_test_row(row, look) for row in rows],
         className="test-list",
-        start=str((url.page - 1) * PAGE_SIZE + 1),
+        start=str((url.page - 1) * page_size + 1),
     )
-    steps = page_steps(LINKS, url, n_tests, PAGE_SIZE, label="Tests")
+    steps = page_steps(LINKS, url, n_tests, page_size, label="Tests")
     return html.Div([table.chooser(rows, LINKS, url), tests, steps], className="choosable")
 
 

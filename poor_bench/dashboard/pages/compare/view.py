@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from poor_bench.dashboard.pages.compare.layout import (
 )
 from poor_bench.dashboard.pages.compare.open_test import find_rated, panel
 from poor_bench.dashboard.pages.compare.strip import StripLine
-from poor_bench.dashboard.pages.compare.tests import PAGE_SIZE, build_test_list, define_tests
+from poor_bench.dashboard.pages.compare.tests import build_test_list, choose_page_size, define_tests
 from poor_bench.dashboard.services.compare_service import against_base
 from poor_bench.dashboard.services.compared import (
     LLMLine,
@@ -104,7 +104,7 @@ class CompareView:
         names = self.name
         summaries = self._compare.summaries(self.columns)
         against = against_base(comparison, self.columns[0]) if comparison else {}
-        letters = name_tie_groups(comparison.groups) if comparison else {}
+        letters = name_tie_groups(comparison.groups) if comparison and self.columns[1:] else {}
         coverage = self._results.ranking().coverage
         changes = self._compare.changes(self.columns).value or {}
         return [
@@ -142,28 +142,24 @@ class CompareView:
             notes[places[row.group.llm_id], row.group.class_id or ""] = list_trust_notes(row)
         return class_map(scores, names, self.url.class_head, notes)
 
-    def chips(self) -> list[Component]:
-        """Build the switches above the tests."""
-        alike = alike_chips(self._compare.likeness(self.columns), self.url)
-        rows = filter_chips(self._counts[Facet.SHOW], self.url)
-        return [*([alike] if alike else []), *rows, sort_chips(self.columns, self.name, self.url)]
+    def filters(self) -> tuple[Component, list[Component]]:
+        """Build the charts that filter the tests, and the switches above the tests.
 
-    def charts(self) -> Component:
-        """Build the charts that filter the tests."""
-        return build_charts(self._counts, self.url)
-
-    @cached_property
-    def _counts(self) -> Mapping[Facet, Mapping[str, int]]:
-        """Tests by value, of each facet under what is chosen of the others."""
+        They show tests by value, of each facet under what is chosen of the others.
+        """
         grid = self._grid()
         lines = self._compare.lines(grid, self.url.text)
-        return self._compare.facets(grid).count(lines, self.url.chosen)
+        counts = self._compare.facets(grid).count(lines, self.url.chosen)
+        alike = alike_chips(self._compare.likeness(self.columns), self.url)
+        rows = filter_chips(counts[Facet.SHOW], self.url)
+        chips = [*([alike] if alike else []), *rows, sort_chips(self.columns, self.name, self.url)]
+        return build_charts(counts, self.url), chips
 
     def tests(self) -> Component:
         """Build one page of the tests."""
-        lines = self.lines()
-        start = (self.url.page - 1) * PAGE_SIZE
-        rows = self._read(lines[start : start + PAGE_SIZE], ("response", *NOTED_TEXTS))
+        lines, size = self.lines(), choose_page_size(len(self.columns))
+        start = (self.url.page - 1) * size
+        rows = self._read(lines[start : start + size], ("response", *NOTED_TEXTS))
         notes_of, table = self._read_notes(), self.define_tests()
         return build_test_list(
             rows, self._name_beside_others, self.url, len(lines), notes_of, table

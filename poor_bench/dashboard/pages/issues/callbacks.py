@@ -54,7 +54,13 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
     answer = services.issues.report()
     if answer.value is None:
         note = _write_progress(*services.issues.progress)
-        return note, None, loading_state(8), loading_state(3), False
+        return (
+            note,
+            None,
+            loading_state(8, has_columns=True),
+            loading_state(3, has_columns=True),
+            False,
+        )
     report, url = answer.value, IssueUrl.read(search)
     groups = _group(services, report, url)
     shown = _of_severity(groups, url)
@@ -65,7 +71,7 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         note,
         severity_chips(groups, url),
         _show_causes(services, report, shown, url),
-        loading_state(3)
+        loading_state(3, has_columns=True)
         if report.is_sample
         else tax_table(chosen_tax(report.tax, url), services.llms.name, url),
         answer.is_current,

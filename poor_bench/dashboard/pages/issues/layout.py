@@ -95,11 +95,12 @@ def layout(url: IssueUrl) -> Component:
             page_head("Issues", html.Span(id=IssuesIds.NOTE)),
             filters,
             _cause_card(
-                html.Div(loading_state(8), id=IssuesIds.GROUPS), file_buttons(IssuesIds.CSV)
+                html.Div(loading_state(8, has_columns=True), id=IssuesIds.GROUPS),
+                file_buttons(IssuesIds.CSV),
             ),
             card(
                 "Format tax",
-                html.Div(loading_state(3), id=IssuesIds.TAX),
+                html.Div(loading_state(3, has_columns=True), id=IssuesIds.TAX),
                 note=metrics.FORMAT_TAX.meaning,
                 tools=file_buttons(IssuesIds.TAX_CSV),
             ),
@@ -123,7 +124,7 @@ def sketch_page(note: str, chips: Component | None, causes: Component) -> Compon
 
 
 def _cause_card(causes: Component, tools: Component) -> Component:
-    note = "Each lost point has one cause."
+    note = "One cause per lost point."
     return card("By cause", causes, note=note, tools=tools)
 
 

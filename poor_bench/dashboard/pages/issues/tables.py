@@ -18,7 +18,7 @@ from poor_bench.dashboard.services.issue_reports import NEED_ALL_LLMS
 from poor_bench.dashboard.url_state import link_to_tests, model_link
 from poor_bench.issues.detector import Issue, IssueGroup, IssueSeverity
 from poor_bench.issues.form import FormatTax
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.metrics import Metric
 
 _SHOWN_LLMS = 12
@@ -86,11 +86,11 @@ def _severity(group: IssueGroup) -> Component:
 
 
 def _lost(group: IssueGroup) -> Component:
-    share = f"{group.lost_share:.1%}"
+    share = write_share(group.lost_share, 1)
     return html.Span(
         [
             html.Span(
-                html.Span(className="share-fill", style={"--share": share}),
+                html.Span(className="share-fill", style={"--share": f"{group.lost_share:.1%}"}),
                 className="share-track",
                 **aria(hidden="true"),
             ),
@@ -163,6 +163,7 @@ def _link_tests(group: IssueGroup, url: IssueUrl) -> Component | None:
 
 
 def _example(issue: Issue, name_of: Callable[[str], str], url: IssueUrl) -> Component:
+    quoted = html.Code(set_emphasis(issue.evidence), className="evidence")
     href = model_link(
         issue.llm_id,
         classes=url.classes,
@@ -179,7 +180,7 @@ def _example(issue: Issue, name_of: Callable[[str], str], url: IssueUrl) -> Comp
                 ],
                 className="example-place",
             ),
-            html.Code(set_emphasis(issue.evidence), className="evidence"),
+            quoted if issue.evidence else None,
         ]
     )
 

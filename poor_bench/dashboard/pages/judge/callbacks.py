@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, html, no_update
 from dash.development.base_component import Component
 from plotly.graph_objects import Figure
 
-from poor_bench.dashboard.components.blocks import chart, error_banner
+from poor_bench.dashboard.components.blocks import AWAITED, chart, empty_state, error_banner
 from poor_bench.dashboard.components.controls import image_buttons
 from poor_bench.dashboard.components.tables import sketch_layout, still
 from poor_bench.dashboard.figures.history import judge_history, judge_radar
@@ -134,6 +134,8 @@ def scores(
     chart = (
         _graph(_RADAR, judge_radar(series), _describe(series)) if n_axes >= _LEAST_AXES else None
     )
+    if base is None and not summary.panel.scores:
+        return None, empty_state("Not judged", "Restart if stopped.")
     if base is None:
         return chart, dimension_sheet(summary, url)
     return chart, change_sheet(services.judged.comparison(base, summary), url)
@@ -169,12 +171,13 @@ def _graph(title: str, figure: Figure, label: str) -> Component:
 
 
 def sketch(services: Services, url: JudgeUrl) -> Component:
-    """Build the page as plain elements, with the figures and cases of the run."""
-    note, head, _, _, cases, _ = show(services, url.search)
+    """Build the page as plain elements, with the figures of the run: no chart, nothing below it."""
+    note, head, _, scores, *_ = show(services, url.search)
     filled: dict[str, Any] = dict.fromkeys(
-        (JudgeIds.SCORES, JudgeIds.CASE, JudgeIds.HISTORY, JudgeIds.TRUST)
+        (JudgeIds.CASES, JudgeIds.CASE, JudgeIds.HISTORY, JudgeIds.TRUST)
     )
-    filled |= {JudgeIds.NOTE: note, JudgeIds.HEAD: head, JudgeIds.CASES: cases}
+    awaited = html.Div(className=AWAITED) if scores else None
+    filled |= {JudgeIds.NOTE: note, JudgeIds.HEAD: head, JudgeIds.SCORES: awaited}
     drawn: Component = sketch_layout(layout(url), filled)
     return drawn
 

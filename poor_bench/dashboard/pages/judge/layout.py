@@ -204,14 +204,14 @@ def layout(url: JudgeUrl) -> Component:
             html.Div(loading_state(3), id=JudgeIds.HEAD),
             card(
                 "Dimensions",
-                html.Div(loading_state(6), id=JudgeIds.SCORES),
+                html.Div(loading_state(6, has_columns=True), id=JudgeIds.SCORES),
                 note="0 to 10. Grey: noise.",
                 tools=file_buttons(JudgeIds.SCORES_CSV),
                 class_name="if-filled",
             ),
             card(
                 "Cases",
-                html.Div(loading_state(4), id=JudgeIds.CASES),
+                html.Div(loading_state(4, has_columns=True), id=JudgeIds.CASES),
                 tools=file_buttons(JudgeIds.CASES_CSV),
                 class_name="if-filled",
             ),
@@ -219,15 +219,15 @@ def layout(url: JudgeUrl) -> Component:
             label_form(),
             card(
                 "History",
-                html.Div(loading_state(4), id=JudgeIds.HISTORY),
+                html.Div(loading_state(4, has_columns=True), id=JudgeIds.HISTORY),
                 tools=file_buttons(JudgeIds.RUNS_CSV),
                 class_name="if-filled",
             ),
             *build_pairwise(),
             card(
                 "Agreement with people",
-                html.Div(loading_state(4), id=JudgeIds.TRUST),
-                note="Kappa, alpha: 1 full agreement, 0 chance.",
+                html.Div(loading_state(4, has_columns=True), id=JudgeIds.TRUST),
+                note="Kappa, alpha: 1 full, 0 chance.",
                 tools=file_buttons(JudgeIds.TRUST_CSV),
                 class_name="if-filled",
             ),
@@ -275,7 +275,4 @@ def label_form() -> Component:
 
 def no_runs() -> Component:
     """Build the page before the first run."""
-    return empty_state(
-        "No runs yet",
-        "Add agents/*.yaml, then start a run.",
-    )
+    return empty_state("No runs yet", "Select an agent of agents/*.yaml.")

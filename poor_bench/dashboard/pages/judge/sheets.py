@@ -51,9 +51,9 @@ def run_tiles(summary: RunSummary) -> Component:
     """Build the tiles of a run."""
     panel, run = summary.panel, summary.run
     verdict, _, _ = write_verdict(summary).partition(":")
-    score = "-" if panel.overall_score is None else f"{panel.overall_score:.2f}"
+    score = "n/a" if panel.overall_score is None else f"{panel.overall_score:.2f}"
     n_wanted = len(run.header.judges) * run.header.repeat
-    noise = "-" if summary.noise is None else f"{min(summary.noise, LARGEST_SCORE):.2f}"
+    noise = "n/a" if summary.noise is None else f"{min(summary.noise, LARGEST_SCORE):.2f}"
     shown = [
         tile("Overall", score, f"threshold {panel.threshold:g}"),
         tile("Verdict", verdict, _rules_note(summary), is_warning=not summary.is_approved),

@@ -125,7 +125,7 @@ def define_cases(url: JudgeUrl = NO_CHOICE, run_id: str = "") -> SheetTable[Case
 
     def score(case: CaseSummary) -> Component:
         if case.score is None:
-            return quiet("not judged")
+            return quiet("Not judged")
         return number(f"{case.score:.2f}", n=len(case.feedback))
 
     return SheetTable(

@@ -102,7 +102,7 @@ def layout(url: TablesUrl) -> Component:
             page_head("Models", html.Span(id=LLMsIds.NOTE)),
             card(
                 "Configured",
-                html.Div(loading_state(4), id=LLMsIds.LISTED),
+                html.Div(loading_state(4, has_columns=True), id=LLMsIds.LISTED),
                 tools=[check, file_buttons(LLMsIds.CSV)],
             ),
             html.Div(

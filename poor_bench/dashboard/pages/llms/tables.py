@@ -217,13 +217,16 @@ _ARRANGING = (
 )
 
 
+_NOT_PROBED = html.Div(set_code("not probed: `llms probe`"), className="quiet")
+
+
 def _build_probe(probe: ProbeReport | None) -> Component:
     """Show whether the server obeys the settings, when that was probed, and the load curve."""
     if probe is None:
-        return html.Span("not probed", className="quiet")
+        return _NOT_PROBED
     curve = build_load_chart(probe.load) if probe.load else None
     if not probe.findings:
-        return html.Div([html.Div("not probed", className="quiet"), curve])
+        return html.Div([_NOT_PROBED, curve])
     obeyed = html.Span("obeyed", className="state-mark is-good") if probe.is_clean else None
     day = html.Div(f"probed {probe.created[:10]}", className="quiet")
     return html.Div([settings_badges(probe.notes) or obeyed, day, curve])

@@ -119,9 +119,12 @@ def _register_query(app: Dash) -> None:
     bind(
         "settle",
         Output(ModelIds.SETTLED, "data"),
+        Output(ModelIds.FOLLOW, "data"),
         Input(ModelIds.RESULTS, "getRowsResponse"),
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SETTLED, "data"),
+        State(ModelIds.SELECTED, "data"),
+        State(ModelIds.FOLLOW, "data"),
         prevent_initial_call=True,
     )
     bind(
@@ -278,10 +281,6 @@ def _register_model(app: Dash, services: Services) -> None:
         said, is_empty = state(services, llm_id or "")
         notes = settings_badges(services.llms.settings_notes().get(llm_id or "", ()))
         return [note(services, llm_id or ""), notes], still(said), is_empty, is_empty
-
-    @on_data(app, Output(ModelIds.COUNT, "children"), Input(ModelIds.QUERY, "data"))
-    def _count(search: str | None) -> Any:
-        return no_update if search is None else count_note(services, search)
 
     @on_data(
         app,

@@ -57,6 +57,8 @@ class ModelIds(StrEnum):
     """The state of all filters as a query of the address."""
     SETTLED = "model-settled-store"
     """The same once the table has its rows: what takes time to draw comes after them."""
+    FOLLOW = "model-follow-store"
+    """Counts up when the open panel has to follow other filters."""
     SORT = "model-sort-store"
     """Sorting of the table as AG Grid tells it."""
     VIEW = "model-view-store"
@@ -253,7 +255,7 @@ COLUMNS: tuple[dict[str, Any], ...] = (
     {
         "field": "details",
         "headerName": "Details",
-        "cellRenderer": "markdown",
+        "cellRendererSelector": {"function": "chooseMarkdown(params)"},
         "cellClass": "details-cell",
         "minWidth": 188,
         "flex": 5,
@@ -323,6 +325,7 @@ def _stores(url: ModelUrl) -> list[Component]:
     return [
         dcc.Store(id=ModelIds.QUERY, data=query),
         dcc.Store(id=ModelIds.SETTLED),
+        dcc.Store(id=ModelIds.FOLLOW),
         dcc.Store(id=ModelIds.SORT, data=url.sort_model),
         view_store(ModelIds.VIEW, url),
         dcc.Store(id=ModelIds.ORDER, data=url.order.search),

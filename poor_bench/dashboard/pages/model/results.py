@@ -186,14 +186,16 @@ def register_results(app: Dash, services: Services) -> None:
     @app.callback(
         Output(ModelIds.RESULTS, "getRowsResponse"),
         Output(ModelIds.SORT, "data"),
+        Output(ModelIds.COUNT, "children"),
         Input(ModelIds.RESULTS, "getRowsRequest"),
         State(ModelIds.QUERY, "data"),
         prevent_initial_call=True,
     )
     def _answer(request: dict[str, Any] | None, search: str | None) -> Any:
         if request is None or search is None:
-            return {"rowData": [], "rowCount": 0}, no_update
-        return page_of_rows(services, search, request), request.get("sortModel")
+            return {"rowData": [], "rowCount": 0}, no_update, no_update
+        found = page_of_rows(services, search, request)
+        return found, request.get("sortModel"), count_note(services, search)
 
     bind_script(
         app,
@@ -348,13 +350,15 @@ def _register_panel(app: Dash, services: Services) -> None:
         Output(ModelIds.OPEN, "data"),
         Output(PanelIds.OPEN, "data"),
         Input(ModelIds.SELECTED, "data"),
-        Input(ModelIds.QUERY, "data"),
+        Input(ModelIds.FOLLOW, "data"),
+        State(ModelIds.QUERY, "data"),
         State(ModelIds.SORT, "data"),
         State(ModelIds.OPEN, "data"),
         State(PanelIds.OPEN, "data"),
     )
     def _show(
         selected: object,
+        _follow: int | None,
         search: str | None,
         sort: SortModel,
         place: list[Any] | None,

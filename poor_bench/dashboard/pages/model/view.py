@@ -21,7 +21,7 @@ from poor_bench.dashboard.pages.model.url import ClassOrder, ModelUrl
 from poor_bench.dashboard.text.formatting import size_text
 from poor_bench.dashboard.url_state import Redo, run_link, write_query
 from poor_bench.issues.detector import IssueGroup
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.metrics.trust import list_trust_notes
 from poor_bench.models.failure import FailureKind
 from poor_bench.models.llm import LLM
@@ -182,7 +182,7 @@ def issue_strip(groups: Sequence[IssueGroup], chosen: str) -> Component:
 
 
 def _issue_chip(group: IssueGroup, *, is_chosen: bool) -> Component:
-    lost = f"{group.lost_share:.0%} of lost score. " if group.lost_share else ""
+    lost = f"{write_share(group.lost_share)} of lost score. " if group.lost_share else ""
     return html.Button(
         [
             html.Span(className=f"severity severity-{group.severity.value}"),
@@ -236,7 +236,7 @@ def _interval(metric: metrics.Metric, summary: Summary) -> str:
 
 
 def _percent(estimate: Estimate) -> str:
-    return f"{estimate.value * 100:.1f} %"
+    return write_share(estimate.value, 1)
 
 
 def _interval_text(estimate: Estimate) -> str:

@@ -260,11 +260,14 @@ def _register_parts(app: Dash, services: Services) -> None:
         app,
         Output(Ids.NOTE, "children"),
         Output(Ids.LEADERBOARD_BODY, "children"),
+        Output(Ids.BELOW, "data"),
         Input(Ids.SEARCH, "data"),
+        State(Ids.BELOW, "data"),
         State(Ids.VIEW, "data"),
     )
-    def _show(search: str, view: str | None) -> Any:
-        return note(services), leaderboard(services, search, view)
+    def _show(search: str, below: str, view: str | None) -> Any:
+        follows = no_update if below == search else search
+        return note(services), leaderboard(services, search, view), follows
 
     @on_data(
         app,
@@ -289,7 +292,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         app,
         Output(Ids.CHARTS, "children"),
         Input(Ids.CHARTS_SEEN, "data"),
-        Input(Ids.SEARCH, "data"),
+        Input(Ids.BELOW, "data"),
         prevent_initial_call=True,
     )
     def _show_charts(seen: bool | None, search: str) -> Any:
@@ -300,7 +303,7 @@ def _register_parts(app: Dash, services: Services) -> None:
         Output(Ids.TREND, "children"),
         Output(Ids.TREND_WAIT, "disabled"),
         Input(Ids.CHARTS_SEEN, "data"),
-        Input(Ids.SEARCH, "data"),
+        Input(Ids.BELOW, "data"),
         Input(Ids.TREND_WAIT, "n_intervals"),
         prevent_initial_call=True,
     )

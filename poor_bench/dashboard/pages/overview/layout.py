@@ -62,6 +62,8 @@ class OverviewIds(StrEnum):
     HEAT_MAP_CSV = "overview-heat-map-csv-button"
     CHANGES = "overview-changes-body"
     CHARTS = "overview-charts-body"
+    BELOW = "overview-below-store"
+    """The query that charts show: they follow the model comparison."""
     CHARTS_SEEN = "overview-charts-seen-store"
     TREND = "overview-trend-body"
     TREND_WAIT = "overview-trend-interval"
@@ -101,6 +103,7 @@ def layout(url: OverviewUrl) -> Component:
             _filters(url),
             html.Div(_cards(url), id=OverviewIds.BODY, className="page-body"),
             dcc.Store(id=OverviewIds.SEARCH, data=url.without_view.search),
+            dcc.Store(id=OverviewIds.BELOW, data=url.without_view.search),
             view_store(OverviewIds.VIEW, url),
             dcc.Store(id=OverviewIds.CHARTS_SEEN),
             dcc.Download(id=OverviewIds.DOWNLOAD),

@@ -10,6 +10,7 @@ from typing import Any
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import rerun_link
 from poor_bench.dashboard.components.sheets import head_limits
+from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.metrics import Metric
 from poor_bench.metrics.trust import list_model_notes
 from poor_bench.models.llm import LLM, cut_model_name
@@ -258,7 +259,7 @@ def build_floor_rows(floor: Sequence[FloorRow]) -> list[dict[str, Any]]:
             "high": row.score,
             "texts": {"average_score": metrics.score_text(row.score)},
             "is_comparable": True,
-            "tip": f"No model needed: {row.meaning}.",
+            "tip": f"{sentences(row.meaning)}.",
         }
         for row in floor
         if row.score > 0

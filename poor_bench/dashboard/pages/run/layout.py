@@ -12,7 +12,15 @@ from dash import Input, State, dcc, html
 from dash.development.base_component import Component
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.components.blocks import aria, card, live_card, loading_state, page_head
+from poor_bench.dashboard.components.blocks import (
+    ABSENT,
+    AWAITED,
+    aria,
+    card,
+    live_card,
+    loading_state,
+    page_head,
+)
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     build_options,
@@ -118,8 +126,7 @@ def select_failed(groups: Iterable[FailureGroup], workspace: Workspace) -> Selec
     ]
     if not trials:
         raise ConfigError(
-            "these trials cannot run again",
-            hint="Enable or restore models and tests.",
+            "these trials cannot run again", hint="Enable or restore models and tests."
         )
     return Selection(
         llms=tuple(dict.fromkeys(trial.llm_id for trial in trials)),
@@ -167,14 +174,20 @@ def chosen(values: Sequence[Any]) -> Selection:
 CLOCK_MS = 1000
 
 
-def layout(url: RunUrl) -> Component:
-    """Build the page without data, its choice set as the address says."""
+def layout(url: RunUrl, *, may_run: bool = True) -> Component:
+    """Build the page without data, its choice set as the address says.
+
+    Args:
+        url: The choice.
+        may_run: True if the rest of the page waits for what is told of runs in progress.
+    """
+    class_name = f"{ABSENT} {AWAITED}" if may_run else ABSENT
     return html.Div(
         [
             page_head("Run", "Runs continue without the browser."),
             html.Div(id=RunIds.SANDBOX),
-            _run_frame(),
-            _others_frame(),
+            _run_frame(class_name),
+            _others_frame(class_name),
             card(
                 "Selection",
                 _choice(url),
@@ -184,7 +197,9 @@ def layout(url: RunUrl) -> Component:
             ),
             card(
                 "Plan",
-                html.Div(loading_state(3), id=RunIds.PREVIEW, className="plan-body"),
+                html.Div(
+                    loading_state(3, has_columns=True), id=RunIds.PREVIEW, className="plan-body"
+                ),
                 tools=[
                     start_button(RunIds.START),
                     _batch_button("Submit batch", RunIds.BATCH),
@@ -258,7 +273,7 @@ def _select(
     )
 
 
-def _run_frame() -> Component:
+def _run_frame(class_name: str) -> Component:
     """Build the place of the run, with its buttons."""
     return live_card(
         "Progress",
@@ -270,10 +285,11 @@ def _run_frame() -> Component:
             small_button("Resume", RunIds.RESUME, "play"),
             small_button("Cancel", RunIds.CANCEL, "stop"),
         ],
+        class_name=class_name,
     )
 
 
-def _others_frame() -> Component:
+def _others_frame(class_name: str) -> Component:
     """Build the place of judged runs, comparisons, suite runs and searches in progress."""
     return live_card(
         "Other runs",
@@ -281,16 +297,18 @@ def _others_frame() -> Component:
         head_id=RunIds.OTHERS_HEAD,
         body_id=RunIds.OTHERS,
         tools=[],
+        class_name=class_name,
     )
 
 
 def _failures_frame() -> Component:
     """Build the place of the failures, with the buttons that try them again and save them."""
-    retry = small_button("Retry failures", RunIds.RETRY, "refresh")
+    retry = small_button("Re-run these", RunIds.RETRY, "refresh")
     return live_card(
         "Failed to run",
         frame_id=RunIds.FAILURES_FRAME,
         head_id=RunIds.FAILURES_HEAD,
         body_id=RunIds.FAILURES,
         tools=[retry, file_buttons(RunIds.FAILURES_CSV)],
+        class_name=f"{ABSENT} {AWAITED}",
     )

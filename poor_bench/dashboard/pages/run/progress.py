@@ -11,16 +11,25 @@ from dash.development.base_component import Component
 from poor_bench import metrics
 from poor_bench.command_line import next_command
 from poor_bench.dashboard.components.blocks import ABSENT, aria, live_head, set_code
-from poor_bench.dashboard.components.tables import row, sheet
+from poor_bench.dashboard.components.tables import row, sheet, sketch_layout
+from poor_bench.dashboard.pages.run.layout import layout
 from poor_bench.dashboard.services.run_state import LLMProgress, RunError, RunPhase, RunState
 from poor_bench.dashboard.services.running import RunningRun
+from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.start_form import PHASE_TITLES, draw_progress
 from poor_bench.dashboard.text.formatting import duration_text
-from poor_bench.dashboard.url_state import model_link
+from poor_bench.dashboard.url_state import RunUrl, model_link
 from poor_bench.messages import write_count
 from poor_bench.runner.rescore import Move
 
 _STATE_HEADS = ("Model", "Progress", "Completed", "Score", "Tokens/s", "Failed", "Time left")
+
+
+def sketch(services: Services, url: RunUrl) -> Component:
+    """Build plain elements of the page; below a run only once its progress is known."""
+    may_run = services.runs.state().phase is not RunPhase.IDLE or bool(services.running.runs())
+    sketched: Component = sketch_layout(layout(url, may_run=may_run), {})
+    return sketched
 
 
 def run_class(state: RunState) -> str:

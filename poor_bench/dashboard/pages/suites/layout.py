@@ -15,6 +15,7 @@ from poor_bench.dashboard.components.blocks import (
     empty_state,
     loading_state,
     page_head,
+    set_code,
 )
 from poor_bench.dashboard.components.controls import (
     StayLinks,
@@ -104,7 +105,7 @@ def layout(url: SuiteUrl) -> Component:
             html.Div(loading_state(2), id=SuitesIds.TILES, className="tiles-frame"),
             card(
                 "Cases",
-                html.Div(loading_state(6), id=SuitesIds.CASES),
+                html.Div(loading_state(6, has_columns=True), id=SuitesIds.CASES),
                 tools=file_buttons(SuitesIds.CASES_CSV),
             ),
             card(
@@ -116,7 +117,7 @@ def layout(url: SuiteUrl) -> Component:
             html.Div(id=SuitesIds.TRENDS),
             card(
                 "Runs",
-                html.Div(loading_state(3), id=SuitesIds.RUNS),
+                html.Div(loading_state(3, has_columns=True), id=SuitesIds.RUNS),
                 tools=file_buttons(SuitesIds.RUNS_CSV),
                 class_name="suite-runs if-filled",
             ),
@@ -140,10 +141,7 @@ def suite_chips(suites: Sequence[str], chosen: str) -> Component | None:
 
 def no_runs() -> Component:
     """Content before the first run."""
-    return empty_state(
-        "No runs yet",
-        "The example needs no model.",
-    )
+    return empty_state("No runs yet", set_code("Suite `example` needs no model."))
 
 
 class SuiteStartIds(StrEnum):

@@ -22,7 +22,7 @@ from poor_bench.evaluation.models import (
     EvalTrialResult,
 )
 from poor_bench.evaluation.scoring import RATES
-from poor_bench.messages import write_count
+from poor_bench.messages import write_count, write_share
 from poor_bench.metrics import interval_text
 
 
@@ -44,7 +44,7 @@ def suite_tiles(report: EvalSuiteResult) -> Component:
         if value is not None:
             title = name.removesuffix("_rate").replace("_", " ").capitalize()
             n = write_count(sum(map(rate.among, list_ran(report))), "trial")
-            shown.append(tile(title, f"{value:.0%}", f"{n}: {rate.meaning}"))
+            shown.append(tile(title, write_share(value), f"{n}: {rate.meaning}"))
     return tiles(*shown)
 
 
@@ -351,4 +351,4 @@ def verdict(status: str) -> Component:
 
 
 def _percent(share: float | None) -> str:
-    return "n/a" if share is None else f"{share:.0%}"
+    return "n/a" if share is None else write_share(share)

@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import TestEdit
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.components.blocks import card, empty_state
+from poor_bench.dashboard.components.blocks import computing, empty_state, keep_height
 from poor_bench.dashboard.figures.scores import item_scatter_figure
 from poor_bench.dashboard.page import (
     ShellIds,
@@ -26,7 +26,9 @@ from poor_bench.dashboard.pages.tests.filters import (
     KnownTests,
     build_filters,
     build_finding_groups,
+    build_refusal,
     choose_tests,
+    describe_scope,
     find_tests,
 )
 from poor_bench.dashboard.pages.tests.layout import (
@@ -36,7 +38,7 @@ from poor_bench.dashboard.pages.tests.layout import (
     TestUrl,
     sketch_page,
 )
-from poor_bench.dashboard.pages.tests.panel import facts, panel, register_form
+from poor_bench.dashboard.pages.tests.panel import facts, panel, read_test_id, register_form
 from poor_bench.dashboard.pages.tests.tables import (
     ClassLine,
     build_test_table,
@@ -45,13 +47,12 @@ from poor_bench.dashboard.pages.tests.tables import (
     list_classes,
 )
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.services.test_edits import TestEdits
 from poor_bench.dashboard.services.test_reports import ItemReport, prompt_variants
 from poor_bench.dashboard.table_files import TableFile, bind_files
-from poor_bench.dashboard.text.formatting import sentences
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count, write_disabled_tests
-from poor_bench.models.problem import Severity
 from poor_bench.models.test import Test
 from poor_bench.statistics.item_response import LEAST_MODELS
 
@@ -107,10 +108,12 @@ def _show_first(services: Services, url: TestUrl) -> tuple[Component, Component,
     """Build classes and findings, and whether both are up to date."""
     findings = services.tests.findings()
     lines = _list_classes(services)
-    groups = findings.value.groups if findings.value else ()
+    groups, is_whole = (
+        (findings.value.groups, findings.value.is_whole) if findings.value else ((), False)
+    )
     return (
         define_classes(lines, url).draw(lines, LINKS, url),
-        build_finding_groups(groups, url, is_complete=findings.is_current),
+        build_finding_groups(groups, url, is_whole=is_whole),
         findings.is_current,
     )
 
@@ -150,7 +153,7 @@ def show_picture(services: Services, shown: str | None) -> tuple[Any, Any]:
     """
     report = services.tests.items().value
     if report is None:
-        return html.Span("computing ...", className="quiet"), None
+        return computing(), None
     if report.version == shown:
         return no_update, no_update
     return _draw_picture(report), report.version
@@ -158,15 +161,16 @@ def show_picture(services: Services, shown: str | None) -> tuple[Any, Any]:
 
 def _draw_picture(report: ItemReport) -> Component:
     if report.response is None:
-        needed = f"Discrimination: needs {LEAST_MODELS} different models"
-        return html.P(f"{needed}, not {report.n_models}.", className="quiet")
+        needed = f"Needs {LEAST_MODELS} different models"
+        return html.Span(f"{needed}, not {report.n_models}.", className="quiet")
     suspicious = {name for name, item in report.items.items() if item.is_suspicious}
     figure = item_scatter_figure(report.response.items, suspicious)
-    return card(
-        "Discrimination",
+    return html.Div(
         dcc.Graph(
             id=TestsIds.PICTURE_GRAPH, figure=figure, config=graph_config(), className="chart"
         ),
+        className="chart-place",
+        style=keep_height(figure),
     )
 
 
@@ -219,8 +223,8 @@ def _register_shown(app: Dash, services: Services) -> None:
         Input(TestsIds.SEARCH, "data"),
         State(facts_id, "id"),
     )
-    def _show_panel(search: str, shown: list[dict[str, str]]) -> Any:
-        is_same = TestUrl.read(search).test in [part["index"] for part in shown]
+    def _show_panel(search: str, shown: list[dict[str, str] | None]) -> Any:
+        is_same = TestUrl.read(search).test in filter(None, map(read_test_id, shown))
         return no_update if is_same else show_panel(services, search)  # keep what is being written
 
     @app.callback(
@@ -230,8 +234,8 @@ def _register_shown(app: Dash, services: Services) -> None:
         State(facts_id, "id"),
         prevent_initial_call=True,
     )
-    def _show_facts(_version: str, _is_current: bool, shown: list[dict[str, str]]) -> Any:
-        return [show_facts(services, part["index"]) for part in shown]
+    def _show_facts(_version: str, _current: bool, shown: list[dict[str, str] | None]) -> Any:
+        return [show_facts(services, read_test_id(part)) for part in shown]
 
     @on_data(
         app,
@@ -321,39 +325,33 @@ def read_edit(test_ids: Sequence[str], action: str | None, tag: str | None) -> T
     )
 
 
-def describe_scope(found: Sequence[Test], url: TestUrl) -> str:
-    """Say which tests an edit changes."""
-    n_chosen = len(choose_tests(found, url))
-    if url.ticked:
-        return f"{write_count(n_chosen, 'ticked test')}:"
-    return f"All {write_count(n_chosen, 'shown test')}:"
-
-
 def apply_edit(
     services: Services, search: str | None, action: str | None, tag: str | None
-) -> tuple[str, bool]:
+) -> tuple[str | Component, bool]:
     """Change the chosen tests; return what to show, and True if something changed."""
     url = TestUrl.read(search)
+    tests: Sequence[Test] = ()
     try:
-        test_ids = choose_tests(list_found_tests(services, search), url)
-        return f"{services.edits.apply(read_edit(test_ids, action, tag))}.", True
+        edit = read_edit(choose_tests(list_found_tests(services, search), url), action, tag)
+        tests = services.edits.list_tests_after(edit)
+        return f"{services.edits.apply(edit)}.", True
     except PoorBenchError as error:
-        return _tell(error), False
+        return build_refusal(error, tests, url), False
 
 
-def undo_edit(services: Services) -> tuple[str, bool]:
+def undo_edit(services: Services) -> tuple[str | Component, bool]:
     """Undo the last edit; return what to show, and True if something changed."""
     try:
         return f"{services.edits.undo()}.", True
     except PoorBenchError as error:
-        return _tell(error), False
+        return build_refusal(error), False
 
 
-def _tell(error: PoorBenchError) -> str:
-    problems = error.problems if isinstance(error, ConfigError) else ()
-    worst = next((each for each in problems if each.severity is Severity.ERROR), None)
-    first = f": {worst.message}" if worst else ""
-    return sentences(f"Not changed: {error}{first}", error.hint)
+def tell_edit(edits: TestEdits, shown: str | dict[str, Any] | None) -> Any:
+    """Say what was edited last, in whatever window; a refusal stays until the next click."""
+    if isinstance(shown, dict) or not (edits.last or shown):
+        return no_update
+    return f"{edits.told}."
 
 
 def _register_bulk(app: Dash, services: Services) -> None:
@@ -365,12 +363,15 @@ def _register_bulk(app: Dash, services: Services) -> None:
         Output(TestsIds.ACTION, "data"),
         Output(TestsIds.SCOPE, "children"),
         Output(TestsIds.UNDO, "disabled"),
+        Output(TestsIds.EDITED, "children"),
         Input(TestsIds.SEARCH, "data"),
         Input(TestsIds.WAIT, "disabled"),
+        State(TestsIds.EDITED, "children"),
     )
-    def _offer(search: str, _is_current: bool | None) -> Any:
-        scope = describe_scope(list_found_tests(services, search), TestUrl.read(search))
-        return list_actions(services.files.workspace()), scope, not services.edits.last
+    def _offer(search: str, _is_current: bool | None, shown: str | dict[str, Any] | None) -> Any:
+        edits, found = services.edits, list_found_tests(services, search)
+        scope, actions = describe_scope(found, TestUrl.read(search)), services.files.workspace()
+        return list_actions(actions), scope, not edits.last, tell_edit(edits, shown)
 
     outputs = (
         Output(TestsIds.EDITED, "children", allow_duplicate=True),
@@ -388,7 +389,10 @@ def _register_bulk(app: Dash, services: Services) -> None:
         shown, is_changed = apply_edit(services, search, action, tag)
         if not is_changed:
             return shown, *leave_unchanged(outputs[1:])
-        return shown, services.version(), TestUrl.read(search).change(ticked=()).search, None
+        # Ticks stay: without any, the next edit would change all that is shown.
+        url = TestUrl.read(search)
+        kept = url.change(ticked=()) if action == "delete" else url
+        return shown, services.version(), kept.search, None
 
     @on_click(app, TestsIds.UNDO, *outputs, running=show_busy(TestsIds.UNDO))
     def _undo() -> Any:

@@ -9,16 +9,17 @@ from dash import html
 from dash.development.base_component import Component
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.components.blocks import empty_state, set_code
+from poor_bench.dashboard.components.blocks import COMPUTING, computing, set_code
 from poor_bench.dashboard.components.controls import chip_row
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestState, TestUrl
+from poor_bench.dashboard.services.test_edits import list_refusals
 from poor_bench.dashboard.services.test_findings import FindingGroup, TestFinding, rate_severity
+from poor_bench.dashboard.text.formatting import sentences
+from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.messages import write_count
 from poor_bench.models.test import Test
 from poor_bench.statistics.items import Item
-
-COMPUTING = "computing ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,14 @@ def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[T
 def choose_tests(found: Iterable[Test], url: TestUrl) -> list[str]:
     """List the tests that a bulk edit changes: the ticked ones, or all that were found."""
     return [test.test_id for test in found if not url.ticked or test.test_id in url.ticked]
+
+
+def describe_scope(found: Sequence[Test], url: TestUrl) -> str:
+    """Say which tests an edit changes."""
+    n_chosen = len(choose_tests(found, url))
+    if url.ticked:
+        return f"{write_count(n_chosen, 'ticked test')}:"
+    return f"All {write_count(n_chosen, 'shown test')}:"
 
 
 def _has_finding(test: Test, url: TestUrl, known: KnownTests) -> bool:
@@ -133,20 +142,19 @@ def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> float | None:
 
 
 def build_finding_groups(
-    groups: Sequence[FindingGroup], url: TestUrl, *, is_complete: bool
+    groups: Sequence[FindingGroup], url: TestUrl, *, is_whole: bool
 ) -> Component:
     """Build the kinds of findings, the most harmful first, each with a filter of its tests.
 
     Args:
         groups: The kinds that are known by now.
         url: State of the page.
-        is_complete: False while more may be found.
+        is_whole: False until all tests were looked at for the first time.
     """
-    if not groups and not is_complete:
-        return html.Span("computing ...", className="quiet")
-    if not groups:
-        return empty_state("No findings")
-    return html.Div([_finding_group(group, url) for group in groups], className="causes")
+    if not groups and is_whole:
+        return html.Span("No findings", className="quiet")
+    listed = [_finding_group(group, url) for group in groups]
+    return html.Div([*listed, None if is_whole else computing()], className="causes")
 
 
 def _finding_group(group: FindingGroup, url: TestUrl) -> Component:
@@ -179,6 +187,37 @@ def _finding_group(group: FindingGroup, url: TestUrl) -> Component:
         ],
         className="finding-group",
     )
+
+
+_NAMED = 5
+
+
+def build_refusal(
+    error: PoorBenchError, tests: Sequence[Test] = (), url: TestUrl | None = None
+) -> Component:
+    """Say why tests were not edited: reason by reason, with links to the tests.
+
+    Args:
+        error: Why.
+        tests: Those that the file would have.
+        url: State of the page.
+    """
+    problems = error.problems if isinstance(error, ConfigError) else ()
+    reasons = [
+        html.Li([*_link_tests(each.test_ids, url or TestUrl()), *set_code(each.reason)])
+        for each in list_refusals(problems, tests)
+    ]
+    told = set_code(sentences(f"Not changed: {error}", error.hint))
+    return html.Div([html.P(told), html.Ul(reasons) if reasons else None])
+
+
+def _link_tests(test_ids: Sequence[str], url: TestUrl) -> list[str | Component]:
+    links: list[str | Component] = []
+    for test_id in test_ids[:_NAMED]:
+        links += [LINKS.link(test_id, url.change(test=test_id).search), ", "]
+    n_more = len(test_ids) - _NAMED
+    end = f" and {n_more} more: " if n_more > 0 else ": "
+    return [*links[:-1], end] if links else []
 
 
 def build_filters(workspace: Workspace, url: TestUrl) -> list[Component]:

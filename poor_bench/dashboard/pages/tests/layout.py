@@ -9,7 +9,16 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.blocks import aria, card, data, loading_state, page_head
+from poor_bench.dashboard.components.blocks import (
+    MAY_BE_LATE,
+    aria,
+    card,
+    computing,
+    data,
+    late_button,
+    loading_state,
+    page_head,
+)
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     file_buttons,
@@ -126,11 +135,20 @@ def layout(url: TestUrl) -> Component:
         [
             page_head("Tests", html.Span(id=TestsIds.NOTE)),
             *_build_first_cards(
-                html.Div(loading_state(3), id=TestsIds.CLASSES),
-                html.Div(loading_state(4), id=TestsIds.GROUPS),
+                html.Div(loading_state(3, has_columns=True), id=TestsIds.CLASSES),
+                html.Div(loading_state(4), id=TestsIds.GROUPS, className=MAY_BE_LATE),
                 tools=file_buttons(TestsIds.CLASSES_CSV),
             ),
-            html.Div(id=TestsIds.PICTURE, **data(discards="")),
+            card(
+                "Discrimination",
+                html.Div(
+                    computing(),
+                    id=TestsIds.PICTURE,
+                    className=MAY_BE_LATE,
+                    **data(discards=""),
+                ),
+                tools=late_button(),
+            ),
             html.Div(
                 [
                     card(
@@ -138,7 +156,7 @@ def layout(url: TestUrl) -> Component:
                         html.Div(id=TestsIds.CHIPS, className="chip-rows"),
                         _ranges(url),
                         _bulk_bar(),
-                        html.Div(loading_state(6), id=TestsIds.LISTED),
+                        html.Div(loading_state(6, has_columns=True), id=TestsIds.LISTED),
                         tools=[words, file_buttons(TestsIds.CSV)],
                     ),
                     html.Aside(id=TestsIds.DETAILS, className="details", **aria(label="Test")),
@@ -166,7 +184,7 @@ def _build_first_cards(
 ) -> tuple[Component, Component]:
     return (
         card("Classes", classes, note="Difficulty: 1 minus mean score.", tools=tools),
-        card("Findings", findings),
+        card("Findings", findings, tools=late_button()),
     )
 
 
@@ -219,7 +237,7 @@ def _bulk_bar() -> Component:
             tag,
             dmc.Button("Apply", id=TestsIds.APPLY, size="compact-sm", n_clicks=0),
             dmc.Button("Undo", id=TestsIds.UNDO, size="compact-sm", variant="default", n_clicks=0),
-            html.Span(id=TestsIds.EDITED, className="bulk-edited", role="status"),
+            html.Div(id=TestsIds.EDITED, className="bulk-edited", role="status"),
         ],
         className="bulk-bar",
         role="group",

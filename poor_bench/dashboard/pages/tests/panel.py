@@ -82,6 +82,11 @@ def panel(
     ]
 
 
+def read_test_id(shown: dict[str, str] | None) -> str:
+    """Read the test of a panel from the id of its part; empty for one that was just closed."""
+    return shown["index"] if shown else ""
+
+
 def facts(
     test_id: str,
     prompts: Sequence[PromptVariant],

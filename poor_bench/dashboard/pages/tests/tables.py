@@ -11,15 +11,16 @@ from dash.development.base_component import Component
 
 from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge
-from poor_bench.dashboard.components.blocks import aria, empty_state, set_code
+from poor_bench.dashboard.components.blocks import COMPUTING, aria, computing, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits, sort_head
 from poor_bench.dashboard.components.tables import number, quiet, write_n
-from poor_bench.dashboard.pages.tests.filters import COMPUTING, KnownTests
+from poor_bench.dashboard.pages.tests.filters import KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
 from poor_bench.dashboard.services.test_findings import TestFinding, message_about, rate_severity
 from poor_bench.dashboard.services.test_reports import FoundFaults
 from poor_bench.dashboard.url_state import compare_link
+from poor_bench.messages import write_share
 from poor_bench.models.problem import Problem
 from poor_bench.models.test import Test, TestClass
 from poor_bench.statistics.intervals import Estimate
@@ -113,14 +114,16 @@ def _of_level(level: int) -> list[tuple[str, Callable[[ClassLine], float | None]
 
 def _hardness(line: ClassLine) -> Component:
     if line.order is None:
-        text = "no results yet" if line.is_computed else COMPUTING
-        return html.Span(text, className="quiet")
+        known = html.Span("no results yet", className="quiet")
+        return html.Div(known if line.is_computed else computing(), className="level-order")
     trend = _TRENDS[line.order.verdict]
     levels: list[Any] = []
     for level, hard in line.order.difficulty.items():
         apart = " · " if levels else ""
         levels += [f"{apart}{level}: {hard:.2f} ", write_n(line.order.n_tests[level])]
-    return html.Div([html.Span(levels), html.Div(trend, className="quiet")])
+    return html.Div(
+        [html.Span(levels), html.Div(trend, className="quiet")], className="level-order"
+    )
 
 
 def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test]:
@@ -277,7 +280,7 @@ def _flakiness(test_id: str, known: KnownTests) -> Component:
     item = known.items.get(test_id)
     if item is None or item.flip_rate is None:
         return quiet(known.missing)
-    return number(f"{item.flip_rate:.0%}", n=item.n_repeated)
+    return number(write_share(item.flip_rate), n=item.n_repeated)
 
 
 def _list_findings(findings: Sequence[TestFinding]) -> Component | None:

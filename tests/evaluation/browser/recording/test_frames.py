@@ -53,6 +53,17 @@ def test_elements_of_a_frame_are_found_again(trials: Trials, serve: Serve) -> No
 _BOUGHT = "{text: Bought teapot, frame: 'iframe:nth-of-type(2)'}"
 
 
+ASKS_LATE = "<script>setTimeout(() => fetch('/late'), 500)</script>"
+WAITS = "<body><script src='/wait.js'></script>"
+
+
+def test_an_agent_sees_at_first_what_a_frame_loads_late(trials: Trials, serve: Serve) -> None:
+    script = Answer(headers={"Content-Type": "text/javascript"}, after="/late")
+    page = ASKS_LATE + OUTER.format(src="/form")
+    site = serve({"/": page, "/form": WAITS + FORM, "/wait.js": script, "/other": OTHER})
+    act(trials, site, "f2")
+
+
 def test_a_frame_within_a_frame_is_told_and_makes_no_playbook(trials: Trials, serve: Serve) -> None:
     pages: dict[str, Any] = {"/": OUTER.format(src="/deep"), "/deep": DEEP}
     site = serve({**pages, "/form": FORM, "/other": OTHER})

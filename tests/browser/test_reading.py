@@ -432,6 +432,22 @@ def test_figures_and_an_open_panel_follow_a_filter_and_a_sort_asks_for_rows_only
     expect(page.locator("#model-count-text")).to_contain_text("1 of ")
 
 
+def test_the_place_of_an_open_result_follows_a_sort_and_the_neighbours_are_those_of_the_table(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}&table-sort=test_id")
+    page.get_by_role("gridcell", name="sum_001", exact=True).click()
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_text("1 of 60", exact=True)).to_be_visible()
+    expect(panel.get_by_role("button", name="Previous (K)")).to_be_disabled()
+    page.locator("#model-results-grid [col-id='test_id'].ag-header-cell").click()
+    expect(panel.get_by_text("60 of 60", exact=True)).to_be_visible()
+    expect(panel.get_by_role("button", name="Next (J)")).to_be_disabled()
+    page.keyboard.press("k")
+    expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+
+
 def test_charts_follow_the_models_that_a_search_finds(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:

@@ -61,10 +61,13 @@
       return open && llm ? [llm, open[0], open[1], open[2]] : null;
     },
     // Passes the query on once the table has its rows: the chart and its script come after them, and
-    // an open panel, whose place among the rows is another one.
-    settle: function (_rows, search, settled, selected, follow) {
+    // an open panel, whose place among the rows is another one, as it is after a sort.
+    settle: function (_rows, _sort, search, settled, selected, follow) {
+      const { triggered } = window.dash_clientside.callback_context;
+      const isSorted = triggered.some(({ prop_id: id }) => id === "model-sort-store.data");
       const isNew = search && search !== settled;
-      return [isNew ? search : same(), isNew && settled && selected ? (follow || 0) + 1 : same()];
+      const isMoved = settled && selected && (isNew || isSorted);
+      return [isNew ? search : same(), isMoved ? (follow || 0) + 1 : same()];
     },
   };
 })();

@@ -121,6 +121,7 @@ def _register_query(app: Dash) -> None:
         Output(ModelIds.SETTLED, "data"),
         Output(ModelIds.FOLLOW, "data"),
         Input(ModelIds.RESULTS, "getRowsResponse"),
+        Input(ModelIds.SORT, "data"),
         State(ModelIds.QUERY, "data"),
         State(ModelIds.SETTLED, "data"),
         State(ModelIds.SELECTED, "data"),

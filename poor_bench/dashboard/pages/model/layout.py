@@ -58,7 +58,7 @@ class ModelIds(StrEnum):
     SETTLED = "model-settled-store"
     """The same once the table has its rows: what takes time to draw comes after them."""
     FOLLOW = "model-follow-store"
-    """Counts up when the open panel has to follow other filters."""
+    """Counts up when the open panel has to follow other filters or another order."""
     SORT = "model-sort-store"
     """Sorting of the table as AG Grid tells it."""
     VIEW = "model-view-store"

@@ -189,13 +189,14 @@ def register_results(app: Dash, services: Services) -> None:
         Output(ModelIds.COUNT, "children"),
         Input(ModelIds.RESULTS, "getRowsRequest"),
         State(ModelIds.QUERY, "data"),
+        State(ModelIds.SORT, "data"),
         prevent_initial_call=True,
     )
-    def _answer(request: dict[str, Any] | None, search: str | None) -> Any:
+    def _answer(request: dict[str, Any] | None, search: str | None, sort: SortModel) -> Any:
         if request is None or search is None:
             return {"rowData": [], "rowCount": 0}, no_update, no_update
-        found = page_of_rows(services, search, request)
-        return found, request.get("sortModel"), count_note(services, search)
+        found, now = page_of_rows(services, search, request), request.get("sortModel") or []
+        return found, no_update if now == sort else now, count_note(services, search)
 
     bind_script(
         app,

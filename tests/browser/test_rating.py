@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from poor_bench.labels.storage import read_labels
+from tests.browser.watched import holding
 from tests.browser.workspaces import with_results
 from tests.conftest import WorkspaceFiles
 from tests.waiting import wait_for
@@ -141,6 +142,31 @@ def _an_answer_that_comes_late_leaves_what_is_typed(
     expect(first.get_by_label("Comment")).to_have_value("mine")
     first.keyboard.press("Enter")
     wait_for(lambda: read_labels(folder)[-1].note == "mine")
+
+
+def test_a_rating_is_never_given_to_the_answer_that_was_open_before(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = with_results(workspace_files, n_tests=3)
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/model")
+    page.get_by_role("gridcell", name="sum_001", exact=True).click()
+    liked = page.get_by_role("button", name="Rate 1 (+)")
+    expect(liked).to_be_visible()
+    panel = page.get_by_role("complementary", name="Result")
+    with holding(page, '"output":"..rating-read-store.data...') as held:
+        page.keyboard.press("j")
+        expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+        page.keyboard.press("+")
+        liked.click()
+        assert held
+    shown = "window.dash_component_api.getLayout('rating-shown-store').props.data[0][1]"
+    wait_for(lambda: page.evaluate(shown) == "sum_002")
+    liked.click()
+    expect(liked).to_have_attribute("aria-pressed", "true")
+    assert {each.test_id for each in read_labels(folder)} == {"sum_002"}
 
 
 def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited(

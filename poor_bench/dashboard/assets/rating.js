@@ -60,9 +60,11 @@
     },
     send: (...values) => {
       const { callback_context: { triggered }, no_update } = window.dash_clientside;
-      const [shown, keyed, ...held] = values.slice(-5).reverse();
+      const [target, shown, keyed, ...held] = values.slice(-6).reverse();
       const changed = triggered.filter((each) => each.value).map((each) => each.prop_id.split(".")[0]);
-      if (!shown?.[0] || !changed.length) {
+      // The panel shows its next answer before the bar does: what is meant for it is not for the one before.
+      const isOfPanel = shown?.[0] && `${shown[0].slice(0, target?.length)}` === `${target}`;
+      if (!isOfPanel || !changed.length) {
         return no_update;
       }
       const trigger = changed.find((id) => id in buttons || id === KEY) ?? changed[0];

@@ -354,6 +354,7 @@ def _register_saving(app: Dash, services: Services, sent: SentBoxes) -> None:
         *(State(box, "value") for box in _BOXES),
         State(RatingIds.KEYED, "data"),
         State(RatingIds.SHOWN, "data"),
+        State(RatingIds.TARGET, "data"),
         prevent_initial_call=True,
     )
 

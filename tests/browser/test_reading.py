@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -580,6 +580,15 @@ def test_a_broken_file_is_told_with_its_place_and_heals_when_mended(
     expect(page.get_by_text("120 trials").first).to_be_visible()
 
 
+def _store_and_await(
+    page: Page, folder: Path, known: list[dict[str, Any]], news: dict[str, Any]
+) -> None:
+    """Store another model's answer to the open test, which the open panel then shows."""
+    write_results(folder, {GOOD: known, BAD: [news]})
+    listed = page.locator(".other-answer .line-answers", has_text=news["response"])
+    expect(listed).to_be_visible()
+
+
 def test_a_long_answer_opens_as_a_whole_and_a_rendered_one_shows_its_source(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:
@@ -588,12 +597,23 @@ def test_a_long_answer_opens_as_a_whole_and_a_rendered_one_shows_its_source(
     folder = workspace_files.write()
     long = "".join(f"line {number}\n" for number in range(30_000)) + "the end"
     markdown = f"# Sum\n\n$$\\frac{{1}}{{2}}$$\n\n{HOSTILE} \u202e"
-    write_results(folder, {GOOD: [scored("sum_001", 1.0, long), scored("sum_002", 1.0, markdown)]})
+    first, second = scored("sum_001", 1.0, long), scored("sum_002", 1.0, markdown)
+    write_results(folder, {GOOD: [first, second]})
     page = new_visitor(serve(folder)).new_page()
     page.goto(f"/model?llm={GOOD}&test=sum_001")
     panel = page.get_by_role("complementary", name="Result")
-    panel.get_by_role("button", name="more characters").click()
+    held: list[Route] = []
+    page.route("**/result/text**", lambda route: held.insert(0, route))
+    with page.expect_request("**/result/text**"):
+        panel.get_by_role("button", name="more characters").click()
+    _store_and_await(page, folder, [first, second], scored("sum_001", 1.0, "5"))
+    held.pop().continue_()
     expect(panel.get_by_text("the end")).to_be_attached()
+    panel.locator(".other-answer summary").click()
+    _store_and_await(page, folder, [first, second], scored("sum_001", 1.0, "6"))
+    expect(panel.locator(".other-answer[open]")).to_have_count(1)
+    expect(panel.get_by_text("the end")).to_be_attached()
+    expect(panel.get_by_role("button", name="more characters")).to_be_hidden()
     page.keyboard.press("j")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
     expect(panel.get_by_text("the end")).to_have_count(0)

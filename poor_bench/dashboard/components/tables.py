@@ -44,13 +44,25 @@ def still(content: Any, *, search: str = "") -> Any:
     Raises:
         TypeError: If a component is of another kind or refers to a callback.
     """
-    if content is None:
-        return None
-    return {
-        "namespace": "poor_bench",
-        "type": "Still",
-        "props": {"trees": list(_children(content)), "search": search},
-    }
+    return None if content is None else _still(trees=trees(content), search=search)
+
+
+def trees(content: Any) -> list[Tree | str | None]:
+    """Pack elements for the `trees` of a `still_place`: components as `still` takes them."""
+    return list(_children(content))
+
+
+def still_place(place_id: str) -> Any:
+    """Build the place of elements that a callback answers again and again as its `trees`.
+
+    Unlike what is answered as `children`, which Dash builds from scratch each time, an element that
+    is still there stays as the reader left it: open, scrolled, filled. Others need another `key`.
+    """
+    return _still(id=place_id, trees=[], search="")
+
+
+def _still(**properties: Any) -> dict[str, Any]:
+    return {"namespace": "poor_bench", "type": "Still", "props": properties}
 
 
 def _children(content: Any) -> Iterator[Tree | str | None]:

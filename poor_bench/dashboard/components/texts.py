@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -43,7 +44,8 @@ def plain_text(text: str, marked: tuple[int, int] | None = None, *, whole: str =
     rest = len(text) - len(shown)
     if rest <= 0 or not whole:
         return html.Div([html.Pre(parts, className="plain-text", tabIndex="0"), _more(rest)])
-    return html.Div([*_long_text(parts, whole, rest)], key=f"{whole} {rest}")
+    version = zlib.crc32(text.encode(errors="replace"))
+    return html.Div([*_long_text(parts, whole, rest)], key=f"{whole} {version}")
 
 
 def _long_text(parts: list[Any], whole: str, rest: int) -> Iterator[Component]:

@@ -121,6 +121,7 @@ def _build_answer(answer: OtherAnswer, name: str, own: str) -> Component:
             dcc.Link("Open", href=href),
         ],
         className="other-answer",
+        key=href,
     )
 
 
@@ -152,7 +153,8 @@ def build_earlier(
     earlier.pop(_tell_apart(now), None)
     if not earlier:
         return html.P("No result", className="quiet")
-    return html.Div([_build_earlier(each, now) for each in reversed(earlier.values())])
+    listed = [_build_earlier(each, now) for each in reversed(earlier.values())]
+    return html.Div(listed, key=text_address(now, TextPart.ANSWER))
 
 
 def _tell_apart(result: Result) -> tuple[object, ...]:
@@ -185,4 +187,5 @@ def _build_earlier(result: Result, now: Result) -> Component:
             html.P(f"Run {result.run_id}", className="quiet") if result.run_id else None,
         ],
         className="other-answer",
+        key=f"{result.trial} {when} {result.score}",
     )

@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 
 from poor_bench.config.load import TESTS_FILE
 from poor_bench.dashboard.components.blocks import aria, data, icon
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import still_place, trees
 from poor_bench.dashboard.forms import note_saved, saved_in
 from poor_bench.dashboard.page import ShellIds, notice, on_click, on_data, show_notice
 from poor_bench.dashboard.result_panel.answers import build_earlier
@@ -61,7 +61,7 @@ def build_frame(*below_head: Component) -> Component:
             *below_head,
             html.Div(
                 [
-                    html.Div(id=PanelIds.BODY, className="panel-sections"),
+                    still_place(PanelIds.BODY),
                     _build_earlier(),
                     _build_corrections(),
                 ],
@@ -78,7 +78,7 @@ def build_frame(*below_head: Component) -> Component:
 
 def _build_earlier() -> Component:
     return html.Details(
-        [html.Summary("Earlier answers"), html.Div(id=PanelIds.EARLIER)],
+        [html.Summary("Earlier answers"), still_place(PanelIds.EARLIER)],
         className="folded",
         **data(toggle_store=PanelIds.EARLIER_OPEN),
     )
@@ -180,13 +180,13 @@ def register_panel(app: Dash, services: Services) -> None:
 
     @on_data(
         app,
-        Output(PanelIds.EARLIER, "children"),
+        Output(PanelIds.EARLIER, "trees"),
         Input(PanelIds.OPEN, "data"),
         Input(PanelIds.EARLIER_OPEN, "data"),
         prevent_initial_call=True,
     )
     def _show_earlier(opened: object, is_asked: bool) -> Any:
-        return still(show_earlier(services, opened)) if is_asked else None
+        return trees(show_earlier(services, opened)) if is_asked else []
 
     @app.callback(
         Output(PanelIds.REPORT_TEXT, "value"),

@@ -41,8 +41,8 @@ def build_title(panel: PanelResult) -> list[Component]:
     ]
 
 
-def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list[Component | None]:
-    """Build everything about one result, for `still`.
+def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> Component:
+    """Build everything about one result, for a `still_place`.
 
     Args:
         panel: The result with what belongs to it.
@@ -50,7 +50,7 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
     """
     answer, expected = build_answer(panel.details), build_expected(panel)
     reported = panel.reported
-    return [
+    sections = [
         build_links(panel),
         html.Div(["Reported: ", reported], className="failure-box") if reported else None,
         build_prompt(panel),
@@ -60,6 +60,8 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> list
         build_others(panel, name_of),
         html.Section([html.H3("Figures"), _figures(panel.details.result)]),
     ]
+    key = curl_address(panel.details.result)
+    return html.Div(sections, className="panel-sections", key=key)
 
 
 def _figures(result: Result) -> Component:

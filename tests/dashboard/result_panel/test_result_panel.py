@@ -226,7 +226,7 @@ def test_earlier_answers_are_listed_again_when_results_change(
 ) -> None:
     app = Dash()
     frame.register_panel(app, services_of(workspace_files.write()))
-    heard = app.callback_map[f"{PanelIds.EARLIER}.children"]["inputs"]
+    heard = app.callback_map[f"{PanelIds.EARLIER}.trees"]["inputs"]
     assert {"id": ShellIds.VERSION, "property": "data"} in heard
 
 

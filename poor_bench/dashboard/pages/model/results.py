@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dash import Dash, Input, Output, State, ctx, no_update
 
 from poor_bench.dashboard.components.grids import choose_columns, name_unseen
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import still, trees
 from poor_bench.dashboard.page import ShellIds, bind_script, on_click, on_data
 from poor_bench.dashboard.pages.model.layout import COLUMNS, ModelIds
 from poor_bench.dashboard.pages.model.url import ModelUrl, read_selected_key, row_id, sort_query
@@ -229,7 +229,7 @@ class Shown(NamedTuple):
     position: str
     is_first: bool
     is_last: bool
-    body: list[Component | None]
+    body: list[Component]
     place: Any
     """The trial with its place in the table, which may be None."""
     opened: Any
@@ -268,7 +268,7 @@ def build_shown_details(
         return Shown([], "", True, True, [], None, None)
     found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key)
-    title, body = build_title(panel), build_panel(panel, services.llms.name)
+    title, body = build_title(panel), [build_panel(panel, services.llms.name)]
     opened = [query.llm_id, *key]
     if place is None:
         return Shown(title, "", True, True, body, [*key, None], opened)
@@ -347,7 +347,7 @@ def _register_panel(app: Dash, services: Services) -> None:
         Output(PanelIds.POSITION, "children"),
         Output(PanelIds.PREVIOUS, "disabled"),
         Output(PanelIds.NEXT, "disabled"),
-        Output(PanelIds.BODY, "children"),
+        Output(PanelIds.BODY, "trees"),
         Output(ModelIds.OPEN, "data"),
         Output(PanelIds.OPEN, "data"),
         Input(ModelIds.SELECTED, "data"),
@@ -370,7 +370,7 @@ def _register_panel(app: Dash, services: Services) -> None:
         shown = build_shown_details(services, search, sort, selected)
         return shown._replace(
             title=still(shown.title),
-            body=still(shown.body),
+            body=trees(shown.body),
             place=no_update if shown.place == place else shown.place,
             opened=no_update if shown.opened == opened else shown.opened,  # keeps what is typed
         )

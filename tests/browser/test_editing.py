@@ -75,6 +75,37 @@ def test_unsaved_edits_ask_before_they_vanish(
     assert len(asked) == 2
 
 
+def test_what_is_edited_while_an_earlier_edit_is_saved_is_asked_about(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(serve(with_results(workspace_files, n_tests=3))).new_page()
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto("/tests?test=sum_001")
+    panel = page.get_by_role("complementary", name="Test")
+    text, save = panel.get_by_label("Text"), panel.get_by_role("button", name="Save test")
+    text.fill("7 + 7")
+    with holding(page, "tests-form-save-button"):
+        with page.expect_request(lambda each: "tests-form-save-button" in (each.post_data or "")):
+            save.click()
+        text.fill("8 + 8")
+    expect(panel.get_by_text("Saved in tests.json.")).to_be_visible()
+    overview = page.get_by_role("link", name="Overview", exact=True)
+    overview.click()
+    expect(text).to_have_value("8 + 8")
+    assert asked == ["Discard unsaved changes to sum_001?"]
+    save.click()
+    expect(panel.get_by_text("Solve: 8 + 8")).to_be_visible()
+    overview.click()
+    heading(page, "Overview")
+    assert len(asked) == 1
+
+
 def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:

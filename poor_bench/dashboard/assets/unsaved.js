@@ -5,7 +5,7 @@
   "use strict";
   const FORM = "[data-form]";
   const before = new Map(); // form to what it edited, and its values, when it was first touched
-  let saving = null;
+  let saving = null; // the form whose answer is awaited: what it edited, and held when it was sent
   let place = "";
 
   const subject = (form) => form.getAttribute("data-form");
@@ -56,7 +56,10 @@
     "click",
     (event) => {
       const button = event.target.closest("button");
-      saving = button?.closest(FORM) || saving;
+      const form = button?.closest(FORM);
+      if (form) {
+        saving = { form, subject: subject(form), values: values(form) };
+      }
       const link = event.target.closest("a");
       const closes = button?.matches(".mantine-Modal-close, [data-discards]") || event.target.closest(".ag-row");
       if ((closes || (link && isFollowed(event, link))) && !mayLeave()) {
@@ -109,7 +112,10 @@
       ),
     );
     if (isSaved && saving) {
-      before.delete(saving);
+      const { form, ...saved } = saving;
+      if (saved.subject === subject(form)) {
+        before.set(form, saved); // edits that followed were not sent
+      }
       saving = null;
     }
   };

@@ -47,7 +47,7 @@ def still(content: Any, *, search: str = "") -> Any:
     return None if content is None else _still(trees=trees(content), search=search)
 
 
-def trees(content: Any) -> list[Tree | str | None]:
+def trees(content: Any) -> list[Any]:
     """Pack elements for the `trees` of a `still_place`: components as `still` takes them."""
     return list(_children(content))
 

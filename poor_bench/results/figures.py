@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.results.text_columns import read_text_columns
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
@@ -14,7 +14,7 @@ from poor_bench.statistics.scores import build_score_table
 from poor_bench.statistics.short_form import has_short_form, predict_short_forms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import Group, GroupBy, StaleReason
-from poor_bench.statistics.trials import find_newer_failures
+from poor_bench.statistics.trials import TrialColumns, find_newer_failures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -39,6 +39,9 @@ class Means:
 
 
 _UNKNOWN = Means()
+_AVERAGED = ("execution_time_ms", "prompt_tokens", "completion_tokens")
+_MOST_STRETCHES = 16
+"""Stretches of rows of one model, for each model, that are worth looking at."""
 
 
 class ClassMeans:
@@ -47,30 +50,70 @@ class ClassMeans:
     def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
         import numpy as np
 
-        self._known: dict[tuple[str, str | None], Means] = {}
         classes = [
             test.class_id if (test := tests.get(test_id)) else ""
             for test_id in table.values["test_id"]
         ]
-        names, class_codes = np.unique(np.array(classes, dtype=str), return_inverse=True)
-        of_row = (
-            class_codes[table.columns["test_id"]] if len(table) else np.zeros(0, dtype=np.int64)
-        )
-        for llm_id in table.llm_ids:
-            rows = find_scored_rows(table, llm_id)
-            self._known[llm_id, None] = _means(table, rows)
-            for code, name in enumerate(names):
-                self._known[llm_id, str(name)] = _means(table, rows[of_row[rows] == code])
+        names, self._class_codes = np.unique(np.array(classes, dtype=str), return_inverse=True)
+        self._classes = [str(name) for name in names]
+        columns = {name: table.columns[name] for name in ("score", "test_id", *_AVERAGED)}
+        self._trials = TrialColumns(columns=columns, values={})
+        self._rows = RowsOfModels(table)
+        self._known: dict[str, dict[str | None, Means]] = {}
 
     def of(self, llm_id: str, class_id: str) -> Means:
         """Look up the means of an LLM for a class."""
-        means = self._known.get((llm_id, class_id), _UNKNOWN)
-        return means if means.seconds is not None else self._known.get((llm_id, None), _UNKNOWN)
+        if llm_id not in self._known:  # of very many results, each model takes a while
+            self._known[llm_id] = self._compute(llm_id)
+        known = self._known[llm_id]
+        means = known.get(class_id, _UNKNOWN)
+        return means if means.seconds is not None else known[None]
+
+    def _compute(self, llm_id: str) -> dict[str | None, Means]:
+        import numpy as np
+
+        trials = self._trials.pick(self._rows.find([llm_id]))
+        trials = trials.pick(trials.is_scored)
+        found: dict[str | None, Means] = {None: _means(trials)}
+        codes = self._class_codes[trials.columns["test_id"]]
+        order = np.argsort(codes, kind="stable")
+        trials = trials.pick(order)
+        ends = np.searchsorted(codes[order], np.arange(len(self._classes)), side="right").tolist()
+        for name, start, end in zip(self._classes, (0, *ends), ends, strict=False):
+            found[name] = _means(trials.pick(slice(start, end)))
+        return found
 
 
-def _means(table: ResultTable, rows: NDArray[np.int64]) -> Means:
-    time_ms = _mean(table, "execution_time_ms", rows)
-    prompt, completion = (_mean(table, f"{name}_tokens", rows) for name in ("prompt", "completion"))
+class RowsOfModels:
+    """Rows of some models of a table, without a look at all rows where they stand together."""
+
+    def __init__(self, table: ResultTable) -> None:
+        """Look where rows of one model stand together."""
+        import numpy as np
+
+        codes = table.columns["llm_id"]
+        self._table = table
+        starts = np.append(0, np.flatnonzero(codes[1:] != codes[:-1]) + 1)[: len(codes)]
+        if len(starts) > _MOST_STRETCHES * len(table.values["llm_id"]):  # of models that take turns
+            starts = starts[:0]
+        self._starts, self._codes = starts, codes[starts]
+        self._ends = np.append(starts[1:], len(codes))
+
+    def find(self, llm_ids: Collection[str]) -> NDArray[Any] | slice:
+        """Find the rows of some models, in order."""
+        import numpy as np
+
+        wanted = {self._table.find_code("llm_id", llm_id) for llm_id in llm_ids}
+        own = np.flatnonzero(np.isin(self._codes, [*wanted]))
+        if len(self._codes) and not len(own):
+            return slice(0)
+        if len(own) and own[-1] - own[0] == len(own) - 1:
+            return slice(int(self._starts[own[0]]), int(self._ends[own[-1]]))
+        return self._table.find_entries("llm_id", {*llm_ids}.__contains__)
+
+
+def _means(trials: TrialColumns) -> Means:
+    time_ms, prompt, completion = (_mean(trials, name) for name in _AVERAGED)
     return Means(
         seconds=None if time_ms is None else time_ms / 1000,
         prompt_tokens=None if prompt is None else round(prompt),
@@ -78,10 +121,10 @@ def _means(table: ResultTable, rows: NDArray[np.int64]) -> Means:
     )
 
 
-def _mean(table: ResultTable, field: str, rows: NDArray[np.int64]) -> float | None:
+def _mean(trials: TrialColumns, field: str) -> float | None:
     import numpy as np
 
-    values = table.columns[field][rows]
+    values = trials.columns[field]
     values = values[~np.isnan(values)]
     return float(values.mean()) if len(values) else None
 
@@ -252,15 +295,6 @@ def group_failures(table: ResultTable) -> dict[FailedRows, list[int]]:
         key = FailedRows(table.value("llm_id", row), kind, bool(is_newer[row]))
         groups.setdefault(key, []).append(row)
     return dict(sorted(groups.items(), key=lambda item: (item[0].has_score, -len(item[1]))))
-
-
-def find_scored_rows(table: ResultTable, llm_id: str) -> NDArray[np.int64]:
-    """Find the rows of an LLM that have a score."""
-    import numpy as np
-
-    rows = table.find_rows(llm_id)
-    scored: NDArray[np.int64] = rows[~np.isnan(table.columns["score"][rows])]
-    return scored
 
 
 _ROWS_AT_ONCE = 1 << 20

@@ -20,7 +20,7 @@ import orjson
 
 from poor_bench import prompts, statistics
 from poor_bench.results import figures
-from poor_bench.results.figures import rank_results
+from poor_bench.results.figures import RowsOfModels, rank_results
 from poor_bench.results.parts import write_beside
 from poor_bench.safe_files import open_regular
 from poor_bench.statistics.comparison import Comparison, Standing, compare_llms, find_standing
@@ -32,7 +32,6 @@ from poor_bench.statistics.summary import GroupBy, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from numpy.typing import NDArray
     from pydantic import TypeAdapter
 
     from poor_bench.models.test import Test
@@ -46,8 +45,6 @@ _KeptFigures = dict[str, tuple[str, list[Summary]]]
 _Kept = TypeVar("_Kept")
 _IMPORTED = re.compile(r"^ *from poor_bench\.statistics\.(\w+) import ", re.MULTILINE)
 """Modules of `statistics` import each other like this only."""
-_MOST_STRETCHES = 16
-"""Stretches of rows of one model, for each model, that are worth looking at."""
 _ROWS_AT_ONCE = 50_000
 """Rows of models that are summarised together, but for a single model."""
 
@@ -136,7 +133,7 @@ def _compute(
     wanted = {*llm_ids}
     in_order = [llm_id for llm_id in counts if llm_id in wanted]  # their rows are often neighbours
     found: Figures = {llm_id: [] for llm_id in (*in_order, *wanted.difference(in_order))}
-    parts, rows = find_test_parts(table, tests, by), _RowsOfModels(table)
+    parts, rows = find_test_parts(table, tests, by), RowsOfModels(table)
     if not any(test.group for test in tests.values()):
         tests = {}  # they tell nothing more, and looking each up for each model takes time
     some, n_rows = list[str](), 0
@@ -152,31 +149,6 @@ def _compute(
             table.release()
             some, n_rows = [], 0
     return found
-
-
-class _RowsOfModels:
-    """Rows of some models of a table, without a look at all rows where they stand together."""
-
-    def __init__(self, table: ResultTable) -> None:
-        import numpy as np
-
-        codes = table.columns["llm_id"]
-        self._table = table
-        starts = np.append(0, np.flatnonzero(codes[1:] != codes[:-1]) + 1)[: len(codes)]
-        if len(starts) > _MOST_STRETCHES * len(table.values["llm_id"]):  # of models that take turns
-            starts = starts[:0]
-        self._starts, self._codes = starts, codes[starts]
-        self._ends = np.append(starts[1:], len(codes))
-
-    def find(self, llm_ids: Collection[str]) -> NDArray[Any] | slice:
-        """Find the rows of some models, in order."""
-        import numpy as np
-
-        wanted = {self._table.find_code("llm_id", llm_id) for llm_id in llm_ids}
-        own = np.flatnonzero(np.isin(self._codes, [*wanted]))
-        if len(own) and own[-1] - own[0] == len(own) - 1:
-            return slice(int(self._starts[own[0]]), int(self._ends[own[-1]]))
-        return self._table.find_entries("llm_id", {*llm_ids}.__contains__)
 
 
 def compare_models(table: ResultTable, tests: Mapping[str, Test]) -> Comparison:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress, groupby
 from typing import Any, NamedTuple
 
 from poor_bench.models.llm import LLM
@@ -38,6 +40,18 @@ class LLMWork:
         for number in self.numbers:
             index, trial = divmod(number, self.trials)
             yield WorkItem(self.llm, self.tests[index], trial + 1)
+
+    def split_by_class(self) -> dict[str, LLMWork]:
+        """Split them by the class of their tests, in order of first appearance."""
+        numbers: defaultdict[str, array[int]] = defaultdict(lambda: array("L"))
+        classes = [test.class_id for test in self.tests for _ in range(self.trials)]
+        for class_id, some in groupby(self.numbers, classes.__getitem__):
+            numbers[class_id].extend(some)
+        return {class_id: replace(self, numbers=found) for class_id, found in numbers.items()}
+
+    def sample(self, size: int) -> list[WorkItem]:
+        """Pick at most some of them, evenly spread."""
+        return list(replace(self, numbers=self.numbers[:: -(-len(self) // size)]).items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,48 +109,32 @@ def make_plan(
         only: Ask these trials and no others, also where they are done; None for no such limit.
         among: States that pending trials are limited to; empty for no such limit.
     """
-    works = []
+    meant = {*TrialState} if force or only is not None else _list_pending(among)
+    if only is not None:  # a response that lacks only its score is not asked again
+        meant.remove(TrialState.STALE_SCORE)
+    named = None if only is None else states.find_numbers(only)
+    order, works = _order_for_cache(states), []
     for index, llm in enumerate(states.llms):
-        pending = (
-            _pending(states, index, among, force=force)
-            if only is None
-            else _list_numbers(states, index, only)
-        )
-        ordered = sorted(pending, key=_order_for_cache(states))
-        if ordered:
-            works.append(LLMWork(llm, states.tests, states.trials, array("L", ordered)))
+        marks = states.mark(index, meant, None if named is None else named.get(index, ()))
+        if n_marked := marks.count(1):
+            # Models that are asked everything share the numbers: of very many, they fill memory.
+            is_all = n_marked == len(order)
+            numbers = (
+                order if is_all else array("L", compress(order, map(marks.__getitem__, order)))
+            )
+            works.append(LLMWork(llm, states.tests, states.trials, numbers))
     is_rescored = not force and (not among or TrialState.STALE_SCORE in among)
     return Plan(works=tuple(works), states=states, rescore=is_rescored)
 
 
-def _order_for_cache(states: TrialStates) -> Callable[[int], tuple[int, int]]:
-    """Order by trial, then by class: servers that cache prompts find the template's start again."""
+def _list_pending(among: Collection[TrialState]) -> set[TrialState]:
+    return {state for state in among or TrialState if state.must_be_asked}
+
+
+def _order_for_cache(states: TrialStates) -> array[int]:
+    """Order numbers by trial, then by class: servers that cache prompts find its start again."""
     places: dict[str, int] = {}
     by_test = [places.setdefault(test.class_id, len(places)) for test in states.tests]
-
-    def key(number: int) -> tuple[int, int]:
-        test_index, trial = divmod(number, states.trials)
-        return trial, by_test[test_index]
-
-    return key
-
-
-def _pending(
-    states: TrialStates, llm_index: int, among: Collection[TrialState], *, force: bool
-) -> Iterator[int]:
-    return (
-        number
-        for number, state in states.of_llm(llm_index)
-        if (force or (state.must_be_asked and (not among or state in among)))
-        and not states.is_in_batch(llm_index, number)
-    )
-
-
-def _list_numbers(
-    states: TrialStates, llm_index: int, only: Collection[TrialName]
-) -> Iterator[int]:
-    """Yield the numbers of some trials; a response that lacks only its score is not asked again."""
-    for number, state in states.of_llm(llm_index):
-        is_free = state is not TrialState.STALE_SCORE and not states.is_in_batch(llm_index, number)
-        if is_free and states.name(llm_index, number) in only:
-            yield number
+    by_class = sorted(range(len(by_test)), key=by_test.__getitem__)
+    trials = states.trials
+    return array("L", [test * trials + trial for trial in range(trials) for test in by_class])

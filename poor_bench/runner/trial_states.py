@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
@@ -44,7 +44,8 @@ class TrialState(IntEnum):
 
 _STATE, _SCORED, _HAS_FAILURE, _ELSEWHERE = 0x0F, 0x10, 0x20, 0x40
 """Parts of the byte of a trial: its state, and if it has a score, a failure, another shard."""
-_STATES_ALONE = bytes(value & (_ELSEWHERE | _STATE) for value in range(256))
+_STATES = _ELSEWHERE | _STATE
+_STATES_ALONE = bytes(value & _STATES for value in range(256))
 
 
 class LLMStanding(NamedTuple):
@@ -168,10 +169,6 @@ class TrialStates:
         """Trials that are in a batch."""
         return len(self._batched)
 
-    def is_in_batch(self, llm_index: int, offset: int) -> bool:
-        """True if the trial that has a number within an LLM is in a batch."""
-        return llm_index * len(self.tests) * self.trials + offset in self._batched
-
     def note_columns(
         self,
         table: TrialColumns,
@@ -218,17 +215,37 @@ class TrialStates:
         """State of one trial; `trial` counts from 1."""
         return TrialState(self._states[self._position(llm_index, test_index, trial)] & _STATE)
 
-    def of_llm(self, llm_index: int) -> Iterator[tuple[int, TrialState]]:
-        """Yield the number of each trial of an LLM within that LLM, and its state."""
-        start = llm_index * len(self.tests) * self.trials
-        for offset in range(len(self.tests) * self.trials):
-            if self._states[start + offset] != _ELSEWHERE:
-                yield offset, TrialState(self._states[start + offset] & _STATE)
+    def mark(
+        self, llm_index: int, meant: Collection[TrialState], numbers: Iterable[int] | None
+    ) -> bytearray:
+        """Mark trials of an LLM with 1, by their number within that LLM.
 
-    def name(self, llm_index: int, offset: int) -> TrialName:
-        """Name the trial that has a number within an LLM."""
-        test_index, trial = divmod(offset, self.trials)
-        return TrialName(self.llms[llm_index].id, self.tests[test_index].test_id, trial + 1)
+        Args:
+            llm_index: The LLM.
+            meant: States of the trials; those in a batch are left out.
+            numbers: Which trials; None for all.
+        """
+        is_meant = bytes((value & _STATES) in meant for value in range(256))
+        marks = self._part(llm_index).translate(is_meant)
+        start = llm_index * len(marks)
+        for slot in self._batched:
+            if start <= slot < start + len(marks):
+                marks[slot - start] = 0
+        if numbers is None:
+            return marks
+        chosen = bytearray(len(marks))
+        for number in numbers:
+            chosen[number] = marks[number]
+        return chosen
+
+    def find_numbers(self, trials: Iterable[TrialName]) -> dict[int, list[int]]:
+        """Find the numbers of some trials within their LLMs, by index of the LLM."""
+        size = len(self.tests) * self.trials
+        found: dict[int, list[int]] = {}
+        for name in trials:
+            if (slot := self._find_slot(*name)) is not None:
+                found.setdefault(slot // size, []).append(slot % size)
+        return found
 
     def count(self, llm_index: int) -> dict[TrialState, int]:
         """Count the trials of an LLM in each state."""

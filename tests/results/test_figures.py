@@ -97,6 +97,27 @@ def test_times_of_failed_attempts_are_in_no_mean(workspace_files: WorkspaceFiles
     assert means.of("a:b", "sums").seconds == 2.0
 
 
+def test_means_by_class_are_those_of_its_scored_trials(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.classes.append(workspace_files.classes[0] | {"id": "others"})
+    workspace_files.add_tests(1, test_id="other", class_id="others")
+    results = [
+        Result(llm_id=llm_id, test_id=test_id, score=1.0, execution_time_ms=seconds * 1000)
+        for llm_id, test_id, seconds in [
+            ("a:b", "one", 1.0), ("c:d", "two", 9.0), ("a:b", "other", 4.0), ("a:b", "two", 3.0),
+        ]
+    ]  # fmt: skip
+    workspace_files.add_tests(1, test_id="one")
+    workspace_files.add_tests(1, test_id="two")
+    services = services_of(workspace_files.write())
+    services.files.config().store.add(results, "20260101T000000-a", {})
+    tests = services.files.workspace().tests_by_id
+    means = ClassMeans(services.results.table(), tests)
+    of_classes = [means.of("a:b", tests[test_id].class_id).seconds for test_id in ("one", "other")]
+    assert of_classes == [2.0, 4.0]
+    assert means.of("c:d", tests["other"].class_id).seconds == 9.0
+    assert means.of("gone", "sums").seconds is None
+
+
 def test_a_newer_failure_is_not_a_failed_trial_even_where_its_score_is_filtered_out(
     workspace_files: WorkspaceFiles,
 ) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -135,3 +137,39 @@ def test_tests_of_one_template_are_asked_one_after_the_other() -> None:
     asked = [(item.trial, item.test.test_id) for item in plan.works[0].items()]
     first = ["t0", "t2", "t1", "t3"]
     assert asked == [(1, test_id) for test_id in first] + [(2, test_id) for test_id in first]
+
+
+def test_each_trial_of_a_plan_costs_no_call() -> None:
+    tests = [Test(test_id=f"t{n}", class_id="ab"[n % 2], level=1, text="") for n in range(800)]
+    few, many = (count_calls(partial(plan_and_price, tests[:n])) for n in (400, 800))
+    assert few == many
+
+
+def plan_and_price(tests: Sequence[Test]) -> None:
+    states = TrialStates(LLMS, tests, 2)
+    assert make_plan(states, among=[TrialState.FAILED]).is_empty
+    for work in make_plan(states).works:
+        by_class = work.split_by_class()
+        sizes = {name: (len(some), len(some.sample(20))) for name, some in by_class.items()}
+        assert sizes == dict.fromkeys("ab", (len(tests), 20))
+
+
+def count_calls(work: Callable[[], None]) -> int:
+    n_calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal n_calls
+        n_calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return n_calls
+
+
+def test_models_that_are_asked_everything_share_the_numbers_of_their_trials() -> None:
+    first, second = make_plan(TrialStates(LLMS, TESTS, 2)).works
+    assert first.numbers is second.numbers

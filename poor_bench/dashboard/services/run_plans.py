@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -196,8 +196,8 @@ def _offer_batch(
         return None
     batch_usd = live_usd = 0.0
     for work in works:
-        for items, mean in _group(work, means):
-            usd = preview_cost(items, mean, lambda item: islice(costs_of(item), 1), lambda _: True)
+        for some, mean in _group(work, means):
+            usd = preview_cost(some, mean, lambda item: islice(costs_of(item), 1), lambda _: True)
             live_usd += usd or 0.0
             batch_usd += (usd or 0.0) * work.llm.prices.batch
     return BatchCost(batch_usd, live_usd, sum(map(len, works)))
@@ -210,12 +210,10 @@ def _takes_batches(manager: LLMManager, llm: LLM) -> bool:
         return False
 
 
-def _group(work: LLMWork | None, means: ClassMeans) -> list[tuple[list[WorkItem], Means]]:
+def _group(work: LLMWork | None, means: ClassMeans) -> list[tuple[LLMWork, Means]]:
     """Group trials by class, with what stored results say about it."""
-    by_class: defaultdict[str, list[WorkItem]] = defaultdict(list)
-    for item in work.items() if work else ():
-        by_class[item.test.class_id].append(item)
-    return [(items, means.of(items[0].llm.id, name)) for name, items in by_class.items()]
+    by_class = work.split_by_class() if work else {}
+    return [(some, means.of(some.llm.id, class_id)) for class_id, some in by_class.items()]
 
 
 def _llm_preview(
@@ -229,7 +227,7 @@ def _llm_preview(
     llm = plan.states.llms[index]
     counts = plan.states.count(index)
     per_class = _group(work, means)
-    busy_s = sum_whole([_seconds(len(items), mean) for items, mean in per_class])
+    busy_s = sum_whole([_seconds(len(some), mean) for some, mean in per_class])
     return LLMPreview(
         llm_id=llm.id,
         n_items=len(work) if work else 0,
@@ -237,7 +235,7 @@ def _llm_preview(
         n_rescored=counts[TrialState.STALE_SCORE] if plan.rescore else 0,
         seconds=None if busy_s is None else busy_s / _concurrency(manager, llm),
         cost_usd=sum_whole(
-            [preview_cost(items, mean, costs_of, manager.is_local) for items, mean in per_class]
+            [preview_cost(some, mean, costs_of, manager.is_local) for some, mean in per_class]
         ),
     )
 
@@ -259,24 +257,24 @@ _LOOKED_AT = 20
 
 
 def preview_cost(
-    items: Sequence[WorkItem], means: Means, costs_of: CostsOf, is_local: Callable[[LLM], bool]
+    work: LLMWork, means: Means, costs_of: CostsOf, is_local: Callable[[LLM], bool]
 ) -> float | None:
     """Estimate US dollars of some trials; None where a price is not known.
 
     Args:
-        items: Trials of one LLM and one class, at least one.
+        work: Trials of one class, at least one.
         means: What stored results say about their tokens.
         costs_of: Returns the LLM and the judges of a trial with the estimated cost of each.
         is_local: Whether an LLM costs nothing where it has no price.
     """
-    sample = items[:: -(-len(items) // _LOOKED_AT)]
+    sample = work.sample(_LOOKED_AT)
     costs = [
         _one(llm, _by_experience(llm, item, means, estimate), is_local)
         for item in sample
         for llm, estimate in costs_of(item)
     ]
     total = sum_whole(costs)
-    return None if total is None else total * len(items) / len(sample)
+    return None if total is None else total * len(work) / len(sample)
 
 
 def _by_experience(llm: LLM, item: WorkItem, means: Means, estimate: float | None) -> float | None:

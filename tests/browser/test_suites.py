@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading
+from tests.browser.watched import heading, holding
 from tests.browser.workspaces import suite_run
 from tests.conftest import WorkspaceFiles
 
@@ -42,3 +42,39 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(2)
     suite_run(folder, "echo")
     expect(page.get_by_role("region", name="Runs").get_by_role("row")).to_have_count(3)
+
+
+_ANSWER_ABOUT = """name => window.dash_clientside.set_props("suites-replay-body", {
+  children: {
+    namespace: "poor_bench",
+    type: "Still",
+    props: {
+      trees: [["section", { className: "suite-replay", "aria-label": name, tabIndex: -1 }, "old"]],
+      search: "",
+    },
+  },
+})"""
+
+
+def test_a_chosen_case_takes_the_focus_though_an_answer_about_another_one_comes_first(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = workspace_files.write()
+    suite_run(folder, "echo", "every_other")
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/suites")
+    heading(page, "Suites")
+    expect(page.get_by_role("region", name="by-every_other")).to_be_visible()
+    with holding(page, "suites-replay-body") as held:
+        page.get_by_role("link", name="by-echo").click()
+        page.wait_for_url("**case=by-echo**")
+        page.evaluate(_ANSWER_ABOUT, "by-every_other")
+        expect(page.get_by_role("region", name="by-every_other")).to_have_text("old")
+        expect(page.get_by_role("region", name="by-every_other")).not_to_be_focused()
+        assert held
+    expect(page.get_by_role("region", name="by-echo")).to_be_focused()
+    page.get_by_role("link", name="by-every_other").focus()
+    page.get_by_role("link", name="by-echo").click()  # shown already, its second trial is not
+    expect(page.get_by_role("region", name="by-echo")).to_be_focused()

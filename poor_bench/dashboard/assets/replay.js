@@ -6,7 +6,7 @@
   const REPLAY = ".suite-replay";
   const replay = () => document.querySelector(REPLAY);
   const steps = () => [...document.querySelectorAll(`${REPLAY} .suite-step`)];
-  let isChosen = false;
+  let chosen = ""; // the case that waits to be shown: an answer about another one may come first
   let playing = 0;
 
   const current = () => steps().findIndex((step) => step.hasAttribute("aria-current"));
@@ -52,18 +52,21 @@
     }
   });
 
-  document.addEventListener("click", (event) => {
-    isChosen ||= event.target.closest("#suites-cases-body a[data-stay-store]") !== null;
-  });
   const show = () => {
-    const shown = isChosen && replay();
-    if (shown) {
-      isChosen = false;
-      shown.setAttribute("tabindex", "-1");
+    const shown = chosen && replay();
+    if (shown && shown.getAttribute("aria-label") === chosen) {
+      chosen = "";
       shown.scrollIntoView({ block: "start" });
       shown.focus({ preventScroll: true });
     }
   };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#suites-cases-body tbody a[data-stay-store]");
+    if (link) {
+      chosen = link.textContent;
+      show(); // the case that is shown already has no answer to wait for
+    }
+  });
   const isAbout = (node) => (node.nodeType === 1 ? node : node.parentElement)?.closest("#suites-replay-body");
   new MutationObserver((records) => {
     if (records.some((record) => isAbout(record.target))) {

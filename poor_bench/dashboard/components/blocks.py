@@ -66,7 +66,12 @@ def set_emphasis(text: str) -> list[str | Component]:
 
 
 def card(
-    title: str, *children: Any, tools: Any = None, note: Any = None, class_name: str = ""
+    title: str,
+    *children: Any,
+    tools: Any = None,
+    note: Any = None,
+    class_name: str = "",
+    **further: Any,
 ) -> Component:
     """Build a block with a heading.
 
@@ -76,6 +81,7 @@ def card(
         tools: Buttons and switches at the right of the heading.
         note: One quiet sentence below the heading: what the block shows, how to read it.
         class_name: Further CSS class.
+        further: Properties of `html.Section`.
     """
     return html.Section(
         [
@@ -95,6 +101,7 @@ def card(
         ],
         className=f"card {class_name}".strip(),
         **aria(label=title),
+        **further,
     )
 
 

@@ -49,6 +49,7 @@ def replay_card(
         *([] if trial is None else _trial(run_id, case.id, trial, steps)),
         tools=verdict(case.status.value),
         class_name="suite-replay",
+        tabIndex=-1,  # a case that was chosen takes the focus, and keeps it when it is drawn anew
     )
 
 

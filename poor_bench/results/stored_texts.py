@@ -50,6 +50,8 @@ SAMPLE = 2_000
 """Results that are looked at in about a fifth of a second."""
 _SAMPLED_FILES = 20
 """Each file costs a while, however few of its rows are read."""
+_KEPT_FOR_ONE = 100
+"""Results of which what is kept takes as long as the texts of one that is new."""
 
 
 @dataclass(kw_only=True)
@@ -85,22 +87,24 @@ class StoredTexts:
     def sample(self, size: int = SAMPLE) -> TrialTable | None:
         """Let the detectors look at about `size` results first, evenly spread.
 
+        Of those that they have not looked at yet, as they are now, where these are many.
+
         Returns:
-            None where no more than twice as many have not been looked at yet, as detectors are now.
+            None where all of them take no longer than twice as many new ones.
 
         Raises:
             StoreError: If the index is damaged.
         """
         import numpy as np
 
-        new = [
-            entries
-            for entries, _, file in self.table.texts.by_file(self.table.columns["place"])
-            if file is not None and not is_kept(file, self._reader)
-        ]
-        if sum(map(len, new)) <= 2 * size:
-            return None
-        chosen = new[:: -(-len(new) // _SAMPLED_FILES)]
+        groups = self.table.texts.by_file(self.table.columns["place"])
+        stored = [(entries, file) for entries, _, file in groups if file is not None]
+        sampled = [entries for entries, file in stored if not is_kept(file, self._reader)]
+        if sum(map(len, sampled)) <= 2 * size:
+            sampled = [entries for entries, _ in stored]
+            if sum(map(len, sampled)) <= 2 * size * _KEPT_FOR_ONE:
+                return None
+        chosen = sampled[:: -(-len(sampled) // _SAMPLED_FILES)]
         every = max(sum(map(len, chosen)) // size, 1)
         is_chosen = np.zeros(len(self.table), bool)
         for entries in chosen:

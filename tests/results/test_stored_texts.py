@@ -16,7 +16,7 @@ from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.plugins.detectors import load_detectors
-from poor_bench.results import index, text_columns
+from poor_bench.results import index, stored_texts, text_columns
 from poor_bench.results.store import open_store
 from poor_bench.results.stored_texts import StoredTexts
 from poor_bench.scoring.verdict import AnswerFormat
@@ -137,6 +137,21 @@ def test_a_sample_is_spread_over_results_that_were_not_looked_at(folder: Path) -
     assert stored.sample(len(table)) is None
     assert [*find_issues(stored.look(), CONTEXT, DETECTORS)] == look(folder, DETECTORS)[0]
     assert stored.sample(2) is None
+
+
+def test_a_sample_is_also_of_very_many_results_that_were_looked_at(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(folder, DETECTORS)
+    store = open_store(folder)
+    table = store.table()
+    stored = StoredTexts(
+        paths=store.paths, table=table, read_facts=lambda: FACTS, detectors=DETECTORS
+    )
+    monkeypatch.setattr(stored_texts, "_KEPT_FOR_ONE", 1)
+    sample = stored.sample(2)
+    assert sample is not None
+    assert 2 <= len(sample.trials) < len(table)
 
 
 def test_a_sample_is_read_once_more_where_code_changed(

@@ -208,6 +208,8 @@ def _prepare_for_later(services: Services) -> None:
     time.sleep(_LATER_S)  # a page that opens meanwhile is not held up
     with suppress(PoorBenchError):  # the page shows it
         services.results.summaries(GroupBy.LLM_CLASS)
+        services.requests.give_way()
+        _ = services.files.config().issue_context  # of whatever page looks at issues first
     score_bars_figure([], [])
     services.requests.give_way()
     load_refusal_phrases()  # a third of a second for whoever looks at issues first

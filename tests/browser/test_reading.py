@@ -161,6 +161,21 @@ def test_what_stands_below_a_part_that_never_comes_is_shown_after_all(
         assert held
 
 
+def test_failures_that_come_late_move_nothing_on_page_run(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    with holding(page, "run-failures-body"):
+        page.goto("/run")
+        expect(page.locator("[data-first-paint]")).to_have_count(0)
+        expect(page.locator(".loading-state")).to_have_count(0)
+        tune = page.get_by_role("region", name="Tune", exact=True)
+        expect(tune).to_be_visible()
+        place = tune.bounding_box()
+    expect(page.get_by_role("heading", name="Failed to run")).to_be_visible()
+    assert tune.bounding_box() == place
+
+
 def test_what_comes_late_moves_nothing_below_it_until_all_of_it_is_asked_for(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:

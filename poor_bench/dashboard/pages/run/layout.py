@@ -207,8 +207,8 @@ def layout(url: RunUrl, *, may_run: bool = True) -> Component:
                     file_buttons(RunIds.PREVIEW_CSV),
                 ],
             ),
-            _failures_frame(),
             *build_tuning(),
+            _failures_frame(),
             consent_dialog("run", "Start run"),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
             dcc.Store(id=RunIds.ORDER),
@@ -302,7 +302,10 @@ def _others_frame(class_name: str) -> Component:
 
 
 def _failures_frame() -> Component:
-    """Build the place of the failures, with the buttons that try them again and save them."""
+    """Build the place of the failures, with the buttons that try them again and save them.
+
+    It is the last one: failures of many results are known late, and move nothing then.
+    """
     retry = small_button("Re-run these", RunIds.RETRY, "refresh")
     return live_card(
         "Failed to run",
@@ -310,5 +313,4 @@ def _failures_frame() -> Component:
         head_id=RunIds.FAILURES_HEAD,
         body_id=RunIds.FAILURES,
         tools=[retry, file_buttons(RunIds.FAILURES_CSV)],
-        class_name=f"{ABSENT} {AWAITED}",
     )

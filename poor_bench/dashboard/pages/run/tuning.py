@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, html
 from dash.development.base_component import Component
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.blocks import card
+from poor_bench.dashboard.components.blocks import AWAITED, card
 from poor_bench.dashboard.components.controls import StayLinks, build_options, file_buttons
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import still
@@ -82,7 +82,7 @@ def build() -> list[Component]:
         *FORM.build(fields),
         card(
             "Searches",
-            html.Div(id=TuneIds.STORED),
+            html.Div(html.Span(className=AWAITED), id=TuneIds.STORED),
             tools=file_buttons(TuneIds.CSV),
             note=f"Console: {next_command('tune show RUN')}",
             class_name="if-filled",

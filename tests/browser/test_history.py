@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading
+from tests.browser.watched import heading, holding
 from tests.browser.workspaces import BAD, GOOD
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page, Route
 
 NewVisitor = Callable[[str], "BrowserContext"]
 
@@ -44,6 +45,29 @@ def test_back_and_forward_go_through_pages_and_views_but_not_through_typed_lette
     page.get_by_role("region", name="Model comparison").get_by_role("link", name=GOOD).click()
     heading(page, "Model")
     _typed_letters_are_no_steps_back(page)
+
+
+def test_a_page_that_is_being_left_does_not_write_its_view_into_the_next_address(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto(f"/model?llm={BAD}&test=sum_001")
+    panel = page.get_by_role("complementary", name="Result")
+    expect(panel.get_by_role("heading", name="sum_001")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/_first?*", lambda route: held.append(route))  # it brings the next page
+    with holding(page, "panel-next-button"):
+        with page.expect_request(lambda each: "panel-next-button" in (each.post_data or "")):
+            page.keyboard.press("j")
+        with page.expect_request("**/_first?*"):
+            page.get_by_role("link", name="Overview", exact=True).click()
+        expect(page).to_have_url(re.compile("/$"))
+    selected = "window.dash_component_api.getLayout('model-selected-store').props.data[0]"
+    wait_for(lambda: page.evaluate(selected) == "sum_002")
+    for route in held:
+        route.continue_()
+    expect(page.get_by_text("120 trials")).to_be_visible()
+    expect(page).to_have_url(re.compile("/$"))
 
 
 def _typed_letters_are_no_steps_back(page: Page) -> None:

@@ -34,6 +34,11 @@
     return `${query}`;
   };
 
+  // Until the page that a link leads to is there, the one before it still changes what it shows.
+  const isLeft = () => {
+    const page = document.querySelector("#react-entry-point [data-page]")?.dataset.page;
+    return page !== undefined && page !== window.location.pathname.replace(/(.)\/$/, "$1");
+  };
   const write = (search, isStep) => {
     if (search !== window.location.search) {
       const change = isStep ? "pushState" : "replaceState";
@@ -47,7 +52,7 @@
     read,
     // Each view that was chosen is one step back; what a page starts with and each typed letter are not.
     show: function (search) {
-      if (typeof search === "string") {
+      if (typeof search === "string" && !isLeft()) {
         const { triggered } = window.dash_clientside.callback_context;
         const next = withStaying(search);
         write(next, triggered.length > 0 && withoutText(next) !== withoutText(window.location.search));
@@ -75,7 +80,7 @@
       steps.forEach((name) => query.delete(name));
       return query.size > 0 ? `?${query}` : "";
     },
-    go: (search) => write(search, true),
+    go: (search) => isLeft() || write(search, true),
     put: function (name, value) {
       const query = new URLSearchParams(window.location.search);
       query.set(name, value);

@@ -55,7 +55,7 @@ def test_a_page_that_is_being_left_does_not_write_its_view_into_the_next_address
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_001")).to_be_visible()
     held: list[Route] = []
-    page.route("**/_first?*", lambda route: held.append(route))  # it brings the next page
+    page.route("**/_first?*", lambda route: held.insert(0, route))  # it brings the next page
     with holding(page, "panel-next-button"):
         with page.expect_request(lambda each: "panel-next-button" in (each.post_data or "")):
             page.keyboard.press("j")

@@ -232,7 +232,7 @@ class ReportGenerator:
 
     def _read_table(self) -> _Read:
         """Read the same from the index."""
-        from poor_bench.results.figures import count_stale, select_counted
+        from poor_bench.results.figures import select_counted
         from poor_bench.results.table import StoredRows
 
         known = self._config.workspace.tests_by_id
@@ -241,14 +241,14 @@ class ReportGenerator:
         is_removed = table.find_entries("test_id", lambda test_id: test_id not in known)
         chosen = filter(self._is_chosen, table.llm_ids)
         counted = select_counted(table, self._tests, set(chosen))
-        known_rows, reasons = StaleCheck(self._config).find_rows(counted)
+        stale = StaleCheck(self._config).find_rows(counted)
         return _Read(
             results=StoredRows(counted),
             columns=counted,
             n_removed=int((is_chosen & is_removed).sum()),
             run_ids={*counted.find_values("run_id")},
-            stale_counts=count_stale(counted, known_rows, reasons, self._tests),
-            stale_entries=known_rows[reasons > 0],
+            stale_counts=stale.counts,
+            stale_entries=stale.rows,
         )
 
     def _open_texts(self, table: ResultTable) -> StoredTexts:

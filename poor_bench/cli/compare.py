@@ -174,8 +174,7 @@ def _list_stale(
     from poor_bench.results.figures import without_removed
 
     table = without_removed(app.config.store.table(), app.workspace.tests_by_id, generation=0)
-    rows, reasons = check.find_rows(table, llm_ids)
-    stale = rows[reasons > 0].tolist()
+    stale = check.find_rows(table, llm_ids).rows.tolist()
     return [(table.value("llm_id", row), table.value("test_id", row)) for row in stale]
 
 

@@ -297,53 +297,62 @@ def group_failures(table: ResultTable) -> dict[FailedRows, list[int]]:
     return dict(sorted(groups.items(), key=lambda item: (item[0].has_score, -len(item[1]))))
 
 
-_ROWS_AT_ONCE = 1 << 20
+class StaleCounter:
+    """Counts the stale scores of each LLM on each class and level, some rows at a time."""
 
+    def __init__(self, table: ResultTable, tests: Mapping[str, Test]) -> None:
+        """Count nothing yet.
 
-def count_stale(
-    table: ResultTable,
-    rows: NDArray[np.int64],
-    reasons: NDArray[np.uint8],
-    tests: Mapping[str, Test],
-) -> StaleCounts:
-    """Count the stale scores of each LLM on each class and level.
+        Args:
+            table: Results of tests of the workspace.
+            tests: Tests of the workspace by id.
+        """
+        import numpy as np
 
-    Args:
-        table: Results of tests of the workspace.
-        rows: Scored rows of which that is known.
-        reasons: Place of each one's reason in `StaleReason`, from 1; 0 where it is not stale.
-        tests: Tests of the workspace by id.
-    """
-    import numpy as np
+        here = [tests.get(name) for name in table.values["test_id"]]
+        places: dict[tuple[str, int], int] = {}
+        self._part_of_test = np.array(
+            [
+                places.setdefault((test.class_id, test.level), len(places)) if test else 0
+                for test in here
+            ],
+            dtype=np.int64,
+        )
+        self._llm_ids, self._parts = table.values["llm_id"], [*places]
+        self._n_of_group = np.zeros(len(self._llm_ids) * len(self._parts), dtype=np.int64)
+        self._n_stale: Counter[int] = Counter()
 
-    here = [tests.get(name) for name in table.values["test_id"]]
-    places: dict[tuple[str, int], int] = {}
-    part_of_test = np.array(
-        [
-            places.setdefault((test.class_id, test.level), len(places)) if test else 0
-            for test in here
-        ],
-        dtype=np.int64,
-    )
-    reason_of, parts = (None, *StaleReason), [*places]
-    n_of_group = np.zeros(len(table.values["llm_id"]) * len(parts), dtype=np.int64)
-    n_stale: Counter[int] = Counter()
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        some, why = (each[start : start + _ROWS_AT_ONCE] for each in (rows, reasons))
-        llms = table.columns["llm_id"][some].astype(np.int64)
-        groups = llms * len(parts) + part_of_test[table.columns["test_id"][some]]
-        n_of_group += np.bincount(groups, minlength=len(n_of_group))
-        codes = groups[why > 0] * len(reason_of) + why[why > 0]
+    def add(self, block: ResultTable, rows: NDArray[np.int64], reasons: NDArray[np.uint8]) -> None:
+        """Count some rows.
+
+        Args:
+            block: Of the table.
+            rows: Scored rows of it of which is known if they are stale.
+            reasons: Place of each one's reason in `StaleReason`, from 1; 0 where it is not stale.
+        """
+        import numpy as np
+
+        llms = block.columns["llm_id"][rows].astype(np.int64)
+        tests = block.columns["test_id"][rows]
+        groups = llms * len(self._parts) + self._part_of_test[tests]
+        self._n_of_group += np.bincount(groups, minlength=len(self._n_of_group))
+        codes = groups[reasons > 0] * len(_REASONS) + reasons[reasons > 0]
         found, numbers = np.unique(codes, return_counts=True)
-        n_stale.update(dict(zip(found.tolist(), numbers.tolist(), strict=True)))
-    names = {}
-    for group in np.flatnonzero(n_of_group).tolist():
-        llm, part = divmod(group, len(parts))
-        class_id, level = parts[part]
-        names[group] = Group(llm_id=table.values["llm_id"][llm], class_id=class_id, level=level)
-    counts: dict[Group, Counter[StaleReason]] = {name: Counter() for name in names.values()}
-    for code, n in sorted(n_stale.items()):
-        group, place = divmod(code, len(reason_of))
-        if (reason := reason_of[place]) is not None:
-            counts[names[group]][reason] += n
-    return counts
+        self._n_stale.update(dict(zip(found.tolist(), numbers.tolist(), strict=True)))
+
+    def counts(self) -> StaleCounts:
+        """List the counts of the groups with such rows, stale or not."""
+        names = {}
+        for group in self._n_of_group.nonzero()[0].tolist():
+            llm, part = divmod(group, len(self._parts))
+            class_id, level = self._parts[part]
+            names[group] = Group(llm_id=self._llm_ids[llm], class_id=class_id, level=level)
+        counts: dict[Group, Counter[StaleReason]] = {name: Counter() for name in names.values()}
+        for code, n in sorted(self._n_stale.items()):
+            group, place = divmod(code, len(_REASONS))
+            if (reason := _REASONS[place]) is not None:
+                counts[names[group]][reason] += n
+        return counts
+
+
+_REASONS = (None, *StaleReason)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
 from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
-from poor_bench.results.figures import count_stale
+from poor_bench.results.figures import StaleCounter
 from poor_bench.results.row_marks import RowMarks
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 
 TrialKey = tuple[str, str, int]
 """LLM id, test id and number of a trial."""
+
+
+class StaleRows(NamedTuple):
+    """Stale scores of a table; of ten million results, a number for each score fills memory."""
+
+    rows: NDArray[np.int64]
+    """Their rows."""
+    counts: StaleCounts
+    """By LLM, class and level, also where scores are known and none is stale."""
 
 
 class StaleCheck:
@@ -83,15 +92,10 @@ class StaleCheck:
         Raises:
             StoreError: If the index is damaged.
         """
-        return count_stale(table, *self.find_rows(table, llm_ids), self._tests)
+        return self.find_rows(table, llm_ids).counts
 
-    def find_rows(
-        self, table: ResultTable, llm_ids: Collection[str] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Find the scored rows that store fingerprints, and what changed since they were scored.
-
-        The second array holds the place of each row's reason in `StaleReason`, from 1; 0 where it
-        is not stale.
+    def find_rows(self, table: ResultTable, llm_ids: Collection[str] | None = None) -> StaleRows:
+        """Find the stale scores among the scored rows that store fingerprints.
 
         Args:
             table: Results of tests of the workspace.
@@ -108,16 +112,17 @@ class StaleCheck:
         finder = StateFinder(
             table, self._llms, self._tests, self._fingerprints, self._fingerprint_evaluator
         )
-        rows, reasons = [np.zeros(0, np.int64)], [np.zeros(0, np.uint8)]
+        rows, counter = [np.zeros(0, np.int64)], StaleCounter(table, self._tests)
         for start, block in table.split():
             is_meant = block.is_scored & block.find_entries("llm_id", is_asked_for)
             is_meant &= (block.columns["request_code"] | block.columns["evaluator_code"]) != 0
             known = is_meant.nonzero()[0]
-            reasons.append(self._find_reasons(block, known, finder.find(block, known)))
-            rows.append(known + start)
+            reasons = self._find_reasons(block, known, finder.find(block, known))
+            counter.add(block, known, reasons)
+            rows.append(known[reasons > 0] + start)
             block.release()
         finder.keep()
-        return np.concatenate(rows), np.concatenate(reasons)
+        return StaleRows(np.concatenate(rows), counter.counts())
 
     def _find_reasons(
         self, table: ResultTable, rows: NDArray[np.int64], states: NDArray[np.uint8]

@@ -19,7 +19,6 @@ from poor_bench.models.failure import FailureKind
 from poor_bench.models.test import Test
 from poor_bench.results.figures import (
     compute_reliability,
-    count_stale,
     group_failures,
     without_removed,
 )
@@ -183,9 +182,7 @@ class StoredResults:
             llm_id for llm_id, known in found.items() if known is None or known[0] != wanted[llm_id]
         }
         if outdated:
-            rows, reasons = StaleCheck(folder).find_rows(table, outdated)
-            counts = count_stale(table, rows, reasons, folder.workspace.tests_by_id)
-            stale = rows[reasons > 0]
+            stale, counts = StaleCheck(folder).find_rows(table, outdated)
             llms = table.columns["llm_id"][stale]
         for llm_id in outdated:
             own = stale[llms == table.find_code("llm_id", llm_id)]

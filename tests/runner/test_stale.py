@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from poor_bench.models.result import Result
+from poor_bench.runner.stale import StaleCheck
+from poor_bench.statistics.summary import Group, StaleReason
+from poor_bench.workspace_folder import WorkspaceFolder
+from poor_bench.workspace_runner import WorkspaceRunner
+from tests.conftest import WorkspaceFiles
+
+
+def test_of_scores_in_columns_only_stale_ones_are_listed_and_all_groups_counted(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("a", "4")
+    config = WorkspaceFolder(workspace_files.write())
+    runner = WorkspaceRunner(config)
+    [llm], tests = runner.workspace.llms, runner.workspace.tests
+    results = [
+        Result(
+            llm_id=llm.id,
+            test_id=test.test_id,
+            score=1.0,
+            request_fingerprint=runner.fingerprints.of_request(llm, test),
+            evaluator_fingerprint=evaluator,
+        )
+        for test, evaluator in zip(tests, ("", "0" * 16, ""), strict=True)
+    ]
+    config.store.add(results, "20260101T000000-a", {})
+    table = config.store.table()
+    rows, counts = StaleCheck(config).find_rows(table)
+    assert [table.value("test_id", row) for row in rows.tolist()] == [tests[1].test_id]
+    stale = Counter({StaleReason.EVALUATOR: 1})
+    assert counts == {
+        Group(llm_id=llm.id, class_id=test.class_id, level=test.level): found
+        for test, found in zip(tests, (Counter[StaleReason](), stale, Counter()), strict=True)
+    }

@@ -505,15 +505,15 @@ def test_a_table_is_printed_whole_and_leads_by_arrows_or_the_mouse_down_to_one_a
     score = printed.get_by_role("row").filter(has_text=BAD).get_by_role("cell").nth(2)
     expect(score).to_have_text(re.compile(r"0\.667\d\.\d\d to \d\.\d\d60 tests"))
     expect(page.locator("#overview-leaderboard-grid")).to_be_hidden()
-    expect(page.get_by_text("Charts not loaded")).to_be_visible()
+    expect(page.get_by_text("Loading: print again.")).to_be_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(printed).to_have_count(0)
     page.emulate_media(media="screen")
     chart = page.locator(".svg-container").first
-    page.locator("[data-seen-store]").scroll_into_view_if_needed()
     expect(chart).to_be_visible()
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.get_by_text("Loading: print again.")).to_have_count(0)
     page.set_viewport_size({"width": 700, "height": 900})
     expect(chart.locator("svg").first).to_have_attribute("viewBox", re.compile("0 0 "))
     frame = page.locator(".card", has=chart).first

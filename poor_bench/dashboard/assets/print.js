@@ -6,7 +6,9 @@
   const PICTURES = new Set(["LatencySplit"]); // their column has no figure of its own
   const BASED = /^(Figure|ScoreBar)$/; // cells that say over how many they are
   const LONGEST_FIGURE = 16;
-  const UNSEEN = "Charts not loaded.";
+  const UNSEEN = "Loading: print again.";
+  // Not by what is drawn alone: there may be nothing to draw.
+  const NOT_DRAWN = "[data-seen-store]:is(:has(.loading-state), :has(.chart-place):not(:has(.main-svg)))";
   let printed = [];
   const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   // What the screen shows beside or below a figure: its interval, and over how many it is.
@@ -69,7 +71,7 @@
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll(".grid[id]").forEach(lay);
     document.querySelectorAll(".js-plotly-plot .svg-container").forEach(fit);
-    document.querySelectorAll("[data-seen-store]:not(:has(.main-svg))").forEach(tellUnseen);
+    document.querySelectorAll(NOT_DRAWN).forEach(tellUnseen);
   });
   window.addEventListener("afterprint", () => {
     printed.forEach((part) => part.remove());

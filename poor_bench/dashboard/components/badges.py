@@ -99,7 +99,7 @@ def failure_box(failure: Failure) -> Component:
         [
             html.Strong("Judge pending" if is_judge else f"Failed to run: {kind}"),
             html.P(failure.message),
-            html.P("Not a score: still pending.", className="quiet"),
+            html.P("Pending, not scored.", className="quiet"),
         ],
         className="failure-box",
     )

@@ -8,6 +8,8 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.blocks import aria, data
 from poor_bench.dashboard.components.tables import still
 
+TO = "to"
+"""Stands between the first and last key of a range."""
 KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "All pages": (
         (("?",), "Keyboard shortcuts"),
@@ -24,7 +26,7 @@ KEYS: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     "Rating": (
         (("+",), "Rate 1"),
         (("-",), "Rate 0"),
-        (("0", "9"), "Rate 0.0 to 0.9"),
+        (("0", TO, "9"), "Rate 0.0 to 0.9"),
         (("Backspace",), "Remove"),
         (("C",), "Comment"),
         (("T",), "Tags"),
@@ -68,7 +70,9 @@ def key_list(dialog_id: str) -> Component:
 
 def _group(title: str, keys: tuple[tuple[tuple[str, ...], str], ...]) -> Component:
     lines = [
-        html.Div([html.Dt([html.Kbd(key) for key in names]), html.Dd(meaning)])
+        html.Div(
+            [html.Dt([key if key == TO else html.Kbd(key) for key in names]), html.Dd(meaning)]
+        )
         for names, meaning in keys
     ]
     return html.Section([html.H3(title), html.Dl(lines)])

@@ -72,7 +72,7 @@ def folder(services: Services) -> Path:
 
 
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
-    assert "Select an agent of agents/*.yaml." in seen(services)
+    assert "Select one of agents/*.yaml." in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
 
 

@@ -275,4 +275,4 @@ def label_form() -> Component:
 
 def no_runs() -> Component:
     """Build the page before the first run."""
-    return empty_state("No runs yet", "Select an agent of agents/*.yaml.")
+    return empty_state("No runs yet", "Select one of agents/*.yaml.")

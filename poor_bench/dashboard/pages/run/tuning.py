@@ -55,7 +55,7 @@ FORM = StartForm(
         TuneIds.LLM, TuneIds.WHAT, TuneIds.CLASS, TuneIds.PARAMETERS, TuneIds.CALLS,
         TuneIds.MAX_COST,
     ),
-    note="Accept to change files.",
+    note="Files change only when you accept a result.",
     kind=SEARCHES,
 )  # fmt: skip
 _PROMPT, _PARAMETERS = "prompt", "params"

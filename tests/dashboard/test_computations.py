@@ -54,6 +54,23 @@ def test_one_who_asks_in_haste_does_not_wait() -> None:
     assert background.ask("a", 1, slow) == Computed(value=7, is_current=True)
 
 
+def test_what_nobody_waits_for_begins_when_requests_are_answered() -> None:
+    steps: list[str] = []
+
+    class Noting(Requests):
+        def give_way(self) -> None:
+            steps.append("gave way")
+
+    def compute() -> list[str]:
+        return [*steps]
+
+    background: Computations[list[str]] = Computations(patience_s=PATIENCE_S, requests=Noting())
+    assert background.ask("awaited", 1, compute).value == []
+    with waiting(0):
+        background.ask("in passing", 1, compute)
+    assert background.ask("in passing", 1, compute).value == ["gave way"]
+
+
 def test_what_takes_longer_is_waited_for_once_however_often_it_is_asked_for() -> None:
     gate, now = threading.Event(), 0.0
 

@@ -197,11 +197,11 @@ class Computations(Generic[V]):
         Raises:
             Exception: What `compute` raised for this version.
         """
+        wait = _WAIT.get() or _Wait(self._patience_s, from_start=True)
         with self._changed:
             work = self._works.setdefault(topic, _Work())
             if work.done != version and work.thread is None:
-                self._start(work, version, compute)
-            wait = _WAIT.get() or _Wait(self._patience_s, from_start=True)
+                self._start(work, version, compute, is_waited_for=wait.seconds > 0)
             thread, n_told = work.thread, work.n_told if wait.from_start else self._n_told
         spent_s = self._monotonic() - work.began if wait.from_start else 0.0
         if thread is not None and (wait_s := wait.seconds - spent_s) > 0:
@@ -224,8 +224,16 @@ class Computations(Generic[V]):
             self._n_told += 1
             self._changed.notify_all()
 
-    def _start(self, work: _Work[V], version: Hashable, compute: Callable[[], V]) -> None:
-        work.thread = threading.Thread(target=self._run, args=(work, version, compute), daemon=True)
+    def _start(
+        self, work: _Work[V], version: Hashable, compute: Callable[[], V], *, is_waited_for: bool
+    ) -> None:
+        def run() -> None:
+            if not is_waited_for:  # whoever asks has other things to do, and shares the processor
+                self._requests.give_way()
+                work.began = self._monotonic()
+            self._run(work, version, compute)
+
+        work.thread = threading.Thread(target=run, daemon=True)
         work.began, work.n_told = self._monotonic(), self._n_told
         work.thread.start()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from poor_bench.config.names import find_llm, llm_named, make_unknown_llm_error
-from poor_bench.dashboard.services.computations import Computations, Computed
+from poor_bench.dashboard.services.computations import Computations, Computed, Requests
 from poor_bench.dashboard.services.running import WAIT, name_other_run
 from poor_bench.dashboard.services.stored_results import StoredResults
 from poor_bench.dashboard.services.workspace_watch import WorkspaceWatch
@@ -26,7 +26,11 @@ class LLMService:
     """Asks endpoints in the background; shared by all browsers."""
 
     def __init__(
-        self, files: WorkspaceWatch, results: StoredResults, is_running: Callable[[], bool]
+        self,
+        files: WorkspaceWatch,
+        results: StoredResults,
+        is_running: Callable[[], bool],
+        requests: Requests,
     ) -> None:
         """Ask nothing yet.
 
@@ -34,11 +38,12 @@ class LLMService:
             files: The workspace.
             results: Its results.
             is_running: True while a run goes on, whose times a prompt would spoil.
+            requests: What the checks of endpoints give way to.
         """
         self._files = files
         self._results = results
         self._is_running = is_running
-        self._checks: Computations[Checks] = Computations(patience_s=0.2)
+        self._checks: Computations[Checks] = Computations(patience_s=0.2, requests=requests)
         self._found: Computations[FoundLLMs] = Computations(patience_s=0.2)
 
     def get(self, llm_id: str) -> LLM | None:

@@ -86,7 +86,9 @@ class Services:
         self.trials = TrialSearch(self.files, self.results, self.issues, self.ratings)
         self.panel = PanelResults(self.files, self.results, self.trials, open_config)
         self.compare = CompareService(self.files, self.results, self.requests)
-        self.llms = LLMService(self.files, self.results, lambda: self.runs.state().is_active)
+        self.llms = LLMService(
+            self.files, self.results, lambda: self.runs.state().is_active, self.requests
+        )
         self.plans = RunPlans(self.files, self.results)
         self.last_run = LastRunCache(self.files)
         self.trends = ScoreTrends(self.files)

@@ -84,7 +84,7 @@ class TestReports:
         self._files = files
         self._requests = requests
         self._stored = results
-        self._faults: Computations[FoundFaults] = Computations()
+        self._faults: Computations[FoundFaults] = Computations(requests=requests)
         self._items: Computations[ItemReport] = Computations(requests=requests)
         self._lock = threading.Lock()
         self._findings: tuple[tuple[object, ...], FoundFindings] | None = None

@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from poor_bench.issues.across_trials import ACROSS_TRIALS, PEOPLE
 from poor_bench.issues.detector import (
@@ -52,10 +52,6 @@ from poor_bench.statistics.trials import (
     collect_columns,
     order_codes,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 READ_TEXTS = (
     "details", "response", "thinking", "prompt", "extracted", "expected", "got", "cause",
@@ -272,7 +268,7 @@ def _find_in_block(
             entries, explains = entries[is_left], explains[is_left]
         lost, tell = np.where(explains, uncharged[entries], 0.0), _tell_again(detector)
         uncharged[entries[explains]] = 0.0
-        found.append(OfDetector(detector.id, entries, lost, np.arange(len(entries)), tell))
+        found.append(OfDetector(detector.id, entries.astype(np.int32), lost, None, tell))
     return found
 
 
@@ -333,23 +329,14 @@ def group_issues(
     Raises:
         KeyError: If an issue comes from none of `detectors`.
     """
-    charges = list_charges(issues)
+    llm_ids, charges = list_charges(issues)
+    tallies = [_tally(each, llm_ids, n_examples) for each in charges]
+    total = sum(tally.lost_score for tally in tallies)
+    read = read_issues(issues, [place for tally in tallies for place in tally.examples])
     known = {detector.id: detector for detector in detectors}
-    total = float(charges.lost.sum())
-    found = {
-        code: (charges.detectors == code).nonzero()[0] for code in order_codes(charges.detectors)
-    }
-    shown = {code: _order_examples(charges, places)[:n_examples] for code, places in found.items()}
-    examples = read_issues(issues, [place for places in shown.values() for place in places])
     groups = [
-        _group(
-            known[charges.detector_ids[code]],
-            charges,
-            places,
-            total,
-            [examples[place] for place in shown[code]],
-        )
-        for code, places in found.items()
+        _group(known[tally.detector_id], tally, total, [read[place] for place in tally.examples])
+        for tally in tallies
     ]
     return sorted(
         groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
@@ -361,40 +348,42 @@ def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
     return sorted(groups, key=lambda group: _RANKS[group.severity])
 
 
-def _group(
-    detector: Detector,
-    charges: Charges,
-    places: NDArray[np.int64],
-    total: float,
-    examples: Sequence[Issue],
-) -> IssueGroup:
+class _Tally(NamedTuple):
+    """What the issues of a detector come to."""
+
+    detector_id: str
+    n_by_llm: dict[str, int]
+    """Most affected LLM first."""
+    lost_score: float
+    examples: Sequence[int]
+    """Their places among all issues."""
+
+
+def _tally(charges: Charges, llm_ids: Sequence[str], n_examples: int) -> _Tally:
     import numpy as np
 
-    lost, llms = charges.lost[places], charges.llms[places]
-    counts = np.bincount(llms)
-    most_first = sorted(order_codes(llms), key=lambda code: -counts[code])
-    n_lost = float(lost.sum())
+    counts = np.bincount(charges.llms)
+    most_first = sorted(order_codes(charges.llms), key=lambda code: -counts[code])
+    return _Tally(
+        charges.detector_id,
+        {llm_ids[code]: int(counts[code]) for code in most_first},
+        float(charges.lost.sum()),
+        charges.choose_examples(n_examples),
+    )
+
+
+def _group(
+    detector: Detector, tally: _Tally, total: float, examples: Sequence[Issue]
+) -> IssueGroup:
     return IssueGroup(
         detector_id=detector.id,
         title=detector.title,
         severity=detector.severity,
         meaning=detector.meaning,
         advice=detector.advice,
-        n_trials=len(places),
-        n_by_llm={charges.llm_ids[code]: int(counts[code]) for code in most_first},
-        lost_score=n_lost,
-        lost_share=n_lost / total if total else 0.0,
+        n_trials=sum(tally.n_by_llm.values()),
+        n_by_llm=tally.n_by_llm,
+        lost_score=tally.lost_score,
+        lost_share=tally.lost_score / total if total else 0.0,
         examples=tuple(examples),
     )
-
-
-def _order_examples(charges: Charges, places: NDArray[np.int64]) -> list[int]:
-    """Order places by lost score, with different models first."""
-    import numpy as np
-
-    lost, llms = charges.lost[places], charges.llms[places]
-    costly = np.argsort(-lost, kind="stable")
-    is_first = np.zeros(len(costly), dtype=np.bool_)
-    is_first[np.unique(llms[costly], return_index=True)[1]] = True
-    ordered: list[int] = places[np.concatenate([costly[is_first], costly[~is_first]])].tolist()
-    return ordered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from poor_bench.issues.detector import Issue, Trial, TrialTable
 from poor_bench.statistics.trials import TextCodes
@@ -15,25 +15,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READ_AT_ONCE = 1_000
+_ENTRIES_AT_ONCE = 1 << 20
 
 
 class OfDetector(NamedTuple):
     """What one detector found."""
 
     detector_id: str
-    entries: NDArray[np.int64]
+    entries: NDArray[np.signedinteger[Any]]
     """Entries of the table, ascending."""
     lost: NDArray[np.float64]
     """Lost score that is charged to it."""
-    places: NDArray[np.int64]
-    """What `tell` calls each of them."""
+    places: NDArray[np.int64] | None
+    """What `tell` calls each of them; None where it looks at the trial only."""
     tell: Callable[[int, Trial], str]
     """Writes the evidence."""
 
     def pick(self, is_meant: NDArray[np.bool_]) -> OfDetector:
         """Select some of them."""
         return self._replace(
-            entries=self.entries[is_meant], lost=self.lost[is_meant], places=self.places[is_meant]
+            entries=self.entries[is_meant],
+            lost=self.lost[is_meant],
+            places=None if self.places is None else self.places[is_meant],
         )
 
 
@@ -48,6 +51,15 @@ def join_found(firsts: Sequence[int], blocks: Sequence[OfDetector]) -> OfDetecto
 
     if len(blocks) == 1:
         return blocks[0]
+    joined = blocks[0]._replace(
+        entries=np.concatenate(
+            [first + each.entries for first, each in zip(firsts, blocks, strict=True)]
+        ),
+        lost=np.concatenate([each.lost for each in blocks]),
+    )
+    told = [each.places for each in blocks if each.places is not None]
+    if len(told) < len(blocks):
+        return joined
     tells = [each.tell for each in blocks]
     ends = list(accumulate((len(each.entries) for each in blocks), initial=0))
 
@@ -55,34 +67,81 @@ def join_found(firsts: Sequence[int], blocks: Sequence[OfDetector]) -> OfDetecto
         number = bisect_right(ends, place) - 1
         return tells[number](place - ends[number], trial)
 
-    return OfDetector(
-        blocks[0].detector_id,
-        np.concatenate([first + each.entries for first, each in zip(firsts, blocks, strict=True)]),
-        np.concatenate([each.lost for each in blocks]),
-        np.concatenate([end + each.places for end, each in zip(ends, blocks, strict=False)]),
-        tell,
-    )
+    places = np.concatenate([end + each for end, each in zip(ends, told, strict=False)])
+    return joined._replace(places=places, tell=tell)
 
 
 class Charges(NamedTuple):
-    """Issues without their evidence, one entry each in the order of the issues."""
+    """Issues of one detector without their evidence, one entry each."""
 
-    detector_ids: Sequence[str]
-    llm_ids: Sequence[str]
-    detectors: NDArray[np.int32]
-    """Places in `detector_ids`."""
+    detector_id: str
+    places: NDArray[np.int64] | range
+    """Among all issues, ascending."""
     llms: NDArray[np.int32]
-    """Places in `llm_ids`."""
+    """Codes of their models."""
     lost: NDArray[np.float64]
 
+    def choose_examples(self, n_examples: int) -> list[int]:
+        """Choose some by lost score, with different models first; return their places."""
+        import numpy as np
 
-def list_charges(issues: Sequence[Issue]) -> Charges:
-    """List what issues are charged with; of found ones no text is read."""
+        firsts = self._find_costliest()
+        order = firsts[np.lexsort((firsts, -self.lost[firsts]))]
+        if len(order) < n_examples:
+            others = np.delete(np.arange(len(self.lost)), firsts)
+            order = np.append(order, others[np.argsort(-self.lost[others], kind="stable")])
+        return [int(self.places[entry]) for entry in order[:n_examples].tolist()]
+
+    def _find_costliest(self) -> NDArray[np.int64]:
+        """Find the first of the costliest of each model."""
+        import numpy as np
+
+        n_llms = int(self.llms.max(initial=-1)) + 1
+        found, most = np.full(n_llms, -1), np.full(n_llms, -np.inf)
+        for start in range(0, len(self.lost), _ENTRIES_AT_ONCE):
+            some = slice(start, start + _ENTRIES_AT_ONCE)
+            costly = np.argsort(-self.lost[some], kind="stable")
+            llms, firsts = np.unique(self.llms[some][costly], return_index=True)
+            entries = start + costly[firsts]
+            is_more = self.lost[entries] > most[llms]
+            found[llms[is_more]], most[llms[is_more]] = (
+                entries[is_more],
+                self.lost[entries[is_more]],
+            )
+        return found[found >= 0]
+
+
+def list_charges(issues: Sequence[Issue]) -> tuple[Sequence[str], Iterator[Charges]]:
+    """List what issues are charged with; of found ones no text is read.
+
+    Returns:
+        The model of each code; and the issues of each detector, by its first one. Of very many
+        issues, those of all detectors at once fill memory.
+    """
     if isinstance(issues, FoundIssues):
         return issues.charges()
-    detectors, llms = TextCodes(), TextCodes()
-    columns = _list_columns(issues, detectors, llms)
-    return Charges(tuple(detectors), tuple(llms), *columns)
+    llms = TextCodes()
+    more = [(issue, llms[issue.llm_id]) for issue in issues]
+    return tuple(llms), _charge_others(_group_by_detector(more, 0))
+
+
+_Others = dict[str, list[tuple[int, int, float]]]
+"""Detector to place, model and lost score of issues that are not in columns."""
+
+
+def _group_by_detector(more: Sequence[tuple[Issue, int]], first: int) -> _Others:
+    found: _Others = {}
+    for place, (issue, llm) in enumerate(more, first):
+        found.setdefault(issue.detector_id, []).append((place, llm, issue.lost_score))
+    return found
+
+
+def _charge_others(others: _Others) -> Iterator[Charges]:
+    import numpy as np
+
+    for detector_id, of_detector in others.items():
+        places, llms, lost = zip(*of_detector, strict=True)
+        yield Charges(detector_id, np.array(places), np.array(llms, dtype=np.int32), np.array(lost))
 
 
 def read_issues(issues: Sequence[Issue], places: Collection[int]) -> dict[int, Issue]:
@@ -91,18 +150,6 @@ def read_issues(issues: Sequence[Issue], places: Collection[int]) -> dict[int, I
     if isinstance(issues, FoundIssues):
         return dict(zip(ordered, issues.read(ordered), strict=True))
     return {place: issues[place] for place in ordered}
-
-
-def _list_columns(
-    issues: Sequence[Issue], detectors: TextCodes, llms: TextCodes
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    import numpy as np
-
-    return (
-        np.array([detectors[each.detector_id] for each in issues], dtype=np.int32),
-        np.array([llms[each.llm_id] for each in issues], dtype=np.int32),
-        np.array([each.lost_score for each in issues], dtype=np.float64),
-    )
 
 
 class FoundIssues(Sequence[Issue]):
@@ -133,27 +180,42 @@ class FoundIssues(Sequence[Issue]):
         for start in range(0, len(self), _READ_AT_ONCE):
             yield from self[start : start + _READ_AT_ONCE]
 
-    def charges(self) -> Charges:
-        """List all of them without reading texts."""
+    def charges(self) -> tuple[Sequence[str], Iterator[Charges]]:
+        """List all of them; see `list_charges`."""
+        llms = TextCodes()
+        of_table = [llms[name] for name in self.table.trials.values["llm_id"]]
+        more = [(issue, llms[issue.llm_id]) for issue in self._more]
+        n_found = sum(len(each.entries) for each in self._found)
+        return tuple(llms), self._charge(of_table, _group_by_detector(more, n_found))
+
+    def _charge(self, of_table: Sequence[int], others: _Others) -> Iterator[Charges]:
         import numpy as np
 
-        trials, detectors, llms = self.table.trials, TextCodes(), TextCodes()
-        of_code = np.array([llms[name] for name in trials.values["llm_id"]], dtype=np.int32)
-        codes = [detectors[each.detector_id] for each in self._found]
-        more = _list_columns(self._more, detectors, llms)
-        sizes = [len(each.entries) for each in self._found]
-        return Charges(
-            tuple(detectors),
-            tuple(llms),
-            np.concatenate([np.repeat(np.array(codes, dtype=np.int32), sizes), more[0]]),
-            np.concatenate(
-                [
-                    *(of_code[trials.columns["llm_id"][each.entries]] for each in self._found),
-                    more[1],
-                ]
-            ),
-            np.concatenate([*(each.lost for each in self._found), more[2]]),
-        )
+        codes, start = np.array(of_table, dtype=np.int32), 0
+        for each in self._found:
+            end = start + len(each.entries)
+            if end > start:
+                llms = self._pick_llms(codes, each.entries)
+                charges = Charges(each.detector_id, range(start, end), llms, each.lost)
+                also = {each.detector_id: others.pop(each.detector_id, [])}
+                for more in _charge_others({name: x for name, x in also.items() if x}):
+                    joined = zip(charges[1:], more[1:], strict=True)
+                    charges = Charges(each.detector_id, *map(np.concatenate, joined))
+                yield charges
+            start = end
+        yield from _charge_others(others)
+
+    def _pick_llms(
+        self, codes: NDArray[np.int32], entries: NDArray[np.signedinteger[Any]]
+    ) -> NDArray[np.int32]:
+        """Look up the codes of models, some at a time: indices are copied on the way."""
+        import numpy as np
+
+        found, of_rows = np.empty(len(entries), np.int32), self.table.trials.columns["llm_id"]
+        for start in range(0, len(entries), _ENTRIES_AT_ONCE):
+            some = slice(start, start + _ENTRIES_AT_ONCE)
+            found[some] = codes[of_rows[entries[some]]]
+        return found
 
     def where(
         self,
@@ -168,6 +230,8 @@ class FoundIssues(Sequence[Issue]):
             llm_ids: LLMs of the trials; empty for all.
             test_ids: Tests of the trials; None for all.
         """
+        if not (detector_id or llm_ids) and test_ids is None:
+            return self
         trials = self.table.trials
         is_meant = trials.find_entries("llm_id", lambda each: not llm_ids or each in llm_ids)
         if test_ids is not None:
@@ -246,6 +310,6 @@ def _build_issue(found: OfDetector, at: int, trial: Trial) -> Issue:
         llm_id=trial.result.llm_id,
         test_id=trial.result.test_id,
         trial=trial.result.trial,
-        evidence=found.tell(int(found.places[at]), trial),
+        evidence=found.tell(at if found.places is None else int(found.places[at]), trial),
         lost_score=float(found.lost[at]),
     )

@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 _ANSWER_LATE = """
 const ask = window.fetch, late = () => new Promise((go) => setTimeout(go, 800));
-window.fetch = (...request) => Promise.all([ask(...request), late()]).then(([answer]) => answer);
+const bodyLate = (answer) => new ReadableStream({ start: async (body) => {
+  await late();
+  body.enqueue(new Uint8Array(await answer.arrayBuffer()));
+  body.close();
+} });
+const delay = ([answer]) => answer.status === 200 ? new Response(bodyLate(answer), answer) : answer;
+window.fetch = (...request) => Promise.all([ask(...request), late()]).then(delay);
 """
-"""Answers take longer than the pages of these tests wait between two questions: 300 ms."""
+"""Answers take longer than the pages of these tests wait between two questions: 300 ms.
+
+So do their bodies, after their heads.
+"""
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
 

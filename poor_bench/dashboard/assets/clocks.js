@@ -1,9 +1,10 @@
 // Pages ask for news by clocks (dcc.Interval). Dash throws an answer away once the same question is
 // asked again: of a server that is slower than a clock, as on a machine that a model keeps busy, no
 // answer would ever be shown. A clock that is due while an answer is awaited therefore ticks after it.
+// An answer is awaited until all of it has come: on a busy machine its body comes long after its head.
 (function () {
   "use strict";
-  const READING_MS = 50; // Dash still reads an answer that has just come
+  const READING_MS = 50; // Dash still parses an answer that has just come
   const ask = window.fetch.bind(window);
   const repeat = window.setInterval.bind(window);
   const forget = window.clearInterval.bind(window);
@@ -16,12 +17,17 @@
     ticks.forEach((tick) => tick());
   };
 
+  const receive = async (answer) => {
+    const body = await answer.arrayBuffer();
+    return new Response(body.byteLength ? body : null, answer); // status and headers are the same
+  };
+
   window.fetch = (address, options) => {
     if (typeof address !== "string" || !address.includes("/_dash-update-component")) {
       return ask(address, options);
     }
     nOpen += 1;
-    return ask(address, options).finally(() => window.setTimeout(close, READING_MS));
+    return ask(address, options).then(receive).finally(() => window.setTimeout(close, READING_MS));
   };
 
   window.setInterval = (act, ms, ...more) => {

@@ -60,6 +60,8 @@ def test_unsaved_edits_ask_before_they_vanish(
     page.goto(f"/model?llm={GOOD}&test=sum_002")
     panel = page.get_by_role("complementary", name="Result")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+    # Its box is filled with what was reported before.
+    expect(panel.locator("[data-form='report of sum_002']")).to_be_attached()
     panel.get_by_text("Wrong score?").click()
     panel.get_by_label("Reason").fill("the key is wrong")
     asked.clear()

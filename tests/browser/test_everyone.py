@@ -11,8 +11,10 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
 from tests.browser.served import served
+from tests.browser.watched import heading
 from tests.browser.workspaces import BAD, GOOD, with_every_page_filled
 from tests.conftest import WorkspaceFiles
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -179,6 +181,7 @@ def _faults_of(page: Page, path: str, title: str) -> Iterator[str]:
     else:
         page.evaluate(_FOLLOW, path)
     expect(page).to_have_title(f"{title} · poor_bench")
+    heading(page, title.rpartition(" · ")[2])  # the title is there before the page is
     _draw_everything(page)
     yield from _what_a_model_says_runs(page, path)
     for size in (WIDE, ZOOMED, NARROW):
@@ -222,7 +225,6 @@ def _left_of(page: Page, listed: str) -> list[str]:
 
 
 def _draw_everything(page: Page) -> None:
-    page.locator("h1").first.wait_for()
     for late in page.locator("[data-seen-store]").all():
         late.scroll_into_view_if_needed()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
@@ -292,11 +294,12 @@ def test_what_is_longer_than_usual_keeps_to_its_place(
     page = new_visitor(every_page).new_page()
     page.goto("/")
     badge = page.locator(".ag-cell .trust-badge").first
-    assert badge.evaluate("""each => {
+    fits = """each => {
         each.textContent = "16 of 64 tests; not comparable";
         const edge = (element) => element.getBoundingClientRect().right;
         return edge(each) <= edge(each.closest(".ag-cell"));
-    }""")
+    }"""
+    wait_for(lambda: badge.evaluate(fits))  # columns get their width some frames after the rows
     page.goto(f"/model?llm={BAD}&test=sum_001")
     strip = page.locator(".model-strip .tiles")
     strip.locator(".tile").first.wait_for()

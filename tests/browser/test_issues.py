@@ -19,6 +19,8 @@ def test_a_cause_leads_to_the_results_behind_it(
     expect(page.get_by_text("20.0 points lost")).to_be_visible()
     page.get_by_role("link", name="medium").click()
     page.wait_for_url("**severity=medium**")
+    # A click on a list that is about to be replaced would be lost.
+    expect(page.get_by_role("link", name="medium")).to_have_attribute("aria-current", "true")
     cause = page.get_by_role("group").filter(has_text="Fix").first
     cause.get_by_role("link", name="sum_").first.click()
     heading(page, "Model")

@@ -105,6 +105,7 @@ def test_every_table_and_chart_is_saved_as_a_file(
 
 def _a_file_that_takes_time_is_announced(page: Page) -> None:
     button = page.get_by_role("button", name=SAVED).last
+    expect(button).not_to_have_text("computing ...")  # of its file before
     words = button.inner_text()
     with page.expect_download():
         with holding(page, f'"id":"{button.get_attribute("id")}"'):

@@ -161,7 +161,8 @@ def read_outcomes(
         StoreError: If the index is damaged.
     """
     texts = read_text_columns(table, OUTCOME_READER, on_read)
-    return build_outcomes(table, texts, pass_score=pass_score)
+    outcomes = build_outcomes(table, texts, pass_score=pass_score)
+    return replace(outcomes, release=table.release)
 
 
 _GENERATION = 1 << 40

@@ -32,13 +32,21 @@ from poor_bench.statistics.sound_tests import (
     estimate_answer_space,
     estimate_n_answers,
     find_patterns,
+    fit_counts,
     fit_sound_tests,
     integrate_chance,
     number_answers,
     scatter_answers,
 )
 from poor_bench.statistics.trials import number_codes
-from poor_bench.statistics.votes import LEAST_MODELS, MISSING, Votes, collect_votes, weigh_causes
+from poor_bench.statistics.votes import (
+    LEAST_MODELS,
+    MISSING,
+    Votes,
+    collect_votes,
+    count_passes,
+    weigh_causes,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,10 +182,13 @@ def _estimate_abilities(outcomes: Outcomes) -> tuple[dict[str, float], int]:
     import numpy as np
 
     votes = collect_votes(outcomes)
+    outcomes.release()
     models, trials = votes.models, votes.trials
     del votes  # the rest takes as much memory again
-    ability = fit_sound_tests(trials, np.ones(len(trials)), np.zeros(len(models)), 2.0).ability
-    return dict(zip(models, ability.tolist(), strict=True)), trials.shape[2]
+    counts, most = count_passes(trials), trials.shape[2]
+    del trials
+    sound = fit_counts(*counts, np.ones(len(counts[0])), np.zeros(len(models)), 2.0)
+    return dict(zip(models, sound.ability.tolist(), strict=True)), most
 
 
 def _weigh_class(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,8 @@ class Outcomes:
     """Number of the folded answer of each trial; -1 where none was found."""
     keys: Codes
     """Number of the folded expected answer, the same for equal texts; -1 where there is none."""
+    release: Callable[[], None] = lambda: None
+    """Gives back what was read of columns that are in files."""
 
     def pick(self, entries: NDArray[np.int64]) -> Outcomes:
         """Select trials by their numbers."""
@@ -103,6 +105,7 @@ class Outcomes:
             cells = self.tests[some].astype(np.int64) * shape[1] + self.llms[some]
             np.add.at(n_trials, cells, 1)
             np.add.at(means, cells, self.scores[some])
+        self.release()
         means[n_trials == 0] = np.nan
         means /= np.maximum(n_trials, 1, out=n_trials)
         return means.reshape(shape)

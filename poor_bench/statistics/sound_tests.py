@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.models.test import Test
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED
-from poor_bench.statistics.votes import MISSING
+from poor_bench.statistics.votes import MISSING, count_passes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,11 +75,15 @@ def fit_sound_tests(
         prior: Abilities by what else is known, in logits.
         deviation: Standard deviation of abilities around `prior`.
     """
+    return fit_counts(*count_passes(trials), soundness, prior, deviation)
+
+
+def fit_counts(
+    n_trials: Array, n_right: Array, soundness: Array, prior: Array, deviation: float
+) -> SoundTests:
+    """Fit the same to counts of trials, without their codes."""
     import numpy as np
 
-    n_trials, n_right = (
-        has.sum(axis=2, dtype=np.float64) for has in (trials != MISSING, trials == PASSED)
-    )
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     ability, mean, spread, sticky = prior.copy(), 0.0, _PRIOR_SPREAD, 0.0
     has_repeats = bool((n_trials > 1).any())
@@ -91,7 +95,12 @@ def fit_sound_tests(
         if has_repeats:
             worth = 1 / (1 + np.maximum(n_trials - 1, 0) * sticky)
             n_worth, right = worth * n_trials, worth * n_right
-        likely = right @ passing + (n_worth - right) @ failing + np.log(weights)
+        n_worth -= right  # in place and back: another table of very many trials fills memory
+        likely = right @ passing + n_worth @ failing + np.log(weights)
+        if has_repeats:
+            n_worth = worth * n_trials
+        else:
+            n_worth += right
         of_nodes = np.exp(likely - likely.max(axis=1, keepdims=True))
         of_nodes *= (soundness / of_nodes.sum(axis=1))[:, None]
         counts = n_worth.T @ of_nodes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.scoring.verdict import Cause
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Outcomes, Way
@@ -104,6 +104,16 @@ def collect_votes(outcomes: Outcomes) -> Votes:
         answers=tuple(answers),
         causes=tuple(outcomes.ways[ending - 1] for ending in causes.numbers),
     )
+
+
+def count_passes(trials: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
+    """Count the trials of each test and model, and those of them that pass."""
+    import numpy as np
+
+    n_trials, n_right = (
+        has.sum(axis=2, dtype=np.float64) for has in (trials != MISSING, trials == PASSED)
+    )
+    return n_trials, n_right
 
 
 class _Causes:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,7 @@ from poor_bench.statistics.sound_tests import (
     draw_sound_tests,
     estimate_n_answers,
     find_patterns,
+    fit_counts,
     fit_sound_tests,
     integrate_chance,
     number_answers,
@@ -51,6 +53,21 @@ def test_identical_trials_are_worth_one() -> None:
     threefold = fit_sound_tests(np.repeat(once, 3, axis=2), np.ones(200), np.zeros(9), 2.0)
     assert threefold.sticky > 0.98
     assert np.allclose(single.ability, threefold.ability, atol=0.1)
+
+
+@pytest.mark.parametrize("n_trials", [1, 3])
+def test_a_fit_to_many_models_needs_no_further_table_of_all_trials(n_trials: int) -> None:
+    rng = np.random.default_rng(1)
+    counts = [np.full((500, 100), float(n_trials)), rng.integers(0, n_trials + 1, (500, 100)) * 1.0]
+    before = [each.copy() for each in counts]
+    tracemalloc.start()
+    try:
+        fit_counts(*counts, np.ones(500), np.zeros(100), 2.0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert n_trials > 1 or peak < counts[0].nbytes
+    assert all((old == new).all() for old, new in zip(before, counts, strict=True))
 
 
 def test_chances_of_all_outcomes_sum_to_one() -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from poor_bench.evaluation.models import EvalSuite
 from poor_bench.evaluation.runner import SuiteOptions, run_suite_now
 from tests.browser.watched import heading, holding
-from tests.browser.workspaces import BAD, judge_run, with_results
+from tests.browser.workspaces import BAD, GOOD, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.dashboard.results_written import scored, write_results
 from tests.evaluation.builders import make_case
@@ -72,6 +72,26 @@ def saved_from(page: Page, folder: Path) -> dict[str, bytes]:
         download.value.save_as(path)
         contents[path.name] = path.read_bytes()
     return contents
+
+
+def test_news_are_shown_while_a_file_is_made(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("good", ["4"])
+    folder = workspace_files.write()
+    known = [scored("sum_001", 1.0), scored("sum_002", 1.0)]
+    write_results(folder, {GOOD: known})
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/")
+    expect(page.get_by_text("2 trials ·")).to_be_visible()
+    with holding(page, "overview-file-download"):
+        page.get_by_role("button", name="Download overview leaderboard as CSV").click()
+        expect(page.get_by_text("computing ...")).to_be_visible()
+        write_results(folder, {GOOD: [*known, scored("sum_003", 1.0)]})
+        expect(page.get_by_text("3 trials ·")).to_be_visible()
 
 
 def test_every_table_and_chart_is_saved_as_a_file(

@@ -2,9 +2,11 @@
 // asked again: of a server that is slower than a clock, as on a machine that a model keeps busy, no
 // answer would ever be shown. A clock that is due while an answer is awaited therefore ticks after it.
 // An answer is awaited until all of it has come: on a busy machine its body comes long after its head.
+// For a file nobody waits: it may take minutes, and no clock asks for it.
 (function () {
   "use strict";
   const READING_MS = 50; // Dash still parses an answer that has just come
+  const OF_FILE = /"output":"[a-z]+-file-download\./; // see table_files.py
   const ask = window.fetch.bind(window);
   const repeat = window.setInterval.bind(window);
   const forget = window.clearInterval.bind(window);
@@ -23,7 +25,8 @@
   };
 
   window.fetch = (address, options) => {
-    if (typeof address !== "string" || !address.includes("/_dash-update-component")) {
+    const isAnswer = typeof address === "string" && address.includes("/_dash-update-component");
+    if (!isAnswer || OF_FILE.test(options?.body)) {
       return ask(address, options);
     }
     nOpen += 1;

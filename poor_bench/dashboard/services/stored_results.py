@@ -98,6 +98,7 @@ class StoredResults:
         self._n_changes = 0
         self._counted: tuple[int, ResultTable] | None = None
         self._ranking: Kept[Ranking] = Kept(1)
+        self._removed: Kept[int] = Kept(1)
         self._test_counts: Kept[TestCounts] = Kept(1)
         self._summaries: dict[tuple[str, GroupBy], _Summarised] = {}
         # One for each: the first page does not wait for what others show.
@@ -133,8 +134,13 @@ class StoredResults:
 
     def n_removed(self) -> int:
         """Count the results of removed tests."""
-        known = self._files.workspace().tests_by_id
-        return int((~self.read_stored().find_entries("test_id", known.__contains__)).sum())
+        workspace, stored = self._files.workspace(), self.read_stored()
+        return self._removed.get(
+            (stored.version, workspace.version),
+            lambda: int(
+                (~stored.find_entries("test_id", workspace.tests_by_id.__contains__)).sum()
+            ),
+        )
 
     def ranking(self) -> Ranking:
         """Rank all LLMs with results."""

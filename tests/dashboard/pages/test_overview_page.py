@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,20 @@ def test_columns_that_say_nothing_are_left_out(workspace_files: WorkspaceFiles) 
     assert not {"cost_usd", "judge_cost_usd"} & shown
     assert "failed" not in shown
     assert "average_score" in shown
+
+
+def test_the_browser_measures_the_height_of_pass_rates_only_where_their_basis_may_wrap(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1], "two": [0]})
+    first, second = callbacks.leaderboard_rows(services)
+
+    def measures(rows: list[dict[str, Any]]) -> bool:
+        [column] = [each for each in columns_for(rows) if each["field"] == "pass_rate"]
+        return bool(column["autoHeight"])
+
+    assert not measures([first, second])
+    assert measures([first, second | {"ns": second["ns"] | {"pass_rate": "1,000 tests in groups"}}])
 
 
 def test_what_judging_cost_stands_apart(workspace_files: WorkspaceFiles) -> None:

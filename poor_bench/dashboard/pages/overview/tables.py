@@ -219,6 +219,9 @@ INTERVAL = tuple(zip(("low", "high"), head_limits("Score"), strict=True))
 _GROUP = {"field": "group", "headerName": "Group", "cellClass": "whole-text", "minWidth": 140}
 _LETTER = 7.2
 """Width of a letter in pixels."""
+_SMALL_LETTER = 6.0
+_PADDING = 20
+"""Of a cell, left and right together, in pixels."""
 _NARROWEST = 930
 """Width of the table in the narrowest window, in pixels."""
 _OPTIONAL = frozenset(
@@ -288,7 +291,16 @@ def columns_for(
     model = {"maxWidth": max(shown[0]["minWidth"], longest * _LETTER + 40)}
     if sum(column["minWidth"] for column in shown) > _NARROWEST:
         model["pinned"] = "left"
+    shown = [_measure_height(column, rows) for column in shown]
     return [shown[0] | model, *shown[1:]]
+
+
+def _measure_height(column: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Let the browser measure cells only where a text may wrap: each makes it lay out the page."""
+    if column["field"] != "pass_rate":
+        return column
+    width = max((len(row["ns"]["pass_rate"]) for row in rows), default=0) * _SMALL_LETTER
+    return {**column, "autoHeight": width > column["minWidth"] - _PADDING}
 
 
 def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -100,8 +100,7 @@ class Outcomes:
         shape = len(self.test_ids), len(self.llm_ids)
         means = np.zeros(shape[0] * shape[1])
         n_trials = np.zeros(len(means), dtype=np.int32)
-        for start in range(0, len(self.scores), _TRIALS_AT_ONCE):
-            some = slice(start, start + _TRIALS_AT_ONCE)
+        for some in _split(len(self.scores)):
             cells = self.tests[some].astype(np.int64) * shape[1] + self.llms[some]
             np.add.at(n_trials, cells, 1)
             np.add.at(means, cells, self.scores[some])
@@ -217,9 +216,11 @@ def _number_models(
     known, names = TextCodes(), (*llm_ids, *texts.values["model"])
     codes = np.array([known[name] for name in names], dtype=np.int32)
     digests = texts.columns["model"]
-    used, numbers = number_codes(
-        codes[np.where(digests < 0, llms, len(llm_ids) + digests)], is_short=True
-    )
+    named = np.empty(len(llms), dtype=np.int32)
+    for some in _split(len(llms)):
+        told = digests[some]
+        named[some] = codes[np.where(told < 0, llms[some], len(llm_ids) + told)]
+    used, numbers = number_codes(named, is_short=True)
     of_code = tuple(known)
     return tuple(of_code[code] for code in used), numbers
 
@@ -245,12 +246,20 @@ def _number_answers(texts: TextColumns) -> tuple[NDArray[np.int32], NDArray[np.i
     known = TextCodes()
     answers = np.empty((len(texts.columns["given"]), 2), dtype=np.int32)
     for place, name in enumerate(("given", "key")):  # 0 stands for no answer
-        codes = [known[text] + 1 for text in texts.values[name]]
-        answers[:, place] = np.array([*codes, 0], dtype=np.int32)[texts.columns[name]]
+        codes = np.array([*(known[text] + 1 for text in texts.values[name]), 0], dtype=np.int32)
+        for some in _split(len(answers)):
+            answers[some, place] = codes[texts.columns[name][some]]
     used = [code for code in order_codes(answers.ravel()) if code]
     numbers = np.full(max(used, default=0) + 1, -1, dtype=np.int32)
     numbers[used] = np.arange(len(used), dtype=np.int32)
-    return numbers[answers[:, 0]], numbers[answers[:, 1]]
+    for some in _split(len(answers)):
+        answers[some] = numbers[answers[some]]
+    return answers[:, 0], answers[:, 1]
+
+
+def _split(n_trials: int) -> Iterator[slice]:
+    """Yield blocks of trials: indices of all would be copied where values are looked up."""
+    return (slice(at, at + _TRIALS_AT_ONCE) for at in range(0, n_trials, _TRIALS_AT_ONCE))
 
 
 def find_way(result: Result) -> Way | None:

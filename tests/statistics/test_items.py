@@ -1,12 +1,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.statistics.items import Item, ItemFinding, analyse_items
+from poor_bench.statistics import item_faults
+from poor_bench.statistics.items import Item, ItemFinding, analyse_items, analyse_outcomes
+from poor_bench.statistics.outcomes import collect_outcomes
 
 LLMS = "abcdefgh"
 
@@ -30,6 +34,23 @@ def test_flakiness_is_the_mean_flip_rate_of_llms_with_several_trials() -> None:
     assert (item.flip_rate, item.n_repeated, item.n_llms) == (0.5, 2, 3)
     [once] = analyse_items(results[-1:])
     assert (once.flip_rate, once.n_repeated) == (None, 0)
+
+
+def test_columns_of_files_are_given_back_before_abilities_are_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+    fit = item_faults.fit_counts
+
+    def note_fit(*counts: Any) -> Any:
+        done.append("fit")
+        return fit(*counts)
+
+    monkeypatch.setattr(item_faults, "fit_counts", note_fit)
+    results = [Result(llm_id=llm, test_id="t", score=0.0) for llm in LLMS]
+    outcomes = collect_outcomes(results)
+    analyse_outcomes(replace(outcomes, release=lambda: done.append("release")), {})
+    assert done[done.index("fit") - 1] == "release"
 
 
 def test_difficulty_is_a_mean_over_llms_not_trials() -> None:

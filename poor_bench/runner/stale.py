@@ -287,4 +287,5 @@ def note_table(
         others = states.note_columns(block, partial(finder.find, block)) & ~block.is_scored
         others |= block.find_entries("test_id", lambda test_id: test_id not in known_tests)
         states.note_all(block.whole(others.nonzero()[0], texts), fingerprints, known_tests)
+        block.release()
     finder.keep()

@@ -2,12 +2,34 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from poor_bench.models.result import Result
-from poor_bench.runner.stale import StaleCheck
+from poor_bench.results.table import ResultTable
+from poor_bench.runner.stale import StaleCheck, note_table
+from poor_bench.runner.trial_states import TrialState, TrialStates
 from poor_bench.statistics.summary import Group, StaleReason
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
+
+
+def test_states_of_trials_give_back_the_columns_of_files_that_they_read(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", "4")
+    config = WorkspaceFolder(workspace_files.write())
+    runner = WorkspaceRunner(config)
+    [llm], tests = runner.workspace.llms, runner.workspace.tests
+    results = [Result(llm_id=llm.id, test_id=test.test_id, score=1.0) for test in tests]
+    config.store.add(results, "20260101T000000-a", {})
+    released: list[int] = []
+    monkeypatch.setattr(ResultTable, "release", lambda table: released.append(len(table)))
+    states = TrialStates([llm], tests, 1)
+    note_table(states, config.store.table(), runner.fingerprints, runner.workspace.tests_by_id)
+    assert states.count(0)[TrialState.DONE] == 2
+    assert released == [2]
 
 
 def test_of_scores_in_columns_only_stale_ones_are_listed_and_all_groups_counted(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading
+from tests.browser.watched import heading, holding
 from tests.browser.workspaces import to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
 from tests.forked import PROJECT
@@ -102,6 +102,27 @@ def test_two_browsers_of_a_server_slower_than_their_clocks_share_one_run_and_not
     second.get_by_role("button", name="Cancel").click()
     for page in (first, second):
         phase(page, "Cancelled")
+
+
+def test_what_was_agreed_to_is_run_whatever_is_chosen_before_the_question_comes(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(serve(to_run_until_cancelled(workspace_files))).new_page()
+    page.goto("/run")
+    start_button = page.get_by_role("region", name="Plan").get_by_role(
+        "button", name="Start", exact=True
+    )
+    expect(start_button).to_be_enabled()
+    is_click = '"changedPropIds":["run-start-button.n_clicks"]'
+    with holding(page, is_click):
+        with page.expect_request(lambda each: is_click in (each.post_data or "")):
+            start_button.click()
+        page.get_by_role("textbox", name="Tests").fill("sum_001")
+        page.wait_for_url("**sum_001**")
+    page.get_by_role("button", name="Start run").click()
+    expect(page.get_by_text("of 400 trials")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    phase(page, "Cancelled")
 
 
 @pytest.mark.embedded

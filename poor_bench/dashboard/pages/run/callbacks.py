@@ -379,7 +379,7 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         selection = select_order(services, order, values)
         question = find_consent(services, selection, order)
         if question is not None:
-            return *leave_unchanged(outputs), True, question, order
+            return *leave_unchanged(outputs), True, question, [order, values]
         return *start(services, selection, order), False, None, None
 
     @on_click(
@@ -387,11 +387,11 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         RunIds.CONSENT_START,
         *outputs,
         opened,
-        State(RunIds.ORDER, "data"),
-        *controls(State),
+        State(RunIds.ORDER, "data"),  # what was asked about: controls may have changed since
         running=[(Output(RunIds.CONSENT_START, "loading"), True, False)],
     )
-    def _start_with_consent(order: str, *values: Any) -> Any:
+    def _start_with_consent(asked: tuple[str, list[Any]]) -> Any:
+        order, values = asked
         return *start(services, select_order(services, order, values), order), False
 
     @on_click(app, RunIds.CONSENT_BACK, opened)

@@ -76,7 +76,7 @@ class RunIds(StrEnum):
     CONSENT_START = "run-consent-start-button"
     CONSENT_BACK = "run-consent-back-button"
     ORDER = "run-order-store"
-    """Id of the button whose run waits for consent."""
+    """Id of the button whose run waits for consent, and the values of `controls` at its click."""
 
 
 MOST_TRIALS = 100

@@ -262,7 +262,7 @@ def test_paper_shows_all_columns_of_the_tests_and_no_controls(
     expect(page.get_by_role("gridcell", name="sum_001", exact=True)).to_be_attached()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     first = page.locator("table.printed tbody tr").first
-    expect(first.get_by_role("cell", name=re.compile(r"^\d\.\d\d$"))).to_be_visible()
+    expect(first.get_by_role("cell", name=re.compile(r"^\d\.\d\d, stale$"))).to_be_visible()
     page.goto("/llms")
     expect(page.get_by_role("columnheader", name="Actions")).to_be_hidden()
     page.goto(f"/compare?llm={GOOD}&llm={BAD}")

@@ -137,8 +137,8 @@ def find_faults(
     """
     known, n_trials = _estimate_abilities(outcomes)
     found: dict[str, Suspicion] = {}
-    votes = ((collect_votes(each), each) for each in _split_by_class(outcomes, tests))
-    classes = ((of_class, _count_answers(of_class, each, tests)) for of_class, each in votes)
+    # By `map`, which keeps no trials of a class once their votes are collected.
+    classes = map(partial(_collect_class, tests), _split_by_class(outcomes, tests))
     for of_class in share(partial(_weigh_class, known), classes):
         found |= of_class
     flags = _choose_flagged([each.p_value for each in found.values()], n_trials)
@@ -163,7 +163,14 @@ def _split_by_class(outcomes: Outcomes, tests: Mapping[str, Test]) -> Iterator[O
     class_of = np.array([numbers[name] for name in names], dtype=np.int32)
     used, of_trials = number_codes(class_of[outcomes.tests], is_short=True)
     for number in range(len(used)):
-        yield outcomes.pick(np.flatnonzero(of_trials == number))
+        picked = [outcomes.pick(np.flatnonzero(of_trials == number))]
+        outcomes.release()
+        yield picked.pop()
+
+
+def _collect_class(tests: Mapping[str, Test], outcomes: Outcomes) -> tuple[Votes, list[int]]:
+    votes = collect_votes(outcomes)
+    return votes, _count_answers(votes, outcomes, tests)
 
 
 def _count_answers(votes: Votes, outcomes: Outcomes, tests: Mapping[str, Test]) -> list[int]:

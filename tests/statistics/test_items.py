@@ -36,7 +36,7 @@ def test_flakiness_is_the_mean_flip_rate_of_llms_with_several_trials() -> None:
     assert (once.flip_rate, once.n_repeated) == (None, 0)
 
 
-def test_columns_of_files_are_given_back_before_abilities_are_fitted(
+def test_columns_of_files_are_given_back_before_abilities_are_fitted_and_after_each_class(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     done: list[str] = []
@@ -47,10 +47,11 @@ def test_columns_of_files_are_given_back_before_abilities_are_fitted(
         return fit(*counts)
 
     monkeypatch.setattr(item_faults, "fit_counts", note_fit)
-    results = [Result(llm_id=llm, test_id="t", score=0.0) for llm in LLMS]
+    results = [Result(llm_id=llm, test_id=name, score=0.0) for llm in LLMS for name in "tu"]
+    tests = {name: Test(test_id=name, class_id=name, level=1, text="") for name in "tu"}
     outcomes = collect_outcomes(results)
-    analyse_outcomes(replace(outcomes, release=lambda: done.append("release")), {})
-    assert done[done.index("fit") - 1] == "release"
+    analyse_outcomes(replace(outcomes, release=lambda: done.append("release")), tests)
+    assert done[-4:] == ["release", "fit", "release", "release"]
 
 
 def test_difficulty_is_a_mean_over_llms_not_trials() -> None:

@@ -442,7 +442,7 @@ def test_a_failure_is_shown_as_none_of_the_models_doing(workspace_files: Workspa
     assert row["details"].startswith("Failed to run")
     body = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])[4]
     assert "connection refused" in text_of(body)
-    assert "Not a score" in text_of(body)
+    assert "Pending, not scored." in text_of(body)
 
 
 def test_a_link_that_does_not_tell_a_failure_from_a_score_opens_what_there_is(

@@ -179,12 +179,13 @@ def test_a_link_asks_for_the_parts_and_rows_of_its_page_only(client: FlaskClient
     assert not {"/_dash-layout", "/_dash-dependencies"} & answers.keys()
     assert {key[0] for key in keys_of(answers)} == set(names)
     [rows] = [key for key in keys_of(answers) if key[0].startswith(f"..{ModelIds.RESULTS}.")]
-    [request], [search] = rows[1:]
+    [request], [search, sort] = rows[1:]
     assert request["sortModel"] == [{"sort": "desc", "type": "default", "colId": "score"}]
     answer = orjson.loads(answers[orjson.dumps(rows).decode()][1])["response"]
     shown = answer[ModelIds.RESULTS]["getRowsResponse"]["rowData"]
     assert [row["score"] for row in shown] == [1.0, 1.0, 0.0]
     assert search == "?llm=scripted%3Aone"
+    assert sort == [{"colId": "score", "sort": "desc"}]
 
 
 def test_a_link_first_brings_what_its_page_shows_in_plain_html(client: FlaskClient) -> None:

@@ -51,6 +51,8 @@ def ids_in(layout: Any) -> Iterator[str]:
 def named_in(shown: Any) -> Iterator[tuple[str, Component]]:
     """List the components that have a plain id, also those in properties of others."""
     if isinstance(shown, list | tuple | dict):
+        if isinstance(shown, dict) and shown.get("namespace") and "id" in shown["props"]:
+            yield shown["props"]["id"], shown  # a component of ours, see `still_place`
         for each in shown.values() if isinstance(shown, dict) else shown:
             yield from named_in(each)
     elif isinstance(shown, Component):
@@ -71,6 +73,8 @@ def wired_properties(dependencies: list[dict[str, Any]]) -> Iterator[tuple[str, 
 
 
 def has_property(component: Any, name: str) -> bool:
+    if isinstance(component, dict):
+        return name in component["props"]
     wild = tuple(component._valid_wildcard_attributes)
     return name in component.available_properties or name.startswith(wild)
 

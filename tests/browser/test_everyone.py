@@ -270,7 +270,7 @@ def test_keys_are_listed_and_never_taken_from_a_box(
     page.get_by_role("radio", name="Not passed").focus()  # nobody types there
     page.keyboard.press("?")
     expect(keys).to_be_visible()
-    expect(keys.get_by_text("0to9", exact=True)).to_be_visible()
+    expect(keys.get_by_text("0 to 9", exact=True)).to_be_visible()
     page.keyboard.press("j")  # nothing moves behind a dialog
     keys.get_by_role("switch", name="Single-key shortcuts").click()
     page.keyboard.press("Escape")

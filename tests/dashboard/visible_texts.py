@@ -114,11 +114,8 @@ def _write_part(texts: list[str]) -> str:
 
 def _part(path: Path) -> str:
     folders = path.parts
-    return (
-        f"page {folders[1]}"
-        if folders[0] == "pages" and len(folders) > 2
-        else folders[0].removesuffix(".py")
-    )
+    is_of_page = folders[0] == "pages" and len(folders) > 2
+    return folders[1] if is_of_page else folders[0].removesuffix(".py")
 
 
 def _of_script(path: Path) -> Iterator[str]:

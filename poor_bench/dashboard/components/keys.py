@@ -71,7 +71,10 @@ def key_list(dialog_id: str) -> Component:
 def _group(title: str, keys: tuple[tuple[tuple[str, ...], str], ...]) -> Component:
     lines = [
         html.Div(
-            [html.Dt([key if key == TO else html.Kbd(key) for key in names]), html.Dd(meaning)]
+            [
+                html.Dt([f" {key} " if key == TO else html.Kbd(key) for key in names]),
+                html.Dd(meaning),
+            ]
         )
         for names, meaning in keys
     ]

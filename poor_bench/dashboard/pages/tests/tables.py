@@ -174,7 +174,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         value=read(lambda item: item.flip_rate),
                         cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
-                                        "Chance two trials differ"),
+                                        "Chance that two trials differ"),
                         further=[("Models with several trials",
                                   read(lambda item: item.n_repeated))]),
             SheetColumn(field="text", heading="Text", value=_read_text,

@@ -62,8 +62,8 @@ class KeptFile(Generic[_Kept]):
             name: Of the file.
             kind: Type of the values.
             about: What they depend on beside definitions; anything that JSON holds.
-            module: Of `statistics`: it and what it imports there defines the values; empty where
-                none does.
+            module: Of `statistics`: it, what it imports there and `figures` define the values;
+                empty where prompts do.
         """
         self._path = None if basis is None else basis.folder / f"figures.{name}.json"
         self._about = _digest(orjson.dumps([_digest_definitions(module), about]))
@@ -258,8 +258,8 @@ def _adapt(kind: Any) -> TypeAdapter[Any]:
 def _digest_definitions(module: str) -> str:
     """Digest the code that values are defined in: other definitions make other values.
 
-    Code of `statistics` that has no part in them may change: at ten million results, computing them
-    again takes most of a minute.
+    Code that has no part in them may change: at ten million results, computing figures or hashing
+    requests again takes most of a minute.
     """
     folder = Path(statistics.__file__).parent
     found: dict[str, bytes] = {}
@@ -269,9 +269,8 @@ def _digest_definitions(module: str) -> str:
         if name not in found:
             found[name] = (folder / f"{name}.py").read_bytes()
             wanted += _IMPORTED.findall(found[name].decode())
-    files = (Path(path).read_bytes() for path in (prompts.__file__, figures.__file__))
-    content = [*files, *(found[name] for name in sorted(found))]
-    return _digest(b"".join(content))
+    ours = Path((figures if module else prompts).__file__).read_bytes()
+    return _digest(b"".join([ours, *(found[name] for name in sorted(found))]))
 
 
 def _digest(content: bytes) -> str:

@@ -7,16 +7,17 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poor_bench import statistics
+from poor_bench import prompts, statistics
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
-from poor_bench.results import index, kept_figures, settled
+from poor_bench.results import figures, index, kept_figures, settled
 from poor_bench.results.figures import without_removed
 from poor_bench.results.kept_figures import (
     Figures,
@@ -167,6 +168,29 @@ def test_other_definitions_make_other_figures(
     monkeypatch.setattr(kept_figures, "_digest_definitions", lambda _module: "another")
     look(tmp_path)
     assert set(computed) == set(LLMS)
+
+
+@pytest.mark.parametrize(
+    ("module", "of_values", "of_others"),
+    [("", prompts, figures), ("summarise", figures, prompts), ("ranking", figures, prompts)],
+)
+def test_only_the_definitions_of_values_make_other_values(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    of_values: ModuleType,
+    of_others: ModuleType,
+) -> None:
+    def digest_with_changed(changed: ModuleType) -> str:
+        with monkeypatch.context() as patched:
+            path = tmp_path / f"{changed.__name__}.py"
+            path.write_text(Path(changed.__file__ or "").read_text() + "# changed")
+            patched.setattr(changed, "__file__", str(path))
+            return kept_figures._digest_definitions.__wrapped__(module)
+
+    unchanged = kept_figures._digest_definitions(module)
+    assert digest_with_changed(of_values) != unchanged
+    assert digest_with_changed(of_others) == unchanged
 
 
 def test_modules_of_statistics_import_each_other_as_the_digest_of_definitions_expects() -> None:

@@ -269,7 +269,7 @@ def _digest_definitions(module: str) -> str:
         if name not in found:
             found[name] = (folder / f"{name}.py").read_bytes()
             wanted += _IMPORTED.findall(found[name].decode())
-    ours = Path((figures if module else prompts).__file__).read_bytes()
+    ours = Path(figures.__file__ if module else prompts.__file__).read_bytes()
     return _digest(b"".join([ours, *(found[name] for name in sorted(found))]))
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from poor_bench.dashboard.pages.llms.entry import (
     form_to_changes,
     form_to_entry,
 )
-from poor_bench.dashboard.pages.llms.tables import build_found_models, build_llm_table
+from poor_bench.dashboard.pages.llms.layout import LLMsUrl
+from poor_bench.dashboard.pages.llms.tables import PAGE_SIZE, build_found_models, build_llm_table
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices
 from poor_bench.ports import Reachability
@@ -40,6 +42,24 @@ def test_llms_are_listed_at_once_and_whether_they_can_be_asked_follows(
     shown = callbacks.show_listed(services, 0)
     assert shown[0] == "1 model, 1 enabled"
     assert "yes" in text_of(shown[1])
+
+
+def test_hundreds_of_models_are_listed_page_by_page_in_the_chosen_order(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    for number in range(PAGE_SIZE + 2):
+        workspace_files.add_llm(f"m{number:03}", ["4"])
+    services = services_of(workspace_files.write())
+
+    def list_shown(**state: Any) -> list[str]:
+        shown = callbacks.show_listed(services, 0, LLMsUrl(**state).search)[1]
+        return re.findall(r"scripted:(m\d+)", text_of(shown))
+
+    names = [f"m{number:03}" for number in range(PAGE_SIZE + 2)]
+    assert list_shown() == names[:PAGE_SIZE]
+    assert list_shown(page=2) == list_shown(page=9) == names[PAGE_SIZE:]
+    assert list_shown(page=2, tables=("models~-model",)) == names[1::-1]
+    assert "51 to 52 of 52" in text_of(callbacks.show_listed(services, 0, "?page=2")[1])
 
 
 def test_a_prompt_is_tried_and_its_answer_shown(workspace_files: WorkspaceFiles) -> None:

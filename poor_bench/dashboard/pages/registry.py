@@ -17,6 +17,7 @@ from poor_bench.dashboard.pages.judge.layout import JudgeIds, JudgeUrl
 from poor_bench.dashboard.pages.judge.layout import layout as judge_layout
 from poor_bench.dashboard.pages.llms.callbacks import register as register_llms
 from poor_bench.dashboard.pages.llms.callbacks import sketch as sketch_llms
+from poor_bench.dashboard.pages.llms.layout import LLMsUrl
 from poor_bench.dashboard.pages.llms.layout import layout as llms_layout
 from poor_bench.dashboard.pages.model.callbacks import register as register_model
 from poor_bench.dashboard.pages.model.callbacks import sketch as sketch_model
@@ -44,7 +45,7 @@ from poor_bench.dashboard.pages.tests.layout import TestsIds, TestUrl
 from poor_bench.dashboard.pages.tests.layout import layout as tests_layout
 from poor_bench.dashboard.pages.tests.layout import parts as tests_parts
 from poor_bench.dashboard.result_panel.frame import PanelIds
-from poor_bench.dashboard.url_state import RunUrl, TablesUrl
+from poor_bench.dashboard.url_state import RunUrl
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -119,7 +120,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         path="/llms",
         title="Models",
-        url=TablesUrl,
+        url=LLMsUrl,
         layout=llms_layout,
         sketch=sketch_llms,
         register=register_llms,

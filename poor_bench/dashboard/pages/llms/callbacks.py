@@ -21,7 +21,7 @@ from poor_bench.dashboard.pages.llms.entry import (
     form_to_entry,
     is_given,
 )
-from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, ask_consent, edit_form
+from poor_bench.dashboard.pages.llms.layout import EditIds, LLMsIds, LLMsUrl, ask_consent, edit_form
 from poor_bench.dashboard.pages.llms.tables import (
     build_found_models,
     build_llm_table,
@@ -30,7 +30,6 @@ from poor_bench.dashboard.pages.llms.tables import (
 )
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files
-from poor_bench.dashboard.url_state import TablesUrl
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 from poor_bench.models.llm import LLM
@@ -46,12 +45,12 @@ def show_listed(
     workspace = services.files.workspace()
     answer = services.llms.checks(look)
     note = f"{write_count(len(workspace.llms), 'model')}, {len(workspace.enabled_llms)} enabled"
-    url = TablesUrl.read(search)
+    url = LLMsUrl.read(search)
     table = build_llm_table(workspace.llms, answer.value, services.llms.probes(), url)
     return note, table, answer.is_current
 
 
-def sketch(services: Services, url: TablesUrl) -> Component:
+def sketch(services: Services, url: LLMsUrl) -> Component:
     """Build head and configured models of the page."""
     note, table, _ = show_listed(services, 0, url.search)
     tools = html.Span(className="first-paint-controls")
@@ -139,7 +138,7 @@ def add(services: Services, *fields: Any, ticked: Collection[Any] = ()) -> FormA
 def llms_csv(services: Services, look: int, search: str | None = "") -> TableFile:
     """Write the configured LLMs as a file, with whether they can be asked as far as known."""
     table = define_models(services.llms.checks(look).value, probes=services.llms.probes())
-    return table.file("llms", services.files.workspace().llms, TablesUrl.read(search))
+    return table.file("llms", services.files.workspace().llms, LLMsUrl.read(search))
 
 
 def ask(services: Services, llm_id: str | None, prompt: str | None) -> Component:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -86,6 +87,14 @@ def field_id(llm_id: str, field: str) -> dict[str, str]:
     return {"type": EditIds.FIELD, "index": llm_id, "field": field}
 
 
+@dataclass(frozen=True, kw_only=True)
+class LLMsUrl(TablesUrl):
+    """The state of the page."""
+
+    STEPS = frozenset({"page"})
+    page: int = 1
+
+
 WAIT_MS = 700
 LINKS = StayLinks(LLMsIds.SEARCH)
 _PROMPT = "What is 17 + 25?"
@@ -94,7 +103,7 @@ _PROMPT = "What is 17 + 25?"
 _STORES = (LLMsIds.SWITCHED, LLMsIds.EDITED, LLMsIds.TAKEN, LLMsIds.ARRANGED, LLMsIds.DELETED)
 
 
-def layout(url: TablesUrl) -> Component:
+def layout(url: LLMsUrl) -> Component:
     """Build the page without data."""
     check = small_button("Check again", LLMsIds.CHECK, "refresh")
     return html.Div(

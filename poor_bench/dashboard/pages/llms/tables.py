@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,13 +16,13 @@ from poor_bench import metrics
 from poor_bench.config.edit_entries import LLMAction
 from poor_bench.dashboard.components.badges import settings_badges
 from poor_bench.dashboard.components.blocks import aria, empty_state, figures_list, set_code
-from poor_bench.dashboard.components.controls import choose_button
+from poor_bench.dashboard.components.controls import choose_button, page_steps
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.components.texts import build_folded, plain_text
-from poor_bench.dashboard.pages.llms.layout import LINKS, LLMsIds
+from poor_bench.dashboard.pages.llms.layout import LINKS, LLMsIds, LLMsUrl
 from poor_bench.dashboard.text.formatting import setting_text, size_text
-from poor_bench.dashboard.url_state import TablesUrl, model_link
+from poor_bench.dashboard.url_state import model_link
 from poor_bench.messages import write_count
 from poor_bench.models.completion import Completion
 from poor_bench.models.llm import LLM
@@ -29,7 +30,9 @@ from poor_bench.ports import Reachability
 from poor_bench.probe.load_curve import LoadBar, LoadCurve
 from poor_bench.probe.report import ProbeReport
 
-NO_CHOICE = TablesUrl()
+PAGE_SIZE = 50
+"""Models of one page: the buttons of hundreds take a browser seconds to draw."""
+NO_CHOICE = LLMsUrl()
 _SHARED = 3
 """From how many LLMs on a message stands once above the table instead of in each row."""
 
@@ -38,12 +41,12 @@ def build_llm_table(
     llms: Sequence[LLM],
     checks: Mapping[str, Reachability] | None,
     probes: Mapping[str, ProbeReport] = MappingProxyType({}),
-    url: TablesUrl = NO_CHOICE,
+    url: LLMsUrl = NO_CHOICE,
 ) -> Component:
-    """Build the table of the configured models.
+    """Build one page of the configured models.
 
     Args:
-        llms: In the order of the file.
+        llms: All, in the order of the file.
         checks: LLM id to its reachability; None while the endpoints are asked.
         probes: LLM id to what a probe found of its settings.
         url: State of the page.
@@ -55,10 +58,20 @@ def build_llm_table(
     above = html.Ul(
         [_build_shared_message(*each) for each in shared.items()], className="shared-messages"
     )
-    return define_models(checks, shared, probes).draw(
-        llms, LINKS, url, kind="sheet llm-table", above=above,
-        style=lambda llm: {"class_name": "" if llm.enabled else "is-off"},
-    )  # fmt: skip
+    table = define_models(checks, shared, probes)
+    url = replace(url, page=min(url.page, -(-len(llms) // PAGE_SIZE)))
+    start = (url.page - 1) * PAGE_SIZE
+    page = table.sort(llms, url.find_view(table.name))[start : start + PAGE_SIZE]
+
+    def style(llm: LLM) -> dict[str, str]:
+        return {"class_name": "" if llm.enabled else "is-off"}
+
+    return html.Div(
+        [
+            table.draw(page, LINKS, url, kind="sheet llm-table", above=above, style=style),
+            page_steps(LINKS, url, len(llms), PAGE_SIZE, label="Models"),
+        ]
+    )
 
 
 def define_models(

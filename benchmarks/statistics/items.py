@@ -37,7 +37,7 @@ from simulation import Figure, measure_mean, measure_share, print_figures, read_
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
 from poor_bench.statistics.item_faults import find_faults
-from poor_bench.statistics.item_response import fit_two_parameters
+from poor_bench.statistics.item_response import Passes, fit_two_parameters
 from poor_bench.statistics.outcomes import collect_outcomes
 
 GOALS = {WRONG_KEY: 0.9, AMBIGUOUS: 0.7, REVERSED: 0.7}
@@ -120,7 +120,14 @@ def measure_recovery(n_models: int, n_tests: int, runs: int) -> list[Figure]:
         ability = (ability - ability.mean()) / ability.std()
         difficulty, log_slope = rng.normal(size=n_tests), rng.normal(0.0, 0.4, n_tests)
         chance = 1 / (1 + np.exp(-np.exp(log_slope)[:, None] * (ability - difficulty[:, None])))
-        fit = fit_two_parameters((rng.random(chance.shape) < chance).astype(float))
+        fit = fit_two_parameters(
+            Passes(
+                test_ids=(),
+                models=(),
+                n_trials=np.ones(chance.shape, dtype=int),
+                n_passed=(rng.random(chance.shape) < chance).astype(int),
+            )
+        )
         covered += int((np.abs(fit.ability - ability) <= 1.96 * fit.error).sum())
         for (_, values), got, true in zip(
             columns.items(),

@@ -192,17 +192,17 @@ def _analyse(
 ) -> ItemAnalysis:
     """Analyse the tests; what is kept of rows that have parts is found without their outcomes."""
     path = PartFolder(paths.snapshot.parent).folder / "items.json"
-    outcomes, key = None, _identify_rows(table, tests, pass_score)
+    held, key = list[Outcomes](), _identify_rows(table, tests, pass_score)
     if not key:
-        outcomes = read()
-        key = _identify(outcomes, tests)
+        held = [read()]
+        key = _identify(held[0], tests)
     known = _load(path, key)
     if known is None:
-        outcomes = outcomes or read()
+        held = held or [read()]
         table.release()
-        known = analyse_tests(
-            outcomes, tests, share if len(outcomes.scores) >= SHARED_FROM else map
-        )
+        is_shared = len(held[0].scores) >= SHARED_FROM
+        # By `pop`, so that the analysis alone holds them, and can free them.
+        known = analyse_tests(held.pop(), tests, share if is_shared else map)
         _save(path, key, known)
     return known
 

@@ -45,12 +45,66 @@ class ItemResponse:
     """In order of first appearance."""
 
 
-def fit_item_response(outcomes: Outcomes) -> ItemResponse | None:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Passes:
+    """Scored trials, and those of them that pass: one row per test, one column per model.
+
+    Of ten million cells, shares would take 80 MB: they are computed test by test.
+    """
+
+    test_ids: tuple[str, ...]
+    models: tuple[str, ...]
+    n_trials: NDArray[np.integer[Any]]
+    n_passed: NDArray[np.integer[Any]]
+
+    def split(self) -> Iterator[tuple[slice, Array, Any]]:
+        """Yield blocks of tests with the shares that pass, and which cells have trials."""
+        import numpy as np
+
+        for at in range(0, len(self.n_trials), _TESTS_AT_ONCE):
+            some = slice(at, at + _TESTS_AT_ONCE)
+            n_trials, n_passed = self.n_trials[some], self.n_passed[some]
+            seen = n_trials > 0
+            share = np.zeros(seen.shape)
+            np.divide(n_passed, n_trials, out=share, where=seen, dtype=np.float64)
+            yield some, share, seen
+
+
+def arrange_passes(outcomes: Outcomes) -> Passes:
+    """Arrange the trials by test and model; LLMs of one model count as one."""
+    import numpy as np
+
+    shape = len(outcomes.test_ids), len(outcomes.models)
+    n_trials = np.zeros(shape[0] * shape[1], dtype=np.int32)
+    for _, cells in _find_cells(outcomes):
+        np.add.at(n_trials, cells, 1)
+    n_trials = n_trials.astype(np.min_scalar_type(n_trials.max(initial=0)))
+    n_passed = np.zeros_like(n_trials)
+    for some, cells in _find_cells(outcomes):
+        np.add.at(n_passed, cells[outcomes.endings[some] == PASSED], 1)
+    return Passes(
+        test_ids=outcomes.test_ids,
+        models=outcomes.models,
+        n_trials=n_trials.reshape(shape),
+        n_passed=n_passed.reshape(shape),
+    )
+
+
+def _find_cells(outcomes: Outcomes) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Yield blocks of trials with the cell of each."""
+    import numpy as np
+
+    for at in range(0, len(outcomes.tests), _TRIALS_AT_ONCE):
+        some = slice(at, at + _TRIALS_AT_ONCE)
+        tests = outcomes.tests[some].astype(np.int64)
+        yield some, tests * len(outcomes.models) + outcomes.of_models[some]
+
+
+def fit_item_response(passes: Passes) -> ItemResponse | None:
     """Fit the hierarchical two-parameter logistic model to the passes of all models.
 
     Args:
-        outcomes: Scored trials. Trials and LLMs of one model count as one observation: the share
-            of them that pass.
+        passes: Trials and LLMs of one model count as one observation: the share of them that pass.
 
     Returns:
         None for fewer than 20 different models or 5 tests. The fit is a mode of the posterior,
@@ -63,14 +117,10 @@ def fit_item_response(outcomes: Outcomes) -> ItemResponse | None:
         with estimated moments as in Mislevy 1986, "Bayes modal estimation in item response
         models", Psychometrika 51.
     """
-    import numpy as np
-
-    models, test_ids = outcomes.models, outcomes.test_ids
-    if len(models) < LEAST_MODELS or len(test_ids) < _LEAST_TESTS:
+    if len(passes.models) < LEAST_MODELS or len(passes.test_ids) < _LEAST_TESTS:
         return None
-    passed = _arrange(outcomes)
-    fit = fit_two_parameters(passed)
-    counts = (~np.isnan(passed)).sum(axis=0)
+    fit = fit_two_parameters(passes)
+    counts = (passes.n_trials > 0).sum(axis=0)
     return ItemResponse(
         abilities={
             model: Estimate(
@@ -79,29 +129,13 @@ def fit_item_response(outcomes: Outcomes) -> ItemResponse | None:
                 high=float(fit.ability[place] + Z_95 * fit.error[place]),
                 n=int(counts[place]),
             )
-            for place, model in enumerate(models)
+            for place, model in enumerate(passes.models)
         },
         items=tuple(
             ItemParameters(test_id=test_id, difficulty=float(hard), discrimination=float(slope))
-            for test_id, hard, slope in zip(test_ids, fit.difficulty, fit.slope, strict=True)
+            for test_id, hard, slope in zip(passes.test_ids, fit.difficulty, fit.slope, strict=True)
         ),
     )
-
-
-def _arrange(outcomes: Outcomes) -> Array:
-    """Arrange the share of passed trials: one row per test, one column per model."""
-    import numpy as np
-
-    shape = len(outcomes.test_ids), len(outcomes.models)
-    n_trials, n_passed = (np.zeros(shape[0] * shape[1], dtype=np.int32) for _ in range(2))
-    for at in range(0, len(outcomes.tests), _TRIALS_AT_ONCE):
-        some = slice(at, at + _TRIALS_AT_ONCE)
-        cells = outcomes.tests[some].astype(np.int64) * shape[1] + outcomes.of_models[some]
-        np.add.at(n_trials, cells, 1)
-        np.add.at(n_passed, cells[outcomes.endings[some] == PASSED], 1)
-    shares: Array = np.full(shape, np.nan)
-    np.divide(n_passed, n_trials, out=shares.ravel(), where=n_trials > 0)
-    return shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,27 +148,20 @@ class TwoParameterFit:
     slope: Array
 
 
-def fit_two_parameters(passed: Array) -> TwoParameterFit:
-    """Fit abilities, difficulties and slopes by turns until they stand still.
-
-    Args:
-        passed: Share of passed trials, 0.0 to 1.0; one row per test, one column per model; NaN
-            where a model has no trial.
-    """
+def fit_two_parameters(passes: Passes) -> TwoParameterFit:
+    """Fit abilities, difficulties and slopes by turns until they stand still."""
     import numpy as np
 
-    seen = ~np.isnan(passed)
-    share = np.where(seen, passed, 0.0)
-    ability = _start(share, seen)
-    none = np.zeros(len(passed))
+    ability = _start(passes)
+    none = np.zeros(len(passes.n_trials))
     state = _Tests(none, none, 0.0, 1.5, (none, none, none))
     for _ in range(_STEPS):
-        state = _improve_tests(share, seen, ability, state)
-        before, (ability, _) = ability, _improve_abilities(share, seen, ability, state)
+        state = _improve_tests(passes, ability, state)
+        before, (ability, _) = ability, _improve_abilities(passes, ability, state)
         ability = (ability - ability.mean()) / (ability.std() or 1.0)
         if np.abs(ability - before).max() < 1e-4:
             break
-    _, error = _improve_abilities(share, seen, ability, state)
+    _, error = _improve_abilities(passes, ability, state)
     slope = np.exp(state.log_slope)
     return TwoParameterFit(ability, error, -state.intercept / slope, slope)
 
@@ -151,24 +178,27 @@ class _Tests:
     """Variance of intercept, covariance of it and log slope, variance of log slope."""
 
 
-def _start(share: Array, seen: Any) -> Array:
+def _start(passes: Passes) -> Array:
     import numpy as np
 
-    mean = (share.sum(axis=0) + 0.5) / (seen.sum(axis=0) + 1)
+    total = np.zeros(passes.n_trials.shape[1])
+    for _, share, _ in passes.split():  # test by test, so that the sums are those of one table
+        total = np.vstack([total, share]).sum(axis=0)
+    mean = (total + 0.5) / ((passes.n_trials > 0).sum(axis=0) + 1)
     logit = np.log(mean / (1 - mean))
     start: Array = (logit - logit.mean()) / (logit.std() or 1.0)
     return start
 
 
-def _improve_tests(share: Array, seen: Any, ability: Array, state: _Tests) -> _Tests:
+def _improve_tests(passes: Passes, ability: Array, state: _Tests) -> _Tests:
     """Take a Newton step (Fisher scoring) for intercept and log slope of every test."""
     import numpy as np
 
     slope = np.exp(state.log_slope)
     centre = float(state.log_slope.mean())
     sums = (
-        _sum_models(share[some], seen[some], ability, state.intercept[some], slope[some])
-        for some in _split(share)
+        _sum_models(share, seen, ability, state.intercept[some], slope[some])
+        for some, share, seen in passes.split()
     )
     rest, rest_by_slope, weight, b, weight_by_slope = map(np.concatenate, zip(*sums, strict=True))
     first = rest - (state.intercept - state.mean) / state.spread**2
@@ -182,11 +212,6 @@ def _improve_tests(share: Array, seen: Any, ability: Array, state: _Tests) -> _T
     mean = float(intercept.mean())
     spread = float(np.sqrt(((intercept - mean) ** 2 + covariance[0]).mean()))
     return _Tests(intercept, np.clip(log_slope, -3, 3), mean, max(spread, 0.3), covariance)
-
-
-def _split(share: Array) -> Iterator[slice]:
-    """Yield blocks of tests: a table of all is large, and several are needed at a time."""
-    return (slice(at, at + _TESTS_AT_ONCE) for at in range(0, len(share), _TESTS_AT_ONCE))
 
 
 def _sum_models(
@@ -203,9 +228,7 @@ def _sum_models(
     return tuple(each.sum(axis=1) for each in summed)
 
 
-def _improve_abilities(
-    share: Array, seen: Any, ability: Array, state: _Tests
-) -> tuple[Array, Array]:
+def _improve_abilities(passes: Passes, ability: Array, state: _Tests) -> tuple[Array, Array]:
     """Take a Newton step for every ability; also give the standard errors.
 
     The errors count that tests are estimated too: errors of intercept and slope move the score of
@@ -213,10 +236,10 @@ def _improve_abilities(
     """
     import numpy as np
 
-    total = np.zeros((3, share.shape[1]))
-    for some in _split(share):
+    total = np.zeros((3, passes.n_trials.shape[1]))
+    for some, share, seen in passes.split():
         tests = (state.intercept[some], state.log_slope[some], *(x[some] for x in state.covariance))
-        each = _list_steps(share[some], seen[some], ability, *tests)
+        each = _list_steps(share, seen, ability, *tests)
         # Test by test, so that the sums are those of one table.
         total = np.stack(
             [np.vstack([old, new]).sum(axis=0) for old, new in zip(total, each, strict=True)]

@@ -1,3 +1,4 @@
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,8 +9,14 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.statistics import item_faults
-from poor_bench.statistics.items import Item, ItemFinding, analyse_items, analyse_outcomes
+from poor_bench.statistics import item_faults, items
+from poor_bench.statistics.items import (
+    Item,
+    ItemFinding,
+    analyse_items,
+    analyse_outcomes,
+    analyse_tests,
+)
 from poor_bench.statistics.outcomes import collect_outcomes
 
 LLMS = "abcdefgh"
@@ -52,6 +59,20 @@ def test_columns_of_files_are_given_back_before_abilities_are_fitted_and_after_e
     outcomes = collect_outcomes(results)
     analyse_outcomes(replace(outcomes, release=lambda: done.append("release")), tests)
     assert done[-4:] == ["release", "fit", "release", "release"]
+
+
+def test_trials_are_freed_before_the_fit_that_does_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = [collect_outcomes([Result(llm_id=llm, test_id="t", score=0.0) for llm in LLMS])]
+    scores, is_free = weakref.ref(held[0].scores), []
+
+    def note_fit(_: object) -> None:
+        is_free.append(scores() is None)
+
+    monkeypatch.setattr(items, "fit_item_response", note_fit)
+    analyse_tests(held.pop(), {})
+    assert is_free == [True]
 
 
 def test_difficulty_is_a_mean_over_llms_not_trials() -> None:

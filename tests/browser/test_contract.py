@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 Serve = Callable[[Path], str]
 NewVisitor = Callable[[str], "BrowserContext"]
 
+_KEEP_NOTICES = """
+const wait = window.setTimeout;
+window.setTimeout = (act, ms, ...more) => ms === 3000 ? 0 : wait(act, ms, ...more);
+"""
+"""They close by themselves, on a busy machine before anybody looks."""
 GOOD, WEAK = "scripted:good", "scripted:weak"
 MARKDOWN = "**1 of 2** cases passed\n\n- `f(2)` gave *3*"
 
@@ -47,6 +52,7 @@ def test_the_pages_show_what_the_specification_asks_for(
 ) -> None:
     folder = with_two_classes(workspace_files)
     page = new_visitor(serve(folder)).new_page()
+    page.add_init_script(_KEEP_NOTICES)
     _compares_models(page)
     _shows_one_model(page)
     _reads_files_again_at_refresh(page, folder)

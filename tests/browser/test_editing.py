@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading, holding
+from tests.browser.watched import heading, holding, until_answered, until_held
 from tests.browser.workspaces import GOOD, with_results
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers import ollama_format
@@ -70,7 +70,8 @@ def test_unsaved_edits_ask_before_they_vanish(
     panel.get_by_role("button", name="Next (J)").click()
     assert asked == ["Discard unsaved changes to report of sum_002?"] * 2
     panel.get_by_role("button", name="Report test").click()
-    expect(page.get_by_text("tests.json", exact=True)).to_be_visible()
+    until_answered(page)
+    assert entries(workspace_files.folder, "tests")[1]["reported"] == "the key is wrong"
     panel.get_by_role("button", name="Next (J)").click()
     expect(panel.get_by_role("heading", name="sum_003")).to_be_visible()
     expect(panel.get_by_label("Reason")).to_have_value("")
@@ -164,7 +165,7 @@ def test_ticks_that_follow_each_other_faster_than_the_server_answers_all_count(
         for number, address in ((1, "sum_001"), (2, "sum_001&tick=sum_002")):
             page.get_by_role("checkbox", name=f"Select sum_00{number}").click()
             page.wait_for_url(f"**?tick={address}")
-        assert held
+        until_held(page, held)
     expect(page.get_by_text("2 ticked tests:")).to_be_visible()
     _a_page_may_be_left_before_its_button_is_answered(page)
 
@@ -217,7 +218,8 @@ def _ticks_stay_for_the_next_edit(page: Page) -> None:
     expect(scope).to_be_visible()
     _change(page, "Disable")
     expect(page.get_by_text("Disabled 1 test.", exact=True)).to_be_visible()
-    page.wait_for_load_state("networkidle")
+    expect(page.locator(".tests-sheet .is-off")).to_have_count(1)  # it is drawn anew
+    until_answered(page)
     expect(scope).to_be_visible()
 
 

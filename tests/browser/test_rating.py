@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from poor_bench.labels.storage import read_labels
-from tests.browser.watched import holding
+from tests.browser.watched import holding, until_held
 from tests.browser.workspaces import with_results
 from tests.conftest import WorkspaceFiles
 from tests.waiting import wait_for
@@ -161,7 +161,7 @@ def test_a_rating_is_never_given_to_the_answer_that_was_open_before(
         expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
         page.keyboard.press("+")
         liked.click()
-        assert held
+        until_held(page, held)
     shown = "window.dash_component_api.getLayout('rating-shown-store').props.data[0][1]"
     wait_for(lambda: page.evaluate(shown) == "sum_002")
     liked.click()

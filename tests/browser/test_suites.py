@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.watched import heading, holding
+from tests.browser.watched import heading, holding, until_held
 from tests.browser.workspaces import suite_run
 from tests.conftest import WorkspaceFiles
 
@@ -73,7 +73,7 @@ def test_a_chosen_case_takes_the_focus_though_an_answer_about_another_one_comes_
         page.evaluate(_ANSWER_ABOUT, "by-every_other")
         expect(page.get_by_role("region", name="by-every_other")).to_have_text("old")
         expect(page.get_by_role("region", name="by-every_other")).not_to_be_focused()
-        assert held
+        until_held(page, held)
     expect(page.get_by_role("region", name="by-echo")).to_be_focused()
     page.get_by_role("link", name="by-every_other").focus()
     page.get_by_role("link", name="by-echo").click()  # shown already, its second trial is not

@@ -6,6 +6,8 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tests.waiting import wait_for
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -13,6 +15,16 @@ if TYPE_CHECKING:
 
 # The address has a query, which a glob without a star behind it would not match.
 _CALLBACKS = re.compile(r"/_dash-update-component(\?|$)")
+_LIST_PENDING = """() => {
+  const frame = () => new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
+  const list = () => {
+    const { stored, completed, ...pending } = window.store.getState().callbacks;
+    const outputs = Object.values(pending).flat().map((each) => each.callback.output);
+    return outputs.filter((each) => !each.includes("shell-version-store.data"));
+  };
+  return frame().then(list).then((listed) => frame().then(() => listed));
+}"""
+"""What Dash asked, or is about to ask, but for its clock, which never rests; what came is drawn."""
 
 
 class Watch:
@@ -73,3 +85,17 @@ def holding(page: Page, words: str) -> Iterator[list[Route]]:
     for route in held:  # while it still has a handler: afterwards it counts as answered
         route.continue_()
     page.unroute(_CALLBACKS)
+
+
+def until_held(page: Page, held: list[Route]) -> None:
+    """Wait until a request is held, of those that `holding` yields."""
+    # Handlers run while the page is asked.
+    wait_for(lambda: page.evaluate("true") and held, lambda: "nothing was asked")
+
+
+def until_answered(page: Page) -> None:
+    """Wait until all that the page asked of callbacks is answered and drawn."""
+    wait_for(
+        lambda: not page.evaluate(_LIST_PENDING),
+        lambda: f"not answered: {page.evaluate(_LIST_PENDING)}",
+    )

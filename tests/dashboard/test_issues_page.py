@@ -243,6 +243,19 @@ def test_format_tax_names_what_mends_it(workspace_files: WorkspaceFiles) -> None
     assert "Markdown" in text_of(tax)
 
 
+@pytest.mark.parametrize(("found", "said"), [("bare", "No format tax"), ("", "n/a")])
+def test_a_format_tax_that_nobody_knows_is_not_said_to_be_none(
+    workspace_files: WorkspaceFiles, found: str, said: str
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    write_results(folder, {"old:llm": [scored("sum_001", 1.0, found=found)]})
+    services = services_of(folder)
+    *_, tax, _ = callbacks.show(finished(services), "")
+    assert text_of(tax) == said
+    assert len(callbacks.tax_csv(services, "").csv.splitlines()) == 1
+
+
 def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
     chosen = IssueUrl.read("?severity=low").change(llm_ids=("a:b",), classes=("sums",))
     assert IssueUrl.read(chosen.search) == chosen

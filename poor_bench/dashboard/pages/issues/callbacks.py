@@ -26,7 +26,12 @@ from poor_bench.dashboard.pages.issues.layout import (
     severity_chips,
     sketch_page,
 )
-from poor_bench.dashboard.pages.issues.tables import issue_groups, list_tax_columns, tax_table
+from poor_bench.dashboard.pages.issues.tables import (
+    issue_groups,
+    list_tax_columns,
+    pick_taxed,
+    tax_table,
+)
 from poor_bench.dashboard.services.issue_reports import IssueReport
 from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.table_files import TableFile, bind_files, table_file
@@ -139,7 +144,8 @@ def issues_csv(services: Services, search: str | None) -> TableFile:
 def tax_csv(services: Services, search: str | None) -> TableFile:
     """Export the selected rows of the format tax, once they are computed."""
     report, url = services.issues.wait(), IssueUrl.read(search)
-    return list_tax_columns(services.llms.name).file("format_tax", chosen_tax(report.tax, url), url)
+    rows = pick_taxed(chosen_tax(report.tax, url))
+    return list_tax_columns(services.llms.name).file("format_tax", rows, url)
 
 
 def sketch(services: Services, url: IssueUrl) -> Component:

@@ -61,12 +61,11 @@ def chosen_issues(issues: FoundIssues, url: IssueUrl, tests: Mapping[str, Test])
 
 
 def chosen_tax(rows: Sequence[FormatTax], url: IssueUrl) -> list[FormatTax]:
-    """Filter rows with a format tax by models and classes."""
+    """Filter rows by models and classes."""
     return [
         row
         for row in rows
-        if row.tax > 0
-        and (not url.llm_ids or row.llm_id in url.llm_ids)
+        if (not url.llm_ids or row.llm_id in url.llm_ids)
         and (not url.classes or row.class_id in url.classes)
     ]
 

@@ -250,13 +250,19 @@ def tax_table(rows: Sequence[FormatTax], name_of: NameOf, url: IssueUrl) -> Comp
     """Build the table, highest tax first unless the reader sorts it.
 
     Args:
-        rows: LLMs and classes with a tax above 0.
+        rows: LLMs and classes whose strict scores are known.
         name_of: LLM id to what screens call it.
         url: State of the page.
     """
-    if not rows:
-        return empty_state("No format tax")
-    return list_tax_columns(name_of).draw(rows, LINKS, url, n_shown=_SHOWN_ROWS)
+    taxed = pick_taxed(rows)
+    if not taxed:
+        return empty_state("No format tax" if rows else "n/a")
+    return list_tax_columns(name_of).draw(taxed, LINKS, url, n_shown=_SHOWN_ROWS)
+
+
+def pick_taxed(rows: Sequence[FormatTax]) -> list[FormatTax]:
+    """Pick those whose format cost score."""
+    return [row for row in rows if row.tax > 0]
 
 
 def _figure(metric: Metric, read: Callable[[FormatTax], float]) -> SheetColumn[FormatTax]:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _SERVE = "import sys; sys.path[:] = {path!r}; from poor_bench.processes import serve; serve()"
 _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Threads of numpy that wait for each other would take the processors from other processes."""
-_WAITING = 2
-"""Tasks that are ready for each process: it never waits, and few results are in memory."""
+_WAITING = 1
+"""Tasks that are ready for each process: it seldom waits, and few are in memory."""
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 """Parameters of `mallopt` in malloc.h of glibc."""
 _LARGE_BYTES = 4 << 20

@@ -61,6 +61,14 @@ def test_whoever_stops_early_leaves_no_process() -> None:
     assert list_children() == before
 
 
+def test_one_task_at_most_waits_while_each_process_has_one() -> None:
+    taken: list[int] = []
+    results = share(abs, (taken.append(number) or number for number in range(FEW)))
+    assert next(results) == 0
+    assert taken == [0, 1, 2]
+    results.close()
+
+
 def test_one_processor_does_it_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "count_processors", lambda: 1)
     assert [*share(eval, ["__import__('os').getpid()"])] == [os.getpid()]

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poor_bench.results.text_columns import read_text_columns
+from poor_bench.processes import return_memory
+from poor_bench.results.text_columns import SHARED_FROM, read_text_columns
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.ranking import Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, estimate_reliability, find_usual_trials
@@ -162,7 +163,13 @@ def read_outcomes(
     """
     texts = read_text_columns(table, OUTCOME_READER, on_read)
     outcomes = build_outcomes(table, texts, pass_score=pass_score)
-    return replace(outcomes, release=table.release)
+
+    def release() -> None:
+        table.release()
+        if len(table) >= SHARED_FROM:
+            return_memory()  # what lay between the columns of each step is large by then
+
+    return replace(outcomes, release=release)
 
 
 _GENERATION = 1 << 40

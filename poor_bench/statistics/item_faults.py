@@ -38,7 +38,7 @@ from poor_bench.statistics.sound_tests import (
     number_answers,
     scatter_answers,
 )
-from poor_bench.statistics.trials import number_codes
+from poor_bench.statistics.trials import order_codes
 from poor_bench.statistics.votes import (
     LEAST_MODELS,
     MISSING,
@@ -160,10 +160,10 @@ def _split_by_class(outcomes: Outcomes, tests: Mapping[str, Test]) -> Iterator[O
 
     names = [test.class_id if (test := tests.get(name)) else "" for name in outcomes.test_ids]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    class_of = np.array([numbers[name] for name in names], dtype=np.int32)
-    used, of_trials = number_codes(class_of[outcomes.tests], is_short=True)
-    for number in range(len(used)):
-        picked = [outcomes.pick(np.flatnonzero(of_trials == number))]
+    kind = np.min_scalar_type(-1 - len(numbers))  # of one byte as a rule: one for each trial
+    class_of = np.array([numbers[name] for name in names], dtype=kind)
+    for number in order_codes(class_of[outcomes.tests]):
+        picked = [outcomes.pick(np.flatnonzero((class_of == number)[outcomes.tests]))]
         outcomes.release()
         yield picked.pop()
 

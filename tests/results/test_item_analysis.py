@@ -11,7 +11,7 @@ import pytest
 from poor_bench import processes
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.results import index, stored_texts
+from poor_bench.results import figures, index, stored_texts
 from poor_bench.results.store import open_store
 from poor_bench.results.stored_texts import read_item_analysis
 from poor_bench.statistics.item_faults import Share
@@ -73,6 +73,18 @@ def test_an_analysis_by_other_processes_is_the_same(
     monkeypatch.setattr(stored_texts, "SHARED_FROM", 1)
     monkeypatch.setattr(processes, "count_processors", lambda: 2)
     assert read(folder) == expected
+
+
+def test_what_the_steps_of_a_large_analysis_leave_goes_back_to_the_system(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[str] = []
+    monkeypatch.setattr(figures, "return_memory", lambda: returned.append("memory"))
+    for from_rows, n_returned in ((len(RESULTS) + 1, 0), (len(RESULTS), 1)):
+        monkeypatch.setattr(figures, "SHARED_FROM", from_rows)
+        table = open_store(folder).table()
+        figures.read_outcomes(table, pass_score=1.0, on_read=lambda _: None).release()
+        assert len(returned) == n_returned
 
 
 def test_the_kept_analysis_is_the_one_of_the_results(folder: Path, analysed: list[int]) -> None:

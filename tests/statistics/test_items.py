@@ -1,3 +1,4 @@
+import tracemalloc
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from poor_bench.statistics.items import (
     analyse_outcomes,
     analyse_tests,
 )
-from poor_bench.statistics.outcomes import collect_outcomes
+from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
 
 LLMS = "abcdefgh"
 
@@ -59,6 +60,26 @@ def test_columns_of_files_are_given_back_before_abilities_are_fitted_and_after_e
     outcomes = collect_outcomes(results)
     analyse_outcomes(replace(outcomes, release=lambda: done.append("release")), tests)
     assert done[-4:] == ["release", "fit", "release", "release"]
+
+
+def test_classes_are_told_apart_in_a_few_bytes_for_each_trial() -> None:
+    n = 200_000
+    codes, tests = np.zeros(n, dtype=np.int32), np.arange(n, dtype=np.int32) % 100
+    names = tuple(f"t{number}" for number in range(100))
+    outcomes = Outcomes(
+        llm_ids=("a",), test_ids=names, models=("a",), ways=(), llms=codes, tests=tests,
+        of_models=codes, scores=np.zeros(n), endings=codes, given=codes, keys=codes,
+    )  # fmt: skip
+    known = {
+        name: Test(test_id=name, class_id=str(number % 10), level=1, text="")
+        for number, name in enumerate(names)
+    }
+    tracemalloc.start()
+    sizes = [len(picked.tests) for picked in item_faults._split_by_class(outcomes, known)]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sizes == [n // 10] * 10
+    assert peak < 11 * n, peak / n
 
 
 def test_trials_are_freed_before_the_fit_that_does_without_them(

@@ -99,6 +99,7 @@ class StartForm:
                 tools=[small_button("Cancel", self.part("cancel-button"), "stop")],
             ),
             consent_dialog(self.prefix, "Start run"),
+            dcc.Store(id=self.part("asked-store")),
             dcc.Interval(id=self.part("clock-interval"), interval=CLOCK_MS, disabled=True),
         ]  # fmt: skip
 
@@ -219,16 +220,20 @@ def bind_start_form(
         *run_outputs,
         opened,
         Output(form.part("consent-body"), "children"),
+        Output(form.part("asked-store"), "data"),
         *states,
     )
     def _start(*values: Any) -> Any:
         planned = ask(run.state().is_active, *values)
         if planned.needs_consent:
-            return *leave_unchanged(run_outputs), True, planned.shown
-        return *start_now(*values), False, no_update
+            return *leave_unchanged(run_outputs), True, planned.shown, values
+        return *start_now(*values), False, no_update, None
 
-    @on_click(app, form.part("consent-start-button"), *run_outputs, opened, *states)
-    def _start_with_consent(*values: Any) -> Any:
+    # What was asked about: fields may have changed since.
+    asked = State(form.part("asked-store"), "data")
+
+    @on_click(app, form.part("consent-start-button"), *run_outputs, opened, asked)
+    def _start_with_consent(values: list[Any]) -> Any:
         return *start_now(*values), False
 
     @on_click(app, form.part("consent-back-button"), opened)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from poor_bench.judge.storage import JudgementStore, PairwiseStore
 from poor_bench.labels.storage import read_labels
+from tests.browser.watched import holding
 from tests.browser.workspaces import HOSTILE, judge_run, with_results
 from tests.conftest import WorkspaceFiles
 from tests.judge.agent_workspace import VERDICT, write_workspace
@@ -74,6 +75,36 @@ def test_an_agent_is_judged_from_the_page(
     ).to_be_visible()
     [kept] = JudgementStore(folder).runs()
     assert kept.is_complete
+
+
+def test_what_was_agreed_to_is_judged_whatever_is_chosen_before_the_question_comes(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> None:
+    folder = write_workspace(workspace_files.write())
+    llms = json.loads((folder / "llms.json").read_text())["llms"]
+    priced = [each | {"prices": {"input": 1, "output": 1}} for each in llms]
+    (folder / "llms.json").write_text(json.dumps({"llms": priced}))
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/judge")
+    form = page.get_by_role("region", name="Judge agent", exact=True)
+    for label, option in (("Agent", "bikes"), ("Judges", "scripted:judge")):
+        form.get_by_label(label, exact=True).click()
+        page.get_by_role("option", name=option).click()
+    page.keyboard.press("Escape")
+    expect(form.get_by_text("by scripted:judge")).to_be_visible()
+    is_click = '"changedPropIds":["judge-start-button.n_clicks"]'
+    with holding(page, is_click):
+        with page.expect_request(lambda each: is_click in (each.post_data or "")):
+            form.get_by_role("button", name="Start").click()
+        form.get_by_label("Combine by").click()
+        page.get_by_role("option", name="median").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start run").click()
+    run = page.get_by_role("region", name="Progress: Judge agent")
+    expect(run.get_by_text("Finished")).to_be_visible()
+    [kept] = JudgementStore(folder).runs()
+    assert kept.header.decision == "mean"
 
 
 def test_two_runs_are_compared_from_the_page_and_a_comparison_is_cancelled(

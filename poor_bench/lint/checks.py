@@ -239,7 +239,7 @@ def _check_references(
     ]
     if lacking:
         message = (
-            f"no `reference_response` in {len(lacking)} of {write_count(len(subjects), 'test')}"
+            f"no `reference_response` in {len(lacking):,} of {write_count(len(subjects), 'test')}"
         )
         hint = "add one to each test: it proves that the test can be passed"
 

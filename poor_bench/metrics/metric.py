@@ -190,7 +190,11 @@ class Metric:
     def file_heading(self) -> str:
         """Heading of a column of scaled values in files: label and unit."""
         unit = "s" if self.unit == "ms" and self.scale != 1 else self.unit
-        return self.label if unit in self.label.lower() else f"{self.label} ({unit})"
+        return (
+            self.label
+            if not unit or unit in self.label.lower().split()
+            else f"{self.label} ({unit})"
+        )
 
     def value(self, summary: Summary | None) -> float | None:
         """Value of a row; None where it is missing."""

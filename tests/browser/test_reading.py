@@ -493,6 +493,11 @@ def test_charts_follow_the_models_that_a_search_finds(
     page.locator("#overview-text-input").fill(BAD)
     expect(chart).not_to_have_accessible_name(re.compile(GOOD))
     expect(chart).to_have_accessible_name(re.compile(BAD))
+    page.locator("#overview-text-input").fill("no such model")
+    expect(page.locator("#overview-leaderboard-grid")).to_contain_text(
+        "Nothing matches these filters."
+    )
+    expect(page.get_by_text('Add "size" to llms.json.')).to_have_count(0)
 
 
 _SLOW_CLOCK = """() => {

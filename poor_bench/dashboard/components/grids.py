@@ -28,6 +28,7 @@ _OPTIONS: dict[str, Any] = {
     "suppressColumnVirtualisation": True,
     "tooltipShowDelay": 400,
     "suppressDragLeaveHidesColumns": True,
+    "localeText": {"noRowsToShow": "Nothing matches these filters."},
     "tabToNextCell": _LEAVE_TABLE,
     "tabToNextHeader": _LEAVE_TABLE,
 }
@@ -101,7 +102,6 @@ def build_paged_table(
         "rowBuffer": 4,
         "maxBlocksInCache": 10,
         "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": True},
-        "localeText": {"noRowsToShow": "Nothing matches these filters."},
     }
     grid = _grid(table_id, columns, view, view_id, options)
     grid.rowModelType, grid.getRowId = "infinite", "params.data.id"

@@ -65,7 +65,7 @@ class SheetColumn(Generic[R]):
         if self.cell is not None:
             return self.cell(line)
         value = self.value(line)
-        return quiet("n/a") if value is None else str(value)
+        return quiet("n/a") if value is None else f"{value:,}" if type(value) is int else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

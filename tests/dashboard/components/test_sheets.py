@@ -47,6 +47,13 @@ def url(sort: str = "", *columns: str) -> TablesUrl:
     return TablesUrl().with_view(TableView("lines", sort, columns))
 
 
+def test_cells_have_thousands_apart_and_files_the_plain_number() -> None:
+    column: SheetColumn[int] = SheetColumn(field="n", heading="N", value=lambda n: n)
+    table = SheetTable(name="counts", label="Counts", columns=[column])
+    assert column.draw(2000) == "2,000"
+    assert table.file("f", [2000], TablesUrl()).rows == [{"N": 2000}]
+
+
 @pytest.mark.parametrize(
     ("sort", "names"),
     [("", "bCa"), ("name", "abC"), ("-name", "Cba"), ("score", "baC"), ("-score", "abC"),

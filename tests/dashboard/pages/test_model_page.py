@@ -479,6 +479,7 @@ def test_the_file_holds_all_rows_that_the_filters_find(services: Services) -> No
     lines = list(csv.DictReader(io.StringIO(content)))
     assert [line["Test ID"] for line in lines] == ["sum_004", "sum_001"]
     assert lines[0]["Level"] == "5"
+    assert {"Class", "Time (s)"} <= lines[0].keys()
 
 
 def test_a_link_to_a_result_opens_it(services: Services) -> None:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poor_bench import metrics
 from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.pages.overview import callbacks, layout
 from poor_bench.dashboard.pages.overview.cards import changes_card
 from poor_bench.dashboard.pages.overview.layout import OverviewUrl, compare_button
 from poor_bench.dashboard.pages.overview.tables import (
     COLUMNS,
+    FIGURES,
     GROUPINGS,
     TOPS,
     columns_for,
@@ -155,9 +157,16 @@ def test_tables_are_files_too(workspace_files: WorkspaceFiles) -> None:
     rows = list(csv.DictReader(io.StringIO(callbacks.leaderboard_csv(services).csv)))
     assert [row["Model ID"] for row in rows] == ["scripted:strong", "scripted:=weak"]
     assert rows[1]["Score"] == "0.5"
+    assert rows[1]["Tests"] == "2"
     assert float(rows[1]["Score 95 % CI low"]) < 0.5 < float(rows[1]["Score 95 % CI high"])
     rows = list(csv.DictReader(io.StringIO(callbacks.heat_map_csv(services).csv)))
     assert {row["Class"] for row in rows} == {"sums"}
+
+
+def test_headings_of_files_name_the_unit_of_every_time() -> None:
+    times = [metric for metric in FIGURES.values() if metric.unit == "ms"]
+    assert all(metric.file_heading.endswith(" (s)") for metric in times)
+    assert metrics.FIRST_TOKEN in times
 
 
 def test_the_file_of_models_is_what_the_table_shows(workspace_files: WorkspaceFiles) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dash import Dash, Input, Output, State, ctx, no_update
 
+from poor_bench import metrics
 from poor_bench.dashboard.components.grids import choose_columns, name_unseen
 from poor_bench.dashboard.components.tables import still, trees
 from poor_bench.dashboard.page import ShellIds, bind_script, on_click, on_data
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from poor_bench.results.table import TrialKey
 
+_FILE_HEADINGS = {"test_category": "Class", "execution_time": metrics.MEAN_TIME.file_heading}
+"""Of columns that the specification calls otherwise on the screen."""
 _FILE_COLUMNS = (
     ("status", "Status"),
     ("level", "Level"), ("trial", "Trial"), ("failure", "Failure"), ("response", "Response"),
@@ -175,9 +178,9 @@ def results_csv(
     )
     tests, check = services.files.workspace().tests_by_id, services.results.check_stale()
     rows = csv_rows(found.table, tests, found.rows, rated, check.find_reason)
-    return table_file(
-        "results", rows, [*choose_columns(COLUMNS, GridUrl.read(view)), *_FILE_COLUMNS]
-    )
+    shown = choose_columns(COLUMNS, GridUrl.read(view))
+    named = [(field, _FILE_HEADINGS.get(field, heading)) for field, heading in shown]
+    return table_file("results", rows, [*named, *_FILE_COLUMNS])
 
 
 def register_results(app: Dash, services: Services) -> None:

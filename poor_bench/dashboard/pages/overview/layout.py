@@ -289,7 +289,7 @@ def charts(
         _chart(
             ("Score against size", by_size),
             sized,
-            'Add "size" to llms.json.',
+            'Add "size" to llms.json.' if by_time else "",
             apart,
         ),
         _chart(

@@ -322,7 +322,7 @@ def _row(summary: Summary, llm: LLM | None, name_of: Callable[[str], str]) -> di
 def _scale(metric: Metric, summary: Summary) -> float | None:
     """Value in the unit that the heading names."""
     value = metric.value(summary)
-    return None if value is None else value * metric.scale
+    return value if value is None or metric.scale == 1 else value * metric.scale
 
 
 def _trust(summary: Summary, coverage: Coverage) -> dict[str, Any]:

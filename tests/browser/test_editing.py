@@ -144,6 +144,34 @@ def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     _a_model_of_a_local_ollama_is_found_and_added_by_one_click(page, folder)
 
 
+def test_the_late_answer_of_a_save_leaves_the_form_that_was_opened_since(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_llm("first", ["4"])
+    workspace_files.add_llm("second", ["4"])
+    folder = workspace_files.write()
+    page = new_visitor(serve(folder)).new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/llms")
+    form = page.get_by_role("dialog")
+    name, save = form.get_by_label("Display name"), form.get_by_role("button", name="Save")
+    with holding(page, "llms-edit-save-button") as held:
+        page.get_by_role("button", name="Edit scripted:first").click()
+        name.fill("The first")
+        save.click()
+        until_held(page, held)
+        page.keyboard.press("Escape")
+        expect(form).to_have_count(0)
+        page.get_by_role("button", name="Edit scripted:second").click()
+        name.fill("The second")
+    until_answered(page)
+    expect(page.get_by_text("The first").first).to_be_visible()
+    expect(name).to_have_value("The second")
+    save.click()
+    expect(form).to_have_count(0)
+    assert [each.get("label") for each in entries(folder, "llms")] == ["The first", "The second"]
+
+
 def _a_model_of_a_local_ollama_is_found_and_added_by_one_click(page: Page, folder: Path) -> None:
     with serving(ollama_format.ollama(ollama_format.reply())) as ollama:
         page.get_by_role("region", name="Ollama models").get_by_label("Server").fill(ollama.url)

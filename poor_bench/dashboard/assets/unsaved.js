@@ -119,5 +119,13 @@
       saving = null;
     }
   };
+  const functions = (window.dash_clientside = window.dash_clientside || {});
+  functions.unsaved = {
+    // A form that was opened anew since shows the answer, but its own button was not pressed.
+    close: (shown, clicks) => {
+      const isSaved = shown.some((each) => each?.props?.["data-saved"]) && clicks.some(Boolean);
+      return isSaved ? false : window.dash_clientside.no_update;
+    },
+  };
   new MutationObserver(noteSaved).observe(document.documentElement, { childList: true, subtree: true });
 })();

@@ -13,7 +13,14 @@ from poor_bench.dashboard.components.blocks import card, error_banner, loading_s
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.forms import Entry, FormAnswer, report_refused, report_saved, saved_in
-from poor_bench.dashboard.page import ShellIds, bind_address, notice, on_click, on_data
+from poor_bench.dashboard.page import (
+    ShellIds,
+    bind_address,
+    bind_script,
+    notice,
+    on_click,
+    on_data,
+)
 from poor_bench.dashboard.pages.llms.entry import (
     LLMField,
     ask_for_consent,
@@ -342,13 +349,15 @@ def _register_edit(app: Dash, services: Services) -> None:
 
     fields = {"type": EditIds.FIELD, "index": ALL, "field": ALL}
 
+    result = {"type": EditIds.RESULT, "index": ALL}
+    saving = {"type": EditIds.SAVE, "index": ALL}
+
     @app.callback(
         Output(fields, "error"),
-        Output({"type": EditIds.RESULT, "index": ALL}, "children"),
-        Output(LLMsIds.EDITOR, "opened", allow_duplicate=True),
+        Output(result, "children"),
         Output(ShellIds.NOTICES, "sendNotifications", allow_duplicate=True),
         Output(ShellIds.VERSION, "data", allow_duplicate=True),
-        Input({"type": EditIds.SAVE, "index": ALL}, "n_clicks"),
+        Input(saving, "n_clicks"),
         State(fields, "value"),
         State({"type": EditIds.CONSENT, "index": ALL}, "value"),
         prevent_initial_call=True,
@@ -356,16 +365,21 @@ def _register_edit(app: Dash, services: Services) -> None:
     def _save(clicks: list[int], values: list[Any], ticked: list[Any]) -> Any:
         names = [part["id"]["field"] for part in ctx.states_list[0]]
         if not any(clicks) or not isinstance(ctx.triggered_id, dict):
-            return [no_update] * len(names), [no_update] * len(clicks), *(no_update,) * 3
+            return [no_update] * len(names), [no_update] * len(clicks), no_update, no_update
         llm_id = ctx.triggered_id["index"]
         answer = save(services, llm_id, dict(zip(names, values, strict=True)), ticked)
         errors = [answer.errors.get(name, "") for name in names]
         if not answer.is_saved:
-            return errors, [answer.shown], *(no_update,) * 3
-        return (
-            errors,
-            [None],
-            False,
-            [notice("Saved", llm_id)],
-            services.version(),
-        )
+            return errors, [answer.shown], no_update, no_update
+        return errors, [answer.shown], [notice("Saved", llm_id)], services.version()
+
+    # Its own answer alone closes a form: another one may be open by now.
+    bind_script(
+        app,
+        "unsaved",
+        "close",
+        Output(LLMsIds.EDITOR, "opened", allow_duplicate=True),
+        Input(result, "children"),
+        State(saving, "n_clicks"),
+        prevent_initial_call=True,
+    )

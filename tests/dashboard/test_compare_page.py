@@ -292,6 +292,28 @@ def test_tests_that_were_asked_otherwise_are_marked_and_can_be_left_out(
     assert "3 stale" in text_of(beside_runs)
 
 
+def test_a_run_of_some_tests_says_how_many_it_covers(workspace_files: WorkspaceFiles) -> None:
+    workspace_files.add_tests(3)
+    workspace_files.add_llm("one", ["4"])
+    folder = workspace_files.write()
+    known = [test["test_id"] for test in workspace_files.tests]
+    for run_id, test_ids in {"20260101T000000-a": known, "20260102T000000-b": known[:2]}.items():
+        results = [
+            Result(llm_id="scripted:one", test_id=test_id, score=1.0, response="4", run_id=run_id)
+            for test_id in test_ids
+        ]
+        header = {"llms": {"scripted:one": len(results)}}
+        WorkspaceFolder(folder).store.add(results, run_id, header)
+    services = services_of(folder)
+    whole, part = (
+        "llm=scripted:one@run:20260101T000000-a",
+        "llm=scripted:one@run:20260102T000000-b",
+    )
+    assert "of 3 tests" not in text_of(callbacks.show_strip(services, f"?{whole}")[1])
+    assert "2 of 3 tests" in text_of(callbacks.show_strip(services, f"?{whole}&{part}")[1])
+    assert "2 of 3 tests" in text_of(callbacks.show_classes(services, f"?{whole}&{part}"))
+
+
 def test_the_whole_state_survives_the_address() -> None:
     selection = CompareUrl(
         llm_ids=("a:b", "c/d"),

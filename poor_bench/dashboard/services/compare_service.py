@@ -137,13 +137,19 @@ class CompareService:
 
     def summaries(self, names: Sequence[str]) -> dict[str, Summary]:
         """Compute the figures of some subjects; those without results are missing."""
+        return {row.group.llm_id: row for row in self.list_rows(names, GroupBy.LLM)}
+
+    def list_rows(self, names: Sequence[str], by: GroupBy) -> list[Summary]:
+        """Summarise some subjects; what is stale or pending is known of whole models only."""
         models = [name for name in names if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
-        found: dict[str, Summary] = {}
-        if len(models) < len(names):
-            table, tests = self.subjects.table(names), self._files.workspace().tests_by_id
-            found = {row.group.llm_id: row for row in summarise(table, tests=tests)}
-        present = self._results.summaries(GroupBy.LLM, models)  # knows what is stale or pending
-        return found | {row.group.llm_id: row for row in present}
+        rows = self._results.summaries(by, models)
+        if len(models) == len(names):
+            return rows
+        table, tests = self.subjects.table(names), self._files.workspace().tests_by_id
+        parts = [
+            row for row in summarise(table, tests=tests, by=by) if row.group.llm_id not in models
+        ]
+        return [*rows, *self._results.add_coverage(parts, ())]
 
     def changes(self, names: Sequence[str]) -> Computed[dict[str, tuple[str, ...]]]:
         """List what changed between the first subject and others of its model: prompt, ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -154,12 +154,16 @@ class StoredResults:
         with self._summarising[by]:
             found = self._of_llms(table, tests, [x for x in wanted if x in table.llm_versions], by)
         stale = self.stale()  # afterwards: both at once take the first page longer
-        configured = self._files.workspace().llms_by_id
+        covered = self.add_coverage(found, self._files.workspace().llms_by_id)
+        return covered if stale.value is None else add_stale_counts(covered, stale.value)
+
+    def add_coverage(self, rows: Sequence[Summary], runnable: Collection[str]) -> list[Summary]:
+        """Add to rows how many tests there are, see `statistics.summary.add_coverage`."""
+        table, tests = self.table(), self.enabled_tests()
         counts = self._test_counts.get(
             table.version, lambda: count_tests(tests, find_scored_tests(table))
         )
-        covered = add_coverage(found, counts, configured)
-        return covered if stale.value is None else add_stale_counts(covered, stale.value)
+        return add_coverage(rows, counts, runnable)
 
     def stale(self) -> Computed[StaleCounts]:
         """Count the stale scores of each LLM, class and level, as far as they are known by now."""

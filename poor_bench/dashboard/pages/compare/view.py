@@ -47,7 +47,8 @@ from poor_bench.metrics.trust import NOT_RUN, TrustNote, list_model_notes, list_
 from poor_bench.results.grid import Facet, TrialGrid
 from poor_bench.results.grid_lines import order_lines
 from poor_bench.statistics.comparison import Comparison, name_tie_groups
-from poor_bench.statistics.summary import GroupBy
+from poor_bench.statistics.ranking import Coverage
+from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,9 +117,7 @@ class CompareView:
                 against=against.get(llm_id),
                 letters=letters.get(llm_id, ""),
                 changed=changes.get(llm_id, ()),
-                notes=list_model_notes(summaries[llm_id], coverage[llm_id])
-                if llm_id in summaries and llm_id in coverage
-                else (),
+                notes=_list_notes(summaries.get(llm_id), coverage.get(llm_id)),
             )
             for number, llm_id in enumerate(self.columns)
         ]
@@ -132,8 +131,7 @@ class CompareView:
         names = [self.name(llm_id) for llm_id in self.columns]
         scores = self._compare.class_scores(self._grid())
         places = {name: place for place, name in enumerate(self.columns)}
-        models = [name for name in places if ComparedSubject.parse(name).kind is SubjectKind.MODEL]
-        rows = self._results.summaries(GroupBy.LLM_CLASS, models)
+        rows = self._compare.list_rows(self.columns, GroupBy.LLM_CLASS)
         askable = {row.group.llm_id for row in rows if row.n_pending is not None}
         notes: dict[tuple[int, str], Sequence[TrustNote]] = {
             (places[llm_id], class_id): (NOT_RUN,) for llm_id in askable for class_id in scores
@@ -314,3 +312,10 @@ def _build_picks(picks: QuickPicks, columns: Sequence[str], url: CompareUrl) -> 
         yield add(f"{class_id.replace('_', ' ')}: {count}", SubjectKind.PROMPT, versions)
     if all(len(versions) < 2 for versions in picks.prompts.values()):
         yield html.Span("No other versions", className="quiet")
+
+
+def _list_notes(row: Summary | None, coverage: Coverage | None) -> tuple[TrustNote, ...]:
+    """List the notes of a subject; `coverage` is None for a part of a model: it has no rank."""
+    if row is None:
+        return ()
+    return list_trust_notes(row) if coverage is None else list_model_notes(row, coverage)

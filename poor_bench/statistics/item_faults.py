@@ -44,7 +44,7 @@ from poor_bench.statistics.votes import (
     MISSING,
     Votes,
     collect_votes,
-    count_passes,
+    count_first_passes,
     weigh_causes,
 )
 
@@ -188,14 +188,16 @@ def _estimate_abilities(outcomes: Outcomes) -> tuple[dict[str, float], int]:
     """
     import numpy as np
 
-    votes = collect_votes(outcomes)
+    counts = count_first_passes(outcomes)
     outcomes.release()
-    models, trials = votes.models, votes.trials
-    del votes  # the rest takes as much memory again
-    counts, most = count_passes(trials), trials.shape[2]
-    del trials
-    sound = fit_counts(*counts, np.ones(len(counts[0])), np.zeros(len(models)), 2.0)
-    return dict(zip(models, sound.ability.tolist(), strict=True)), most
+    sound = fit_counts(
+        counts.n_trials,
+        counts.n_right,
+        np.ones(len(counts.n_trials)),
+        np.zeros(len(counts.models)),
+        2.0,
+    )
+    return dict(zip(counts.models, sound.ability.tolist(), strict=True)), counts.most
 
 
 def _weigh_class(

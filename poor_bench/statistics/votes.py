@@ -6,6 +6,7 @@ Beside them: causes of failing that models share on one test, beyond the usual s
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,19 +76,14 @@ def collect_votes(outcomes: Outcomes) -> Votes:
     tests, rows = number_codes(outcomes.tests, is_short=True)
     models, columns = number_codes(outcomes.of_models, is_short=True)
     shape = len(tests), len(models)
-    most = max(1, min(_MOST_COLUMNS // max(1, shape[1]), _MOST_TRIALS))
+    most = _choose_most(shape[1])
     votes, trials = (np.full(each, MISSING, dtype=np.int32) for each in (shape, (*shape, most)))
     caused = np.zeros(shape, dtype=np.int32)
     answers: list[tuple[str, ...]] = []
     causes = _Causes(outcomes.ways)
     most_trials = 1
-    order = np.argsort(rows, kind="stable")
-    ends = [0, *np.bincount(rows, minlength=1).cumsum().tolist()]
-    for first in range(0, len(tests), _TESTS_AT_ONCE):
-        n_tests = min(_TESTS_AT_ONCE, len(tests) - first)
-        some = order[ends[first] : ends[first + n_tests]]
-        ballots = _collect_ballots(rows[some] - first, columns[some], outcomes.endings[some])
-        places = ballots.rows + first, ballots.columns
+    for places, ballots in _split_ballots(rows, columns, outcomes.endings):
+        n_tests = min(_TESTS_AT_ONCE, len(tests) - len(answers))
         codes, said = _number_answers(ballots, outcomes.ways, n_tests)
         answers += said
         most_trials = max(most_trials, ballots.most_trials)
@@ -104,6 +100,42 @@ def collect_votes(outcomes: Outcomes) -> Votes:
         answers=tuple(answers),
         causes=tuple(outcomes.ways[ending - 1] for ending in causes.numbers),
     )
+
+
+class FirstPasses(NamedTuple):
+    """Trials that are kept of each test and model, and those of them that pass."""
+
+    models: tuple[str, ...]
+    n_trials: Array
+    n_right: Array
+    most: int
+    """Trials of a test and model at most."""
+
+
+def count_first_passes(outcomes: Outcomes) -> FirstPasses:
+    """Count what `collect_votes` keeps, without votes: those of all classes fill memory."""
+    import numpy as np
+
+    tests, rows = number_codes(outcomes.tests, is_short=True)
+    models, columns = number_codes(outcomes.of_models, is_short=True)
+    most, most_trials = _choose_most(len(models)), 1
+    n_trials, n_right = (np.zeros((len(tests), len(models)), dtype=np.uint8) for _ in range(2))
+    for places, ballots in _split_ballots(rows, columns, outcomes.endings):
+        cast = ballots.endings[:, 1 : most + 1]
+        n_trials[places] = (cast != MISSING).sum(axis=1)
+        n_right[places] = (cast == PASSED).sum(axis=1)
+        most_trials = max(most_trials, ballots.most_trials)
+    return FirstPasses(
+        models=tuple(outcomes.models[number] for number in models),
+        n_trials=n_trials.astype(np.float64),
+        n_right=n_right.astype(np.float64),
+        most=min(most, most_trials),
+    )
+
+
+def _choose_most(n_models: int) -> int:
+    """Choose how many single trials of a model are kept."""
+    return max(1, min(_MOST_COLUMNS // max(1, n_models), _MOST_TRIALS))
 
 
 def count_passes(trials: NDArray[np.integer[Any]]) -> tuple[Array, Array]:
@@ -134,6 +166,20 @@ class _Causes:
         number_of = np.zeros(len(self._is_cause), dtype=np.int32)
         number_of[[*self.numbers]] = [*self.numbers.values()]
         return np.where(is_caused, number_of[endings], np.int32(0))
+
+
+def _split_ballots(
+    rows: NDArray[np.int32], columns: NDArray[np.int32], endings: NDArray[np.int32]
+) -> Iterator[tuple[tuple[Codes, Codes], _Ballots]]:
+    """Yield the ballots of some tests at a time, with row and column of each among all."""
+    import numpy as np
+
+    order = np.argsort(rows, kind="stable")
+    ends = [0, *np.bincount(rows).cumsum().tolist()]
+    for first in range(0, len(ends) - 1, _TESTS_AT_ONCE):
+        some = order[ends[first] : ends[min(first + _TESTS_AT_ONCE, len(ends) - 1)]]
+        ballots = _collect_ballots(rows[some] - first, columns[some], endings[some])
+        yield (ballots.rows + first, ballots.columns), ballots
 
 
 def _collect_ballots(

@@ -82,6 +82,14 @@ def test_classes_are_told_apart_in_a_few_bytes_for_each_trial() -> None:
     assert peak < 11 * n, peak / n
 
 
+def test_abilities_take_counts_of_trials_and_no_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(item_faults, "collect_votes")
+    results = [Result(llm_id=llm, test_id="t", score=float(llm < "c")) for llm in LLMS]
+    abilities, most = item_faults._estimate_abilities(collect_outcomes(results))
+    assert abilities["a"] > abilities["h"]
+    assert most == 1
+
+
 def test_trials_are_freed_before_the_fit_that_does_without_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from poor_bench.models.result import Result
 from poor_bench.statistics import votes as votes_module
 from poor_bench.statistics.outcomes import NO_ANSWER, PASSED, Way, collect_outcomes, find_way
-from poor_bench.statistics.votes import MISSING, collect_votes
+from poor_bench.statistics.votes import MISSING, collect_votes, count_first_passes, count_passes
 
 
 def failing(llm_id: str = "a", **fields: object) -> Result:
@@ -64,6 +64,28 @@ def test_votes_of_a_few_tests_at_a_time_are_those_of_all(monkeypatch: pytest.Mon
     parts = asdict(collect_votes(outcomes))
     for name, value in whole.items():
         assert np.array_equal(parts[name], value) if name in _TABLES else parts[name] == value
+
+
+def test_first_passes_are_those_of_the_votes() -> None:
+    rng = Random(5)
+    for n_models, most in ((2, 5), (30, 2), (61, 1)):
+        results = [
+            Result(
+                llm_id=f"m{rng.randrange(n_models)}",
+                test_id=f"t{rng.randrange(50)}",
+                trial=trial,
+                score=float(rng.random() < 0.6),
+                got=f"{rng.randrange(9)}",
+            )
+            for trial in range(4000)
+        ]
+        outcomes = collect_outcomes(results)
+        counted, votes = count_first_passes(outcomes), collect_votes(outcomes)
+        expected = count_passes(votes.trials)
+        assert counted.models == votes.models
+        assert counted.most == votes.trials.shape[2] == most
+        assert np.array_equal(counted.n_trials, expected[0])
+        assert np.array_equal(counted.n_right, expected[1])
 
 
 _TABLES = ("codes", "trials", "caused")

@@ -24,7 +24,7 @@ from poor_bench.dashboard.web.first_paint import write_html
 from poor_bench.messages import harmless
 from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import services_with
+from tests.dashboard.results_written import services_of, services_with
 from tests.dashboard.seen_text import components
 from tests.waiting import wait_for
 
@@ -276,3 +276,15 @@ def test_a_style_is_css() -> None:
 def test_what_needs_a_script_is_refused(component: html.P) -> None:
     with pytest.raises(TypeError):
         write_html(component)
+
+
+def test_page_issues_hears_every_filter(workspace_files: WorkspaceFiles) -> None:
+    from dash import Dash
+
+    from poor_bench.dashboard.pages.issues.callbacks import register
+    from poor_bench.dashboard.pages.issues.layout import IssuesIds
+
+    app = Dash("issues")
+    register(app, services_of(workspace_files.write()))
+    heard = {each["id"] for callback in app._callback_list for each in callback["inputs"]}
+    assert {IssuesIds.LLMS, IssuesIds.CLASSES, IssuesIds.LEVELS} <= heard

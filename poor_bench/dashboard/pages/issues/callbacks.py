@@ -168,7 +168,12 @@ def register(app: Dash, services: Services) -> None:
         return choices(services, chosen or ())
 
     bind_controls(
-        app, IssuesIds.SEARCH, IssueUrl, llm_ids=IssuesIds.LLMS, classes=IssuesIds.CLASSES
+        app,
+        IssuesIds.SEARCH,
+        IssueUrl,
+        llm_ids=IssuesIds.LLMS,
+        classes=IssuesIds.CLASSES,
+        levels=IssuesIds.LEVELS,
     )
 
     filled = (IssuesIds.NOTE, IssuesIds.CHIPS, IssuesIds.GROUPS, IssuesIds.TAX)

@@ -11,7 +11,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
 from tests.browser.served import served
-from tests.browser.watched import heading
+from tests.browser.watched import heading, until_answered
 from tests.browser.workspaces import BAD, GOOD, with_every_page_filled
 from tests.conftest import WorkspaceFiles
 from tests.waiting import wait_for
@@ -286,6 +286,10 @@ def test_keys_are_listed_and_never_taken_from_a_box(
     page.get_by_role("button", name="Rate 1 (+)").click()
     expect(page.get_by_role("button", name="Rate 1 (+)")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Rate 0 (-)")).to_have_attribute("aria-pressed", "false")
+    page.goto("/tests")  # this address says nothing of the colours
+    heading(page, "Tests")
+    until_answered(page)
+    expect(page.locator("html[data-mantine-color-scheme=dark]")).to_be_attached()
 
 
 def test_what_is_longer_than_usual_keeps_to_its_place(

@@ -6,7 +6,7 @@
   const functions = (window.dash_clientside = window.dash_clientside || {});
   const SCHEMES = ["light", "dark"];
   const ATTRIBUTE = "data-mantine-color-scheme";
-  const KEY = "mantine-color-scheme";
+  const KEY = "mantine-color-scheme-value";
   const asked = new URLSearchParams(window.location.search).get("theme");
   const forced = SCHEMES.includes(asked) ? asked : undefined;
   let chosen = null;

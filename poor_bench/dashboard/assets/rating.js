@@ -31,6 +31,8 @@
   const KEY = "rating-key-store";
   const buttons = { "rating-down-button": 0, "rating-up-button": 1, "rating-clear-button": null };
   let nSent = 0;
+  let newest = null; // fill of the boxes
+  let early = null; // a rating that was given before its bar came
   const fields = { c: "rating-note-input", t: "rating-tags-input" };
   const boxes = ["rating-score-input", fields.c, fields.t];
   const tags = (text) => text.split(/[,;]/).map((tag) => tag.trim()).filter(Boolean);
@@ -47,6 +49,21 @@
       const isShown = seen.every((each) => each === stored);
       return isShown || isEdited ? window.dash_clientside.no_update : value;
     });
+  // Not by a callback: those that follow the server are held back while it is asked.
+  const giveEarly = (filled) => {
+    const [answer, , id] = filled;
+    if (!early || id !== newest || `${answer?.slice(0, early.target.length)}` !== `${early.target}`) {
+      return;
+    }
+    if (window.dash_component_api.getLayout("rating-shown-store").props.data?.[2] !== id) {
+      setTimeout(giveEarly, 10, filled);
+      return;
+    }
+    const { score } = early;
+    early = null;
+    hold(score);
+    window.dash_clientside.set_props(KEY, { data: [score, Date.now()] });
+  };
   functions.rating = {
     chooseShown,
     follow: (target) => target,
@@ -56,18 +73,24 @@
       const typed = boxes.map((box) => (document.getElementById(box) || {}).value);
       const isSame = JSON.stringify(answer) === JSON.stringify(before);
       const filled = [answer, now, `${Date.now()} ${Math.random()}`];
+      newest = filled[2];
+      giveEarly(filled);
       return [filled, !answer, ...(isSame ? chooseShown(now, old, sent, held, typed) : now)];
     },
     send: (...values) => {
       const { callback_context: { triggered }, no_update } = window.dash_clientside;
       const [target, shown, keyed, ...held] = values.slice(-6).reverse();
       const changed = triggered.filter((each) => each.value).map((each) => each.prop_id.split(".")[0]);
-      // The panel shows its next answer before the bar does: what is meant for it is not for the one before.
+      // The panel shows its next answer before the bar does: what is meant for it waits for its bar.
       const isOfPanel = shown?.[0] && `${shown[0].slice(0, target?.length)}` === `${target}`;
+      const rated = changed.find((id) => id in buttons || id === KEY);
+      if (rated && target && !isOfPanel) {
+        early = { target, score: rated === KEY ? keyed[0] : buttons[rated] };
+      }
       if (!isOfPanel || !changed.length) {
         return no_update;
       }
-      const trigger = changed.find((id) => id in buttons || id === KEY) ?? changed[0];
+      const trigger = rated ?? changed[0];
       return [(nSent += 1), trigger, keyed?.[0] ?? null, held.reverse(), shown];
     },
   };

@@ -11,7 +11,21 @@ from tests.browser.workspaces import suite_run
 from tests.conftest import WorkspaceFiles
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page
+
+
+def _open_suites(
+    workspace_files: WorkspaceFiles,
+    serve: Callable[[Path], str],
+    new_visitor: Callable[[str], BrowserContext],
+) -> tuple[Path, Page]:
+    """Open the page over a run with a case that passed and one that failed."""
+    folder = workspace_files.write()
+    suite_run(folder, "echo", "every_other")
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/suites")
+    heading(page, "Suites")
+    return folder, page
 
 
 def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
@@ -19,11 +33,7 @@ def test_a_failed_case_is_replayed_and_a_new_run_appears_by_itself(
     serve: Callable[[Path], str],
     new_visitor: Callable[[str], BrowserContext],
 ) -> None:
-    folder = workspace_files.write()
-    suite_run(folder, "echo", "every_other")
-    page = new_visitor(serve(folder)).new_page()
-    page.goto("/suites")
-    heading(page, "Suites")
+    folder, page = _open_suites(workspace_files, serve, new_visitor)
     replay = page.get_by_role("region", name="by-every_other")
     expect(replay.get_by_text("trial 2: must_succeed")).to_be_visible()
     replay.get_by_role("link", name="1 passed").click()
@@ -61,11 +71,7 @@ def test_a_chosen_case_takes_the_focus_though_an_answer_about_another_one_comes_
     serve: Callable[[Path], str],
     new_visitor: Callable[[str], BrowserContext],
 ) -> None:
-    folder = workspace_files.write()
-    suite_run(folder, "echo", "every_other")
-    page = new_visitor(serve(folder)).new_page()
-    page.goto("/suites")
-    heading(page, "Suites")
+    _, page = _open_suites(workspace_files, serve, new_visitor)
     expect(page.get_by_role("region", name="by-every_other")).to_be_visible()
     with holding(page, "suites-replay-body") as held:
         page.get_by_role("link", name="by-echo").click()

@@ -55,7 +55,11 @@
     if (!early || id !== newest || `${answer?.slice(0, early.target.length)}` !== `${early.target}`) {
       return;
     }
-    if (window.dash_component_api.getLayout("rating-shown-store").props.data?.[2] !== id) {
+    const shown = window.dash_component_api.getLayout("rating-shown-store");
+    if (!shown) {
+      return; // the reader has left the page
+    }
+    if (shown.props.data?.[2] !== id) {
       setTimeout(giveEarly, 10, filled);
       return;
     }

@@ -48,6 +48,9 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> Comp
         panel: The result with what belongs to it.
         name_of: Model id to what screens call it.
     """
+    key = curl_address(panel.details.result)
+    if panel.is_pending:
+        return html.Div(_build_pending(panel, name_of), className="panel-sections", key=key)
     answer, expected = build_answer(panel.details), build_expected(panel)
     reported = panel.reported
     sections = [
@@ -60,8 +63,20 @@ def build_panel(panel: PanelResult, name_of: Callable[[str], str] = str) -> Comp
         build_others(panel, name_of),
         html.Section([html.H3("Figures"), _figures(panel.details.result)]),
     ]
-    key = curl_address(panel.details.result)
     return html.Div(sections, className="panel-sections", key=key)
+
+
+def _build_pending(panel: PanelResult, name_of: Callable[[str], str]) -> list[Component | None]:
+    """Show what a trial without a result will be asked, and where to ask it."""
+    expected = panel.details.expected
+    pending = html.Span("Pending", className="warning-badge")
+    return [
+        build_links(panel),
+        html.Div(pending, className="verdict-line is-pending"),
+        build_prompt(panel),
+        html.Section([html.H3("Expected"), plain_text(expected)]) if expected else None,
+        build_others(panel, name_of),
+    ]
 
 
 def _figures(result: Result) -> Component:
@@ -85,7 +100,9 @@ def build_links(panel: PanelResult) -> Component:
     result, key = panel.details.result, panel.key
     others = list(dict.fromkeys(each.llm_id for each in panel.others))[:_COMPARED]
     own = result_link(result.llm_id, key.test_id, trial=key.trial, is_failure=key.is_failure)
-    rerun = run_link(llm_ids=[result.llm_id], tests=[key.test_id], trials=key.trial, redo=Redo.ALL)
+    redo = Redo.PENDING if panel.is_pending else Redo.ALL
+    rerun = run_link(llm_ids=[result.llm_id], tests=[key.test_id], trials=key.trial, redo=redo)
+    name = "Run" if panel.is_pending else "Re-run"
     is_known = bool(panel.details.class_id)
     return html.Nav(
         [
@@ -93,10 +110,10 @@ def build_links(panel: PanelResult) -> Component:
             if others
             else None,
             dcc.Link("Edit test", href=edit_test_link(key.test_id)) if is_known else None,
-            dcc.Link("Re-run", href=rerun, title="Nothing starts yet.") if is_known else None,
+            dcc.Link(name, href=rerun, title="Nothing starts yet.") if is_known else None,
             _copy_button("Copy link", copy_link=own),
             _copy_button("Copy as cURL", _CURL, copy_from=curl_address(result))
-            if panel.details.prompt and panel.is_http
+            if panel.details.prompt and panel.is_http and not panel.is_pending
             else None,
         ],
         className="panel-links",
@@ -130,6 +147,8 @@ def build_prompt(panel: PanelResult) -> Component | None:
 
 
 def _build_badge(panel: PanelResult) -> Component | None:
+    if panel.is_pending:
+        return None
     if not panel.details.is_prompt_stored:
         title = "Built from current files."
         return html.Span("not stored", className="warning-badge", title=title)

@@ -96,6 +96,11 @@ class PanelResult:
     reported: str
     """Why a reader thinks that the test is wrong."""
 
+    @property
+    def is_pending(self) -> bool:
+        """True if there is no result yet: neither a score nor a failure."""
+        return self.details.result.score is None and self.details.result.failure is None
+
 
 class PanelResults:
     """Reads results for the panel; nothing here is kept between two calls.
@@ -116,8 +121,11 @@ class PanelResults:
         self._open_config = open_config
 
     def read(self, llm_id: str, key: TrialKey) -> PanelResult | None:
-        """Read everything about a result; None if it is not stored."""
-        details = self._trials.details(llm_id, key)
+        """Read everything about a result, or what is to be asked where it is pending.
+
+        None where there is neither.
+        """
+        details = self._find(llm_id, key)
         if details is None:
             return None
         workspace = self._files.workspace()
@@ -137,8 +145,8 @@ class PanelResults:
         )
 
     def text(self, llm_id: str, key: TrialKey, part: TextPart) -> str | None:
-        """Read one text of a result as a whole; None if the result is not stored."""
-        details = self._trials.details(llm_id, key)
+        """Read one text of a result as a whole; None where `read` finds none."""
+        details = self._find(llm_id, key)
         if details is None:
             return None
         match part:
@@ -150,6 +158,9 @@ class PanelResults:
                 return details.prompt
             case TextPart.SYSTEM:
                 return details.system_prompt
+
+    def _find(self, llm_id: str, key: TrialKey) -> ResultDetails | None:
+        return self._trials.details(llm_id, key) or self._trials.pending(llm_id, key)
 
     def earlier(self, llm_id: str, test_id: str) -> list[Result]:
         """Find earlier results of a model for a test in the files of the runs, newest first."""

@@ -186,3 +186,11 @@ class TrialSearch:
         test_id = table.value("test_id", row)
         issues = self._issues.of_llm(llm_id).where(test_ids={test_id})
         return build_details(next(table.whole([row])), self._files.workspace(), issues, titles)
+
+    def pending(self, llm_id: str, trial: TrialKey) -> ResultDetails | None:
+        """Describe a trial without a result; None where the model or the test does not exist."""
+        workspace = self._files.workspace()
+        if llm_id not in workspace.llms_by_id or trial.test_id not in workspace.tests_by_id:
+            return None
+        result = Result(llm_id=llm_id, test_id=trial.test_id, trial=trial.trial)
+        return build_details(result, workspace)

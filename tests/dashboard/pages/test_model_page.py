@@ -501,3 +501,26 @@ def test_several_trials_of_a_test_are_one_bar_with_their_mean(
     graph, _ = callbacks.scores(services, SEARCH, "")
     assert list(graph.figure.data[0].y) == [0.5]
     assert [row["id"] for row in rows(services)] == ["1ssum_001", "2ssum_001"]
+
+
+def test_a_trial_without_a_result_opens_as_pending_and_leads_to_its_run(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    expecting = {"evaluation_module": {"parameters": {"expected": "seven"}}}
+    workspace_files.add_tests(3, **expecting)
+    services = services_with(workspace_files, {"one": [1, 0]}, n_tests=0)
+    shown = results.build_shown_details(services, SEARCH, None, ["sum_003", 1, False])
+    assert text_of(shown.title).startswith("sum_003")
+    [panel] = shown.body
+    seen = text_of(panel)
+    assert "Pending" in seen
+    assert "3 + 3" in seen
+    assert "seven" in seen
+    links = {link.children: link.href for link in of_type(panel, "Link")}
+    assert links["Run"] == "/run?llm=scripted%3Aone&test=sum_003"
+    assert (shown.is_first, shown.is_last, shown.place, shown.opened) == (True, True, None, None)
+
+
+def test_a_link_to_a_failure_opens_the_score_that_came_since(services: Services) -> None:
+    shown = results.build_shown_details(services, SEARCH, None, ["sum_001", 1, True])
+    assert shown.opened == ["scripted:one", "sum_001", 1, False]

@@ -240,13 +240,16 @@ class Shown(NamedTuple):
 
 
 def find_chosen_trial(services: Services, llm_id: str, selected: object) -> TrialKey | None:
-    """Find the trial that a store names, or its failure where it has no score; None for none."""
+    """Find the trial that a store names, its failure for its score or the other way round.
+
+    It may be pending; None for none.
+    """
     key = read_selected_key(selected)
     if key is None:
         return None
     table = services.results.read_stored()
-    candidates = (key, key._replace(is_failure=True))
-    return next((each for each in candidates if table.find(llm_id, each) is not None), None)
+    candidates = (key, key._replace(is_failure=not key.is_failure))
+    return next((each for each in candidates if table.find(llm_id, each) is not None), key)
 
 
 def neighbour(
@@ -263,15 +266,17 @@ def neighbour(
 def build_shown_details(
     services: Services, search: str, sort: SortModel, selected: object
 ) -> Shown:
-    """Build the panel of the selected trial; empty if none is selected or known."""
+    """Build the panel of the selected trial, also of a pending one; empty if none is known."""
     query = ModelUrl.read(search).query
     key = find_chosen_trial(services, query.llm_id, selected)
     panel = services.panel.read(query.llm_id, key) if key is not None else None
     if key is None or panel is None:
         return Shown([], "", True, True, [], None, None)
+    title, body = build_title(panel), [build_panel(panel, services.llms.name)]
+    if panel.is_pending:
+        return Shown(title, "", True, True, body, None, None)
     found = services.trials.find(sort_query(query, sort))
     place = found.find_place(key)
-    title, body = build_title(panel), [build_panel(panel, services.llms.name)]
     opened = [query.llm_id, *key]
     if place is None:
         return Shown(title, "", True, True, body, [*key, None], opened)

@@ -32,7 +32,7 @@ from poor_bench.results.paths import StorePaths
 from poor_bench.results.settled import (
     SettledBasis,
     SettledSource,
-    is_worth_writing,
+    count_room,
     name_basis,
     read_settled,
     write_settled,
@@ -124,7 +124,6 @@ class ResultIndex:
         self._n_in_settled_parts = 0
         """Rows of the parts that they were worked out from."""
         self._basis: SettledBasis | None = None
-        self._has_written = False
 
     # ---- sources -----------------------------------------------------------------------------
 
@@ -163,8 +162,7 @@ class ResultIndex:
                     return True
         self._runs.keep((), at_once=True)
         self._parts.remove_unused(self._used)
-        self._settle()
-        return may_stop and self._has_written and self._basis is None
+        return self._settle() and may_stop
 
     def _restore(
         self,
@@ -341,11 +339,12 @@ class ResultIndex:
 
     # ---- tables ------------------------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _settle(self) -> bool:
+        """Build a table of the rows that count now; return whether their file was written."""
         assert self._database is not None
         changed = self._database.settle()
         if not changed and self._table is not None:
-            return
+            return False
         columns, values, latest = self._database.newest()
         new = {*changed, *(set(values["llm_id"]) - self._llm_versions.keys())}
         self._llm_versions |= {llm_id: next(_VERSIONS) for llm_id in new}
@@ -362,7 +361,7 @@ class ResultIndex:
             texts=self._database.texts,
             basis=self._basis,
         )
-        self._keep_settled()
+        return self._keep_settled()
 
     def _keep_settled(self) -> bool:
         """Write the rows that count to their file, if many are new; return whether it was written.
@@ -373,12 +372,11 @@ class ResultIndex:
         n_new = self._count_new()
         is_whole = BASE not in self._sources or not self._sources[BASE].n_held
         is_whole &= self._keeps_settled
-        if not (is_whole and is_worth_writing(self._n_settled, n_new)):
+        if not (is_whole and n_new >= count_room(self._n_settled)):
             return False
         self._runs.keep((name for name in self._sources if name != BASE), at_once=True)
         rows = self._database.keep_settled(each.describe() for each in self._sources.values())
         is_written = write_settled(self._parts.folder, rows)
-        self._has_written = is_written or self._has_written
         # Where it cannot be written, it is not tried again with every new result.
         self._n_settled, self._n_in_settled_parts = rows.n_rows, self._n_in_settled_parts + n_new
         return is_written

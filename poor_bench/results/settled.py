@@ -7,7 +7,8 @@ index/<columns>/settled.bin    eight bytes: length of the header; header, JSON; 
 Columns are mapped into memory, not read: many processes share them, and what nobody looks at costs
 nothing. Behind each is room for later rows, so that a table of all rows takes memory for those that
 are new. The file is written when an eighth of the rows is new, so that the cost per row stays the
-same however many there are. It may be deleted at any time.
+same however many there are, or 250,000: every process settles new rows in memory, a million of
+which take half a gigabyte. It may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ FEWEST_NEW_ROWS = 20_000
 """So few new rows are settled anew by every process."""
 _NEW_SHARE = 8
 """One in so many rows has to be new before the file is written again."""
+_MOST_NEW_ROWS = 250_000
+"""So many new rows are enough, whatever the file holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +159,9 @@ def _name_sources(sources: Iterable[SettledSource]) -> dict[int, str]:
     return {each.first_place >> ROW_BITS: f"{each.name}.{each.identity}" for each in sources}
 
 
-def is_worth_writing(n_settled: int, n_new: int) -> bool:
-    """Tell if enough rows came after those of the file.
-
-    Args:
-        n_settled: Rows of the file; 0 without one.
-        n_new: Rows that were read since.
-    """
-    return n_new >= max(FEWEST_NEW_ROWS, n_settled // _NEW_SHARE)
+def count_room(n_settled: int) -> int:
+    """Count the new rows from which on a file of so many rows is written again."""
+    return min(max(FEWEST_NEW_ROWS, n_settled // _NEW_SHARE), _MOST_NEW_ROWS)
 
 
 def write_settled(folder: Path, rows: SettledRows) -> bool:
@@ -192,7 +190,7 @@ def _write(stream: Any, rows: SettledRows) -> None:
         n_rows = len(column)
         is_same = is_constant(column)
         whole = np.ascontiguousarray(column[:1] if is_same else column)
-        room = 0 if is_same else max(FEWEST_NEW_ROWS, n_rows // _NEW_SHARE)
+        room = 0 if is_same else count_room(n_rows)
         described[name] = {
             "type": whole.dtype.str,
             "offset": offset,

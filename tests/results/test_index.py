@@ -791,6 +791,24 @@ def test_a_process_that_settled_many_rows_goes_on_with_the_file(
 
 
 @pytest.mark.usefixtures("settled_rows")
+def test_many_new_rows_go_to_the_file_and_leave_the_memory_of_the_process(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settled, "_NEW_SHARE", 1)
+    monkeypatch.setattr(settled, "_MOST_NEW_ROWS", 3)
+    names = [f"t{n}" for n in range(9)]
+    store.add([scored(name, 0.5) for name in names], RUN, {})
+    store.table()
+    store.add([scored(name, 1.0) for name in names[:3]], LATER, {})
+    expected = {name: 1.0 if name in names[:3] else 0.5 for name in names}
+    for process in (store, open_store(store.paths.snapshot.parent)):
+        table = process.table()
+        assert scores(table) == expected
+        assert table.basis is not None
+        assert table.basis.changed == {}
+
+
+@pytest.mark.usefixtures("settled_rows")
 @pytest.mark.parametrize("resolve", [lambda name: name, lambda _name: "one"])
 def test_a_first_reading_in_steps_gives_the_same_table_as_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resolve: Callable[[str], str]

@@ -59,6 +59,8 @@ class Requests:
         self._changed = threading.Condition()
         self.n_open = 0
         """Requests that are being answered, and do not wait for what is computed."""
+        self.turn = threading.Lock()
+        """Held while something is computed that very many results make large: one at a time."""
         self._own = threading.local()
 
     def begin(self) -> None:

@@ -202,11 +202,13 @@ class IssueReports:
         context = _read_context(folder)
 
         def build() -> IssueReport:
-            looked = self._look(table, folder, context)
-            early = _build_report(looked, folder, context, (version, "early"))
+            texts = self._open_texts(table, folder)
+            self._show_sample(texts, folder, context)
+            texts.follow(partial(self._follow, len(table)))
+            with self._requests.turn:
+                early = _build_report(texts.look(), folder, context, (version, "early"))
             if self._is_first:
                 self._show_early(early)
-            del looked  # the analysis of tests takes as much memory
             known = _read_context(folder, wait_for_value(self._items))
             issues = find_again(early.issues, known, folder.detectors, NEED_ALL_LLMS)
             report = replace(early, issues=issues, version=version)
@@ -215,17 +217,14 @@ class IssueReports:
 
         return self._report.ask("issues", version, build)
 
-    def _look(
-        self, table: ResultTable, folder: WorkspaceFolder, context: IssueContext
-    ) -> TrialTable:
-        """Read all texts; what the analysis of tests needs is kept beside them, not in memory."""
-        texts = self._open_texts(table, folder)
+    def _show_sample(
+        self, texts: StoredTexts, folder: WorkspaceFolder, context: IssueContext
+    ) -> None:
+        """Show what few of many results tell, until all are read for the first time."""
         sample = texts.sample() if self._is_first else None
         if sample is not None:
-            report = _build_report(sample, folder, context, (table.version, "sample"))
+            report = _build_report(sample, folder, context, (texts.table.version, "sample"))
             self._show_early(replace(report, is_sample=True))
-        texts.follow(partial(self._follow, len(table)))
-        return texts.look()
 
     def _show_early(self, report: IssueReport) -> None:
         self._early = report

@@ -192,9 +192,10 @@ def _find_faults(config: WorkspaceFolder, workspace: Workspace) -> FoundFaults:
 def _analyse_items(
     paths: StorePaths, table: ResultTable, workspace: Workspace, requests: Requests, version: str
 ) -> ItemReport:
-    known = read_item_analysis(
-        paths, table, workspace.tests_by_id, on_read=lambda _: requests.give_way()
-    )
+    with requests.turn:
+        known = read_item_analysis(
+            paths, table, workspace.tests_by_id, on_read=lambda _: requests.give_way()
+        )
     return ItemReport(
         items={item.test_id: item for item in known.items},
         orders={order.class_id: order for order in known.orders},

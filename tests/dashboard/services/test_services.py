@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from poor_bench.dashboard.services import test_reports
 from poor_bench.errors import ConfigError
 from poor_bench.report_generator import ReportGenerator
 from poor_bench.results.query import ResultQuery
+from poor_bench.results.stored_texts import StoredTexts, read_item_analysis
 from poor_bench.results.table import TrialKey
 from poor_bench.statistics.summary import GroupBy
 from tests.conftest import WorkspaceFiles
@@ -95,6 +100,26 @@ def test_issues_are_found_anew_when_results_change(workspace_files: WorkspaceFil
     assert services.issues.of_llm("scripted:bad") is before
     write_results(workspace_files.folder, {"scripted:bad": [scored("sum_001", 1.0)]})
     assert services.issues.of_llm("scripted:bad") != before
+
+
+def test_texts_are_read_for_issues_and_for_the_analysis_of_tests_one_after_the_other(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = services_with(workspace_files, {"bad": [0], "good": [1]})
+    reading: list[str] = []
+
+    def note(name: str, read: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any, **options: Any) -> Any:
+            if services.requests.turn.locked():
+                reading.append(name)
+            return read(*args, **options)
+
+        return noted
+
+    monkeypatch.setattr(test_reports, "read_item_analysis", note("tests", read_item_analysis))
+    monkeypatch.setattr(StoredTexts, "look", note("issues", StoredTexts.look))
+    assert services.issues.wait().issues
+    assert sorted(reading) == ["issues", "tests"]
 
 
 def test_details_bring_everything_about_a_trial_together(workspace_files: WorkspaceFiles) -> None:

@@ -15,7 +15,7 @@ from dash.development.base_component import Component
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.services.computations import waiting
 from poor_bench.dashboard.services.workspace_watch import looking_once
-from poor_bench.dashboard.url_state import UrlState
+from poor_bench.dashboard.url_state import Checks, UrlState
 
 if TYPE_CHECKING:
     from poor_bench.dashboard.services.run_state import RunState
@@ -65,6 +65,8 @@ class Page:
     """Builds the page without data from the state of its address; callbacks fill it."""
     start: Callable[[Services, Any], Any] = lambda _services, url: url
     """Completes the state of an address with what the page needs; never raises PoorBenchError."""
+    checks: Callable[[Services, Any], Checks] = lambda _services, _url: {}
+    """Tells which values of an address exist; others are taken as the default."""
     sketch: Callable[[Services, Any], Component | None] | None = None
     """Builds plain elements of what the page shows first; the document has them."""
     patience_s: float = 0.0
@@ -75,6 +77,24 @@ class Page:
     """Elements whose content comes with the page: of each callback that is quick, the first."""
     register: Callable[[Dash, Services], None]
     """Binds the handlers of the page to an application."""
+
+
+def read_address(services: Services, page: Page, search: str | None) -> tuple[Any, list[str]]:
+    """Read the state of an address, and list what it names that does not exist.
+
+    Args:
+        services: What the page may ask.
+        page: The page at the address.
+        search: Query of the address.
+
+    Raises:
+        PoorBenchError: If the address names an unknown model.
+    """
+    url = page.url.read(search).with_llm_ids(services.llms.id_named)
+    if url == page.url():
+        return url, page.url.find_senseless(search)
+    url, unknown = url.keep_known(page.checks(services, url))
+    return url, [*page.url.find_senseless(search), *unknown]
 
 
 def bind_script(app: Any, namespace: str, function: str, *arguments: Any, **options: Any) -> None:

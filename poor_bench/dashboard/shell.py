@@ -17,10 +17,19 @@ from poor_bench.dashboard.components.blocks import (
     icon,
     page_head,
     set_code,
+    tell_unknown,
 )
 from poor_bench.dashboard.components.keys import key_list
 from poor_bench.dashboard.components.tables import still
-from poor_bench.dashboard.page import CLOCK_IDLE_MS, Page, ShellIds, bind_script, clock_ms, notice
+from poor_bench.dashboard.page import (
+    CLOCK_IDLE_MS,
+    Page,
+    ShellIds,
+    bind_script,
+    clock_ms,
+    notice,
+    read_address,
+)
 from poor_bench.dashboard.pages.registry import PAGES, page_at
 from poor_bench.dashboard.services.run_state import RunState
 from poor_bench.dashboard.services.services import Services
@@ -268,13 +277,14 @@ def show_page(
     if page is None:
         return page_not_found(), navigation(PAGES, "")
     pages = navigation(PAGES, page.path)
-    url = page.url.read(search)
+    url, unknown = page.url.read(search), list[str]()
     try:
-        url = url.with_llm_ids(services.llms.id_named)
+        url, unknown = read_address(services, page, search)
     except PoorBenchError as error:
         if services.problem() is None:  # else the shell tells what is wrong with the files
             return llm_not_found(error), pages
     content = page.layout(page.start(services, url))
+    content.children = [tell_unknown(unknown), *content.children]
     for name, value in data(page=page.path).items():
         setattr(content, name, value)
     return content, pages

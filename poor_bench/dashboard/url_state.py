@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qs, urlencode
 
-from poor_bench.dashboard.url_values import TableView, pack_values, unpack_values
+from poor_bench.dashboard.url_values import YES, TableView, pack_values, parse_value, unpack_values
 
 _MOST_FIELDS = 500
-_MOST_DIGITS = 9
-_YES = "yes"
-_DECIMAL = re.compile(rf"[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{0,{_MOST_DIGITS}}})?")
+_THEMES = frozenset({"light", "dark"})
+"""As `assets/00-color-scheme.js` reads them."""
 
 
-class Signed(float):
-    """Type of a number that may be below 0; others are not parsed then."""
+Checks = Mapping[str, Callable[[Any], bool]]
+"""Name of a field of `UrlState` to what tells if a value of it exists."""
 
 
 def query_field(
@@ -68,10 +66,7 @@ class UrlState:
             >>> Demo.read("?class=a&class=b&page=x")
             Demo(classes=('a', 'b'), page=1)
         """
-        try:
-            query = parse_qs((search or "").removeprefix("?"), max_num_fields=_MOST_FIELDS)
-        except ValueError:
-            return cls()
+        query = _parse_query(search)
         return cls(
             **{
                 each.name: _parse(query[name], each)
@@ -79,6 +74,42 @@ class UrlState:
                 if (name := _name(each)) in query
             }
         )
+
+    @classmethod
+    def find_senseless(cls, search: str | None) -> list[str]:
+        """List what a query holds that `read` takes as the default, as `name=value`.
+
+        Example:
+            >>> ListUrl.find_senseless("?page=x&page=2&text=y")
+            ['page=x']
+        """
+        query = _parse_query(search)
+        themes = [f"theme={text}" for text in query.get("theme", ()) if text not in _THEMES]
+        return themes + [
+            f"{name}={text}"
+            for each in fields(cls)
+            for name in [_name(each)]
+            for text in query.get(name, ())[: _most_values(each)]
+            if _is_senseless(text, each)
+        ]
+
+    def keep_known(self, checks: Checks) -> tuple[Self, list[str]]:
+        """Copy the state without values that do not exist, and list those as `name=value`.
+
+        Args:
+            checks: Name of a field to what tells if one of its values exists.
+        """
+        kept: dict[str, Any] = {}
+        unknown: list[str] = []
+        for each in (each for each in fields(self) if each.name in checks):
+            value, exists = getattr(self, each.name), checks[each.name]
+            chosen = value if isinstance(value, tuple) else (value,) * (value != each.default)
+            gone = [one for one in chosen if not exists(one)]
+            unknown += [f"{_name(each)}={one}" for one in gone]
+            if gone:
+                known = tuple(one for one in chosen if one not in gone)
+                kept[each.name] = known if isinstance(value, tuple) else each.default
+        return replace(self, **kept), unknown
 
     @property
     def search(self) -> str:
@@ -223,7 +254,7 @@ def result_link(llm_id: str, test_id: str, *, trial: int = 1, is_failure: bool =
         >>> result_link("ollama:gemma3:1b", "sum_001", trial=2)
         '/model?llm=ollama%3Agemma3%3A1b&test=sum_001&trial=2'
     """
-    further = [("trial", str(trial) if trial > 1 else ""), ("failed", _YES if is_failure else "")]
+    further = [("trial", str(trial) if trial > 1 else ""), ("failed", YES if is_failure else "")]
     return f"/model{write_query([('llm', llm_id), ('test', test_id), *further])}"
 
 
@@ -322,6 +353,25 @@ def run_link(
     return f"/run{url.search}"
 
 
+def _parse_query(search: str | None) -> dict[str, list[str]]:
+    try:
+        return parse_qs((search or "").removeprefix("?"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+
+
+def _most_values(each: Field[Any]) -> int:
+    return _MOST_FIELDS if isinstance(each.default, tuple) else 1
+
+
+def _is_senseless(text: str, each: Field[Any]) -> bool:
+    kind = each.metadata.get("kind")
+    is_many = isinstance(each.default, tuple)
+    kind = kind or (str if is_many else type(each.default))
+    value = parse_value(text, kind)
+    return value is None or (kind is int and not is_many and value < each.default)
+
+
 def _name(each: Field[Any]) -> str:
     return str(each.metadata.get("name", each.name))
 
@@ -331,7 +381,7 @@ def _values(value: Any, each: Field[Any]) -> Iterable[str]:
         texts = tuple(map(str, value))
         return pack_values(texts) if each.metadata.get("is_packed") else texts
     if isinstance(value, bool):
-        return [_YES if value else ""]
+        return [YES if value else ""]
     return ["" if value is None else str(value)]
 
 
@@ -340,25 +390,9 @@ def _parse(texts: list[str], each: Field[Any]) -> Any:
     kind = each.metadata.get("kind")
     if isinstance(default, tuple):
         texts = list(unpack_values(texts)) if each.metadata.get("is_packed") else texts
-        parsed = (_parse_one(text, kind or str) for text in texts)
+        parsed = (parse_value(text, kind or str) for text in texts)
         return tuple(value for value in parsed if value is not None)
-    value = _parse_one(texts[0], kind or type(default))
+    value = parse_value(texts[0], kind or type(default))
     if type(value) is int:
         return max(value, default)  # no page before the first
     return default if value is None else value
-
-
-def _parse_one(text: str, kind: type) -> Any:
-    """Parse one value; None if it makes no sense."""
-    if kind is bool:
-        return text in {_YES, "1"}
-    if kind in {float, Signed}:
-        digits = text.removeprefix("-") if kind is Signed else text
-        is_number = _DECIMAL.fullmatch(digits) is not None
-        return float(text) if is_number else None
-    if kind is int:
-        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-        return int(text) if is_number else None
-    if issubclass(kind, StrEnum):
-        return kind(text) if text in set(kind) else None
-    return text

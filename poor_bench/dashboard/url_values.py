@@ -1,12 +1,14 @@
-"""Values of a query that hold more than a word: packed lists, and the view of a table. Pure."""
+"""Values of a query: how one is parsed, packed lists, and the view of a table. Pure."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import re
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from enum import StrEnum
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 MOST_UNPACKED = 40
@@ -14,6 +16,35 @@ MOST_UNPACKED = 40
 _MARK = "~"
 _MOST_CHARACTERS = 2_000_000
 """Unpacked: an address from elsewhere must not fill the memory."""
+YES = "yes"
+"""Value of a switch that is on."""
+_MOST_DIGITS = 9
+_DECIMAL = re.compile(rf"[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{0,{_MOST_DIGITS}}})?")
+
+
+class Signed(float):
+    """Type of a number that may be below 0; others are not parsed then."""
+
+
+def parse_value(text: str, kind: type) -> Any:
+    """Parse one value; None if it makes no sense.
+
+    Example:
+        >>> parse_value("2", int), parse_value("-2", float), parse_value("yes", bool)
+        (2, None, True)
+    """
+    if kind is bool:
+        return text in {YES, "1"}
+    if kind in {float, Signed}:
+        digits = text.removeprefix("-") if kind is Signed else text
+        is_number = _DECIMAL.fullmatch(digits) is not None
+        return float(text) if is_number else None
+    if kind is int:
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        return int(text) if is_number else None
+    if issubclass(kind, StrEnum):
+        return kind(text) if text in set(kind) else None
+    return text
 
 
 def pack_values(values: Sequence[str]) -> Sequence[str]:

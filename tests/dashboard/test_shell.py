@@ -189,3 +189,43 @@ def test_the_banner_says_what_to_do_while_the_server_is_away() -> None:
     said = text_of(connection_banner())
     assert "Restart if stopped" in said
     assert "Open the printed link: it ends with ?token=" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "search"),
+    [
+        ("/", "?class=nothing&group=moons&table-sort=-moons&theme=pink"),
+        ("/model", "?class=nothing&level=high&test=gone&outcome=maybe&at=0&min_score=much"),
+        ("/compare", "?level=99&order=moons&show=moons&page=x"),
+        ("/issues", "?class=nothing&severity=moons"),
+        ("/tests", "?class=nothing&level=99&test=gone&page=2&sort=moons&tick=gone"),
+        ("/llms", "?page=7"),
+        ("/run", "?class=nothing&redo=moons"),
+        ("/judge", "?agent=gone&run=gone&case=gone&base=gone"),
+        ("/suites", "?suite=gone&run=gone&case=unknown&trial=7"),
+    ],
+)
+def test_what_an_address_names_and_does_not_exist_is_told_and_left_out(
+    workspace_files: WorkspaceFiles, path: str, search: str
+) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    page, _ = show_page(services, path, search)
+    divs = of_type(page, "Div")
+    [banner] = [each for each in divs if getattr(each, "className", "") == "error-banner"]
+    named = [code.children for code in of_type(banner, "Code")]
+    assert sorted(named) == sorted(search.removeprefix("?").split("&"))
+    assert "Defaults shown." in text_of(banner)
+    stored = [str(getattr(store, "data", "")) for store in of_type(page, "Store")]
+    assert not [data for data in stored if "gone" in data or "nothing" in data]
+
+
+def test_what_an_address_names_and_exists_is_not_told(workspace_files: WorkspaceFiles) -> None:
+    services = services_with(workspace_files, {"one": [1]})
+    for path, search in (
+        ("/model", "?class=sums&level=2&test=sum_001&trial=3&outcome=passed&table-sort=-score"),
+        ("/compare", "?order=-score&test=sum_001&class=sums&show=all"),
+        ("/tests", "?page=1&test=sum_001&sort=mean&below-zero=yes&min-discrimination=-0.5"),
+        ("/", "?group=&top=50&heat-map=levels&theme=dark"),
+    ):
+        page, _ = show_page(services, path, search)
+        assert "Not found" not in text_of(page), (path, search)

@@ -17,6 +17,7 @@ from dash.development.base_component import Component
 
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
+from poor_bench.messages import harmless
 
 
 def aria(**attributes: str) -> dict[str, Any]:
@@ -239,6 +240,17 @@ def warning_banner(title: str, *texts: str) -> Component:
         className="error-banner",
         role="alert",
     )
+
+
+_SHOWN_VALUES, _LONGEST_VALUE = 10, 60
+
+
+def tell_unknown(unknown: Sequence[str]) -> Component | None:
+    """Say what an address names that does not exist, and what is shown instead."""
+    if not unknown:
+        return None
+    named = [f"`{harmless(each[:_LONGEST_VALUE])}`" for each in unknown[:_SHOWN_VALUES]]
+    return warning_banner("Not found", f"{', '.join(named)}. Defaults shown.")
 
 
 def error_banner(error: PoorBenchError) -> Component:

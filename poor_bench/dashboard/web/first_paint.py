@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dash import html
 
 from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.page import read_address
 from poor_bench.dashboard.services.computations import waiting
 from poor_bench.dashboard.services.workspace_watch import looking_once
 from poor_bench.dashboard.shell import sketch_shell
@@ -99,7 +100,7 @@ def write_first_paint(
     try:
         with looking_once(), waiting(page.patience_s if has_shell else 0, from_start=True):
             services.files.workspace()  # its faults are told instead of any page
-            url = page.url.read(search).with_llm_ids(services.llms.id_named)
+            url, _ = read_address(services, page, search)
             content = page.sketch(services, page.start(services, url))
         text = write_html(_surround(pages, page, content, has_shell)) if content else ""
     except PoorBenchError:  # the page itself tells it

@@ -26,7 +26,8 @@ from poor_bench.dashboard.components.controls import (
     search_box,
 )
 from poor_bench.dashboard.page import build_wait_clock
-from poor_bench.dashboard.url_state import ListUrl, Signed, query_field
+from poor_bench.dashboard.url_state import ListUrl, query_field
+from poor_bench.dashboard.url_values import Signed
 from poor_bench.issues.detector import IssueSeverity
 
 

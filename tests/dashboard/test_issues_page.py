@@ -256,6 +256,20 @@ def test_a_format_tax_that_nobody_knows_is_not_said_to_be_none(
     assert len(callbacks.tax_csv(services, "").csv.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("strict", "said"), [(1.0, "No format tax: old:known n/a: old:llm"), (0.5, "n/a: old:llm")]
+)
+def test_models_whose_format_tax_nobody_knows_are_named(
+    workspace_files: WorkspaceFiles, strict: float, said: str
+) -> None:
+    workspace_files.add_tests(1)
+    folder = workspace_files.write()
+    known = scored("sum_001", 1.0, strict_score=strict, found="fenced")
+    write_results(folder, {"old:known": [known], "old:llm": [scored("sum_001", 1.0)]})
+    *_, tax, _ = callbacks.show(finished(services_of(folder)), "")
+    assert text_of(tax).endswith(said)
+
+
 def test_a_choice_stands_in_the_address_and_comes_back_from_it() -> None:
     chosen = IssueUrl.read("?severity=low").change(llm_ids=("a:b",), classes=("sums",))
     assert IssueUrl.read(chosen.search) == chosen

@@ -21,6 +21,7 @@ from poor_bench.dashboard.pages.tests.layout import TestUrl
 from poor_bench.dashboard.pages.tests.panel import form_to_changes
 from poor_bench.dashboard.pages.tests.tables import build_test_table
 from poor_bench.dashboard.services.services import Services
+from poor_bench.dashboard.services.test_findings import TestFinding
 from poor_bench.errors import ConfigError
 from poor_bench.issues.detector import IssueSeverity
 from poor_bench.models.test import Test
@@ -248,6 +249,25 @@ def listed_by_figures(url: TestUrl) -> list[str]:
 )
 def test_tests_are_filtered_by_ranges_of_their_figures(search: str, found: list[str]) -> None:
     assert listed_by_figures(TestUrl.read(search)) == found
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [("?sort=kind", ["t3", "t1", "t2"]), ("?sort=kind&descending=yes", ["t1", "t3", "t2"])],
+)
+def test_tests_are_sorted_by_the_kind_of_their_worst_finding(search: str, found: list[str]) -> None:
+    def finding(title: str, severity: IssueSeverity) -> TestFinding:
+        return TestFinding(kind=title, severity=severity, title=title, text="", fix="")
+
+    low, high = finding("A note", IssueSeverity.LOW), finding("Wrong key", IssueSeverity.HIGH)
+    alike = finding("Models fail alike", IssueSeverity.HIGH)
+    tests = [Test(test_id=name, class_id="c", level=1, text="?") for name in ("t1", "t2", "t3")]
+    known, url = KnownTests({}, {"t1": (low, high), "t3": (alike,)}), TestUrl.read(search)
+    assert [test.test_id for test in find_tests(tests, url, known)] == found
+    heads = of_type(build_test_table(tests, known, url), "Th")
+    [head] = [each for each in heads if "Kind" in text_of(each)]
+    order = "descending" if url.descending else "ascending"
+    assert getattr(head, "aria-sort") == order
 
 
 def test_figures_that_are_being_computed_are_not_called_unknown() -> None:

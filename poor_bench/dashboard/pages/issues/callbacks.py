@@ -78,9 +78,15 @@ def show(services: Services, search: str | None) -> tuple[Any, ...]:
         _show_causes(services, report, shown, url),
         loading_state(3, has_columns=True)
         if report.is_sample
-        else tax_table(chosen_tax(report.tax, url), services.llms.name, url),
+        else _show_tax(services, report, url),
         answer.is_current,
     )
+
+
+def _show_tax(services: Services, report: IssueReport, url: IssueUrl) -> Component:
+    """Build the format tax of the selected models."""
+    llm_ids = url.llm_ids or services.results.table().llm_ids
+    return tax_table(chosen_tax(report.tax, url), llm_ids, services.llms.name, url)
 
 
 def _show_causes(

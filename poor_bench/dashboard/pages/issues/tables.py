@@ -246,18 +246,37 @@ def list_tax_columns(name_of: NameOf = str) -> SheetTable[FormatTax]:
     )  # fmt: skip
 
 
-def tax_table(rows: Sequence[FormatTax], name_of: NameOf, url: IssueUrl) -> Component:
+def tax_table(
+    rows: Sequence[FormatTax], llm_ids: Sequence[str], name_of: NameOf, url: IssueUrl
+) -> Component:
     """Build the table, highest tax first unless the reader sorts it.
 
     Args:
-        rows: LLMs and classes whose strict scores are known.
-        name_of: LLM id to what screens call it.
+        rows: Models and classes whose strict scores are known.
+        llm_ids: All models that are shown; those without a row are n/a.
+        name_of: Model id to what screens call it.
         url: State of the page.
     """
-    taxed = pick_taxed(rows)
+    known = {row.llm_id for row in rows}
+    if not known:
+        return empty_state("n/a")
+    told, untold = (
+        _name_models([name_of(each) for each in llm_ids if (each in known) is is_known])
+        for is_known in (True, False)
+    )
+    taxed, not_known = pick_taxed(rows), f"n/a: {untold}" if untold else ""
     if not taxed:
-        return empty_state("No format tax" if rows else "n/a")
-    return list_tax_columns(name_of).draw(taxed, LINKS, url, n_shown=_SHOWN_ROWS)
+        return empty_state(f"No format tax: {told}" if untold else "No format tax", not_known)
+    table = list_tax_columns(name_of).draw(taxed, LINKS, url, n_shown=_SHOWN_ROWS)
+    return html.Div([table, html.P(not_known, className="quiet")]) if untold else table
+
+
+_NAMED = 10
+
+
+def _name_models(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])
 
 
 def pick_taxed(rows: Sequence[FormatTax]) -> list[FormatTax]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
@@ -116,24 +117,26 @@ def _sort(found: list[Test], url: TestUrl, known: KnownTests) -> list[Test]:
     if not url.sort:
         return found
     figures = [_read_figure(test, SortBy(url.sort), known) for test in found]
-    sign = -1 if url.descending else 1
-    order = sorted(
-        range(len(found)),
-        key=lambda place: (figures[place] is None, sign * (figures[place] or 0.0)),
-    )
+    order = [place for place, figure in enumerate(figures) if figure is not None]
+    order.sort(key=figures.__getitem__, reverse=url.descending)
+    order += [place for place, figure in enumerate(figures) if figure is None]
     return [found[place] for place in order]
 
 
 _RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
 
 
-def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> float | None:
-    item = known.items.get(test.test_id)
+def _read_figure(test: Test, sort: SortBy, known: KnownTests) -> Any:
+    """Read what sorts a test, a number or a text; None if it has none."""
+    item, findings = known.items.get(test.test_id), known.findings.get(test.test_id, ())
     if sort is SortBy.LEVEL:
         return test.level
     if sort is SortBy.SEVERITY:
-        worst = rate_severity(known.findings.get(test.test_id, ()))
+        worst = rate_severity(findings)
         return None if worst is None else _RANKS[worst]
+    if sort is SortBy.KIND:
+        ranked = ((_RANKS[each.severity], each.title) for each in findings)
+        return min(ranked, default=(0, None))[1]
     if sort is SortBy.MEAN:
         return item.mean_score if item else None
     if sort is SortBy.FLAKINESS:

@@ -92,6 +92,8 @@ class SortBy(StrEnum):
     FLAKINESS = "flakiness"
     SEVERITY = "severity"
     """The worst finding first."""
+    KIND = "kind"
+    """By the title of the worst finding."""
 
 
 class TestState(StrEnum):

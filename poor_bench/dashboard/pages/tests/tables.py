@@ -185,7 +185,7 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         value=lambda test: " | ".join(
                             each.text for each in known.findings.get(test.test_id, ())),
                         cell=lambda test: _list_findings(known.findings.get(test.test_id, ())),
-                        head=_sort_head(url, SortBy.SEVERITY, "Findings"),
+                        head=_findings_head(url),
                         further=[("Severity", lambda test: _rate(test, known))]),
         ],
     )  # fmt: skip
@@ -225,6 +225,15 @@ def build_test_table(tests: Sequence[Test], known: KnownTests, url: TestUrl) -> 
             page_steps(LINKS, url, len(tests), PAGE_SIZE, label="Tests"),
         ]
     )
+
+
+def _findings_head(url: TestUrl) -> html.Th:
+    """Build the heading that sorts by severity, and beside it the one that sorts by kind."""
+    head, kind = _sort_head(url, SortBy.SEVERITY, "Findings"), _sort_head(url, SortBy.KIND, "Kind")
+    head.children = [head.children, " · ", kind.children]
+    if url.sort == SortBy.KIND:
+        setattr(head, "aria-sort", getattr(kind, "aria-sort"))
+    return head
 
 
 def _sort_head(url: TestUrl, sort: SortBy, text: str, hint: str = "") -> html.Th:

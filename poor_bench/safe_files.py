@@ -7,8 +7,10 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,6 +61,58 @@ def require_within(folder: Path, written: str, start: Path | None = None) -> Pat
             errno.EACCES, f"it leads out of {folder}; copy the file into it", written
         )
     return path
+
+
+def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> bool:
+    """Write a file of the index as a whole; without permission or space, the one before stays.
+
+    Returns:
+        True if it was written.
+    """
+    draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
+    with suppress(OSError):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as stream:
+                write(stream)
+            draft.replace(path)
+            return True
+        finally:
+            draft.unlink(missing_ok=True)
+    return False
+
+
+def read_kept(path: Path, about: str) -> Any:
+    """Read what `write_kept` wrote; None where there is nothing, or it is damaged.
+
+    Args:
+        path: The file.
+        about: What the values depend on; values of anything else count as nothing.
+    """
+    import orjson
+
+    try:
+        with open_regular(path) as stream:
+            digest, content = stream.readline().strip(), stream.read()
+        if digest != sha256(content).hexdigest().encode():
+            return None
+        known, values = orjson.loads(content)
+        return values if known == about else None
+    except (OSError, TypeError, ValueError):
+        return None
+
+
+def write_kept(path: Path, about: str, values: object) -> None:
+    """Keep values that JSON can hold; without permission or space, nothing is kept.
+
+    Raises:
+        TypeError: If JSON cannot hold them.
+    """
+    import orjson
+
+    content = orjson.dumps([about, values], option=orjson.OPT_NON_STR_KEYS)
+    lines = (sha256(content).hexdigest().encode(), b"\n", content)
+    write_beside(path, lambda stream: stream.writelines(lines))
 
 
 @contextmanager

@@ -192,7 +192,7 @@ def _to_spec(entry: EvaluatorEntry) -> EvaluatorSpec:
     return EvaluatorSpec(entry.name, drop_comments(entry.parameters))
 
 
-_NO_FIELDS: Mapping[str, Any] = {}
+NO_FIELDS: Mapping[str, Any] = {}
 """Shared by all tests that have none."""
 
 
@@ -228,7 +228,7 @@ def _to_test(entry: TestEntry, test_class: TestClass | None) -> Test:
         level=entry.level,
         text=entry.text,
         texts=None if entry.texts is None else tuple(entry.texts),
-        fields=drop_comments(entry.fields) or _NO_FIELDS,
+        fields=drop_comments(entry.fields) or NO_FIELDS,
         evaluator=_choose_evaluator(entry, test_class),
         reference_response=entry.reference_response,
         tags=tuple(sys.intern(tag) for tag in entry.tags),

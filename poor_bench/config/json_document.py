@@ -46,7 +46,7 @@ def parse_json(text: str) -> Document:
             raise UnreadableError("a number has too many digits") from None
         raise UnreadableError(str(error)) from None
     _require_text(data, text)
-    return Document(data, _make_line_finder(text))
+    return Document(data, make_line_finder(text))
 
 
 def find_json_fault(error: json.JSONDecodeError, text: str, first_line: int = 1) -> tuple[str, int]:
@@ -86,7 +86,8 @@ def _require_text(data: Any, source: str) -> None:
         raise UnreadableError(message, line=line) from None
 
 
-def _make_line_finder(text: str) -> Callable[[Place], int | None]:
+def make_line_finder(text: str) -> Callable[[Place], int | None]:
+    """Make what finds the line of a place of a JSON text that parses."""
     known_lines = functools.cache(lambda: find_lines(text))
 
     def find_line(place: Place) -> int | None:

@@ -33,6 +33,7 @@ from poor_bench.config.entries import (
 )
 from poor_bench.config.entry_validation import list_written_ids
 from poor_bench.config.json_document import parse_json
+from poor_bench.config.kept_tests import KeptTests
 from poor_bench.config.names import find_nearest_name, name_hint
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
@@ -162,8 +163,14 @@ def decode_test_classes_file(document: Document | None, report: Report) -> Loade
 
 def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]:
     """Load the tests of a workspace, and what is wrong in their file."""
-    document, report = open_document(data_dir / TESTS_FILE, parse_json)
-    return decode_tests_file(document, classes, report)
+    kept = KeptTests(data_dir / "index", classes)
+    document, report = open_document(data_dir / TESTS_FILE, kept.parse)
+    if kept.known is not None:
+        return Loaded(report, kept.known, kept.places)
+    tests = decode_tests_file(document, classes, report)
+    if not report.problems:
+        kept.keep(tests.items)
+    return tests
 
 
 def decode_tests_file(

@@ -21,8 +21,7 @@ import orjson
 from poor_bench import prompts, statistics
 from poor_bench.results import figures
 from poor_bench.results.figures import RowsOfModels, rank_results
-from poor_bench.results.parts import write_beside
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import read_kept, write_kept
 from poor_bench.statistics.comparison import Comparison, Standing, compare_llms, find_standing
 from poor_bench.statistics.ranking import Ranking
 from poor_bench.statistics.short_form import has_short_form
@@ -71,25 +70,19 @@ class KeptFile(Generic[_Kept]):
 
     def read(self) -> _Kept | None:
         """Read the values; None where there are none, or of other facts or definitions."""
-        try:
-            if self._path is None:
-                return None
-            with open_regular(self._path) as stream:
-                digest, content = stream.readline().strip().decode(), stream.read()
-            if digest != _digest(content):
-                return None
-            about, values = orjson.loads(content)
-            known: _Kept = _adapt(self._kind).validate_python(values)
-            return known if about == self._about else None
-        except (OSError, ValueError):
+        values = None if self._path is None else read_kept(self._path, self._about)
+        if values is None:
             return None
+        try:
+            known: _Kept = _adapt(self._kind).validate_python(values)
+        except ValueError:
+            return None
+        return known
 
     def write(self, values: _Kept) -> None:
         """Write the values; without permission or space, nothing is kept."""
         if self._path is not None:
-            content = orjson.dumps([self._about, values], option=orjson.OPT_NON_STR_KEYS)
-            lines = (_digest(content).encode(), b"\n", content)
-            write_beside(self._path, lambda stream: stream.writelines(lines))
+            write_kept(self._path, self._about, values)
 
 
 def summarise_models(

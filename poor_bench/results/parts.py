@@ -31,7 +31,7 @@ from typing import BinaryIO
 import orjson
 
 from poor_bench.results.columns import ALL_COLUMNS
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, write_beside
 
 _VERSION = f"{zlib.crc32(repr(ALL_COLUMNS).encode()):08x}"
 """Other columns make another index."""
@@ -277,25 +277,6 @@ class PartFolder:
         """Remove everything, so that it is made again."""
         self.list_again()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def write_beside(path: Path, write: Callable[[BinaryIO], object]) -> bool:
-    """Write a file of the index as a whole; without permission or space, the one before stays.
-
-    Returns:
-        True if it was written.
-    """
-    draft = path.with_name(f".{os.getpid()}.{time.monotonic_ns()}.draft")
-    with contextlib.suppress(OSError):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("wb") as stream:
-                write(stream)
-            draft.replace(path)
-            return True
-        finally:
-            draft.unlink(missing_ok=True)
-    return False
 
 
 def columns_file(texts: Path, name: str) -> Path:

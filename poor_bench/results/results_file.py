@@ -14,10 +14,10 @@ import orjson
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, record_to_result
-from poor_bench.results.parts import PartFolder, Status, read_status, write_beside
+from poor_bench.results.parts import PartFolder, Status, read_status
 from poor_bench.results.snapshot import read_snapshot
 from poor_bench.runs.journal import read_journal
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, write_beside
 
 _LOG = logging.getLogger(__name__)
 

@@ -28,9 +28,8 @@ import orjson
 
 from poor_bench.processes import note_changes
 from poor_bench.results.columns import is_constant, is_repeated, repeat
-from poor_bench.results.parts import write_beside
 from poor_bench.results.text_rows import ROW_BITS
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, write_beside
 
 if TYPE_CHECKING:
     import numpy as np

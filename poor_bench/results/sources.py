@@ -21,11 +21,10 @@ from poor_bench.results.parts import (
     compute_checksum,
     compute_identity,
     read_status,
-    write_beside,
 )
 from poor_bench.results.settled import SettledSource
 from poor_bench.runs.journal import is_whole
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, write_beside
 
 _LOG = logging.getLogger(__name__)
 _BATCH_ROWS, _BATCH_BYTES = 20_000, 8_000_000

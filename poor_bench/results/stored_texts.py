@@ -23,7 +23,7 @@ from poor_bench.issues.detect import build_reader
 from poor_bench.issues.detector import TrialTable
 from poor_bench.processes import share
 from poor_bench.results.figures import read_outcomes
-from poor_bench.results.parts import PartFolder, write_beside
+from poor_bench.results.parts import PartFolder
 from poor_bench.results.text_columns import (
     SHARED_FROM,
     are_few,
@@ -31,6 +31,7 @@ from poor_bench.results.text_columns import (
     is_kept,
     read_text_columns,
 )
+from poor_bench.safe_files import write_beside
 from poor_bench.statistics.items import Item, ItemAnalysis, analyse_tests
 from poor_bench.statistics.outcomes import OUTCOME_READER, Outcomes, build_outcomes
 from poor_bench.statistics.trials import find_newer_failures

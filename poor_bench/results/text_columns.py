@@ -26,10 +26,10 @@ import orjson
 
 from poor_bench.processes import return_memory, share
 from poor_bench.results.columns import StoredColumn, decode_texts, results_from_columns
-from poor_bench.results.parts import columns_file, write_beside
+from poor_bench.results.parts import columns_file
 from poor_bench.results.table import ALL_TEXTS
 from poor_bench.results.text_rows import read_rows
-from poor_bench.safe_files import open_regular
+from poor_bench.safe_files import open_regular, write_beside
 from poor_bench.statistics.trials import JoinedColumns, TextColumns, shrink
 
 if TYPE_CHECKING:

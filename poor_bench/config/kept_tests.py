@@ -1,0 +1,150 @@
+"""The valid tests of a large tests.json, kept so that an unchanged file is not checked again.
+
+```
+index/checked_tests.json    digest of the rest; what they depend on; their fields, each in a column
+```
+
+The file may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pydantic import VERSION
+
+from poor_bench.config.document import Document, Place
+from poor_bench.config.entries import NO_FIELDS
+from poor_bench.config.json_document import make_line_finder, parse_json
+from poor_bench.models.test import EvaluatorSpec, Test, TestClass
+from poor_bench.safe_files import read_kept, write_kept
+
+_LARGE = 250_000
+"""Characters of a file from which on reading what is kept is worth a further file."""
+_DEFINITIONS = (
+    *("config/document.py", "config/entries.py", "config/entry_validation.py"),
+    *("config/file_models.py", "config/json_document.py", "config/kept_tests.py"),
+    *("config/names.py", "models/test.py", "safe_files.py"),
+)
+"""Code that says which tests are valid, and what is read from them."""
+_KINDS: Mapping[str, set[type]] = {
+    "test_id": {str},
+    "class_id": {str},
+    "level": {int},
+    "text": {str, type(None)},
+    "texts": {list, type(None)},
+    "fields": {dict},
+    "evaluator": {list, type(None)},
+    "reference_response": {str, type(None)},
+    "tags": {list},
+    "enabled": {bool},
+    "group": {str, type(None)},
+    "reported": {str},
+}
+"""Types of each column."""
+
+
+class KeptTests:
+    """The tests of one tests.json."""
+
+    def __init__(self, folder: Path, classes: Mapping[str, TestClass]) -> None:
+        """Read nothing yet.
+
+        Args:
+            folder: Of the index.
+            classes: The test classes by id: a test that names no evaluator takes its class's.
+        """
+        self._path, self._classes = folder / "checked_tests.json", classes
+        self._about = ""
+        self.known: dict[str, Test] | None = None
+        """By id; None where the file has to be checked."""
+        self.places: dict[str, Place] = {}
+        """Where they stand."""
+
+    def parse(self, text: str) -> Document:
+        """Find what is kept of the content of tests.json, or parse it.
+
+        Raises:
+            UnreadableError: If it is not JSON, see `parse_json`.
+        """
+        if len(text) < _LARGE:
+            return parse_json(text)
+        self._about = self._identify(text)
+        tests = _read_tests(read_kept(self._path, self._about))
+        if tests is None:
+            return parse_json(text)
+        first: Place = () if text.lstrip().startswith("[") else ("tests",)
+        self.known = {test.test_id: test for test in tests}
+        self.places = {test_id: (*first, row) for row, test_id in enumerate(self.known)}
+        return Document(None, make_line_finder(text))
+
+    def keep(self, tests: Iterable[Test]) -> None:
+        """Keep all tests of the file, where it is large; without permission, nothing is kept."""
+        if self._about:
+            try:
+                write_kept(self._path, self._about, _write_tests(list(tests)))
+            except TypeError:  # such as a number beyond 64 bits
+                return
+
+    def _identify(self, text: str) -> str:
+        evaluators = [
+            (class_id, each.evaluator.name if each.evaluator else None)
+            for class_id, each in self._classes.items()
+        ]
+        digest = blake2b(_digest_definitions() + repr(evaluators).encode("utf-8", "replace"))
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+@cache
+def _digest_definitions() -> bytes:
+    package = Path(__file__).parents[1]
+    code = (package.joinpath(name).read_bytes() for name in _DEFINITIONS)
+    return blake2b(b"".join((VERSION.encode(), *code))).digest()
+
+
+def _write_tests(tests: Sequence[Test]) -> dict[str, list[Any]]:
+    columns = {name: [getattr(test, name) for test in tests] for name in _KINDS}
+    specs = columns["evaluator"]
+    columns["evaluator"] = [spec and [spec.name, spec.parameters] for spec in specs]
+    return columns
+
+
+def _read_tests(columns: Any) -> list[Test] | None:
+    """Make tests of what `_write_tests` wrote; None if it is anything else."""
+    if not isinstance(columns, dict) or not _are_right(columns):
+        return None
+    columns["evaluator"] = [
+        None if spec is None else EvaluatorSpec(sys.intern(spec[0]), spec[1])
+        for spec in columns["evaluator"]
+    ]
+    columns["texts"] = [None if texts is None else tuple(texts) for texts in columns["texts"]]
+    columns["tags"] = [tuple(map(sys.intern, tags)) for tags in columns["tags"]]
+    columns["fields"] = [each or NO_FIELDS for each in columns["fields"]]
+    for name in ("class_id", "group"):
+        columns[name] = [value and sys.intern(value) for value in columns[name]]
+    tests = [Test(**dict(zip(_KINDS, row, strict=True))) for row in _list_rows(columns)]
+    return tests if len({test.test_id for test in tests}) == len(tests) else None
+
+
+def _list_rows(columns: Mapping[str, list[Any]]) -> Iterable[tuple[Any, ...]]:
+    return zip(*(columns[name] for name in _KINDS), strict=True)
+
+
+def _are_right(columns: Mapping[str, Any]) -> bool:
+    """True if all fields have a column of values of their types, all of the same length."""
+    is_whole = columns.keys() == _KINDS.keys() and all(
+        isinstance(column, list) and {*map(type, column)} <= _KINDS[name]
+        for name, column in columns.items()
+    )
+    if not is_whole or len({*map(len, columns.values())}) != 1:
+        return False
+    words = chain(*columns["tags"], *filter(None, columns["texts"]))
+    specs = ([*map(type, spec)] == [str, dict] for spec in columns["evaluator"] if spec is not None)
+    return all(type(word) is str for word in words) and all(specs)

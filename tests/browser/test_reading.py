@@ -232,6 +232,24 @@ def test_j_and_k_open_the_rows_beside_the_open_one(
     expect(opened).to_have_text(first, use_inner_text=True)
 
 
+def test_j_pressed_again_before_the_answer_moves_one_row_further(
+    pages_filled: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(pages_filled).new_page()
+    page.goto("/tests?test=sum_001")
+    opened = page.locator(".sheet tr.is-open a.strip-name")
+    expect(opened).to_have_text("sum_001")
+    until_answered(page)
+    with holding(page, "tests-search-store") as held:
+        page.keyboard.press("j")
+        until_held(page, held)
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+    expect(opened).to_have_text("sum_003")
+    expect(page).to_have_url(re.compile("test=sum_003"))
+
+
 def test_a_test_that_was_closed_is_followed_by_others(
     pages_filled: str, new_visitor: NewVisitor
 ) -> None:

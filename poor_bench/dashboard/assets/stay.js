@@ -3,6 +3,7 @@
 // else those of the rows beside the open row of a table.
 (function () {
   "use strict";
+  const ROW_LINK = "a[data-stay-store]:not([role='checkbox'])";
   // What the link was made to change, applied to what the page shows now: the answer to an earlier
   // click may still be under way.
   const changed = (link) => {
@@ -30,26 +31,37 @@
     const store = link.getAttribute("data-stay-store");
     window.dash_clientside.set_props(store, { data: search ? `?${search}` : "" });
   };
+  // The row that J or K went to: it is marked as open only once the server has answered.
+  let asked = null;
+  const name = (row) => row.querySelector(ROW_LINK)?.textContent;
+  const findOpen = () =>
+    asked?.row.isConnected && name(asked.row) === asked.name
+      ? asked.row
+      : document.querySelector(".sheet tr.is-open");
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-stay-store]");
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
       event.preventDefault();
+      asked = link.getAttribute("role") === "checkbox" ? asked : null;
       go(link);
     }
   });
   const keys = { Escape: "escape", k: "previous", j: "next" };
   const beside = { k: "previousElementSibling", j: "nextElementSibling" };
   const findInTable = (key) => {
-    const row = beside[key] && document.querySelector(".sheet tr.is-open")?.[beside[key]];
-    return row?.querySelector("a[data-stay-store]:not([role='checkbox'])");
+    const row = beside[key] && findOpen()?.[beside[key]];
+    return row?.querySelector(ROW_LINK);
   };
   document.addEventListener("keydown", (event) => {
     const key = window.poor_bench.keys.read(event);
-    const name = keys[key];
-    const link = name && (document.querySelector(`a[data-key="${name}"]`) || findInTable(key));
+    const way = keys[key];
+    const named = way && document.querySelector(`a[data-key="${way}"]`);
+    const link = way && (named || findInTable(key));
     if (link && window.poor_bench.keys.isCommand(event)) {
       event.preventDefault();
       link.click();
+      const row = named ? null : link.closest("tr");
+      asked = row && { row, name: name(row) };
     }
   });
 })();

@@ -92,16 +92,17 @@ def import_ratings(app: AppContext, /, sheet: Path, who: str | None) -> int:
     from poor_bench.labels.ratings import read_ratings
     from poor_bench.labels.storage import merge_labels
 
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
     read = read_ratings(
         read_given_text(sheet),
         _find_result(app),
         file=str(sheet),
         who=who or getpass.getuser(),
-        when=datetime.now(UTC).isoformat(timespec="microseconds"),
+        when=now,
     )
     if not read:
         raise ConfigError(f"{sheet} has no ratings", hint="Enter a score, a note or tags in a row.")
-    n_new = merge_labels(app.data_dir, read)
+    n_new = merge_labels(app.data_dir, read, untimed=now)
     n_known = len(read) - n_new
     known = f", {n_known:,} known already" if n_known else ""
     click.echo(f"Added {write_count(n_new, 'rating')}{known}. Next: {next_command('ratings')}")

@@ -5,12 +5,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
 from poor_bench.config.document import lock_for_writing
-from poor_bench.labels.label import Label, label_from_record, label_to_record
+from poor_bench.labels.label import (
+    Label,
+    keep_current_labels,
+    label_from_record,
+    label_to_record,
+)
 from poor_bench.messages import describe_invalid
 from poor_bench.runs.journal import dump_record
 from poor_bench.safe_files import open_regular, tell_os_errors
@@ -66,8 +72,16 @@ def add_labels(data_dir: Path, labels: Iterable[Label]) -> None:
         _append(data_dir / LABELS_FILE, labels)
 
 
-def merge_labels(data_dir: Path, labels: Iterable[Label]) -> int:
+def merge_labels(data_dir: Path, labels: Iterable[Label], *, untimed: str = "") -> int:
     """Append those labels that a workspace does not hold yet; return their number.
+
+    The run is not compared: sheets do not name it.
+
+    Args:
+        data_dir: The workspace.
+        labels: The labels.
+        untimed: Time of labels whose source has none; they are known if they repeat what the
+            person says now.
 
     Raises:
         StoreError: If they cannot be written.
@@ -75,8 +89,9 @@ def merge_labels(data_dir: Path, labels: Iterable[Label]) -> int:
     """
 
     def choose(stored: list[Label]) -> list[Label]:
-        known = set(stored)
-        return [label for label in dict.fromkeys(labels) if label not in known]
+        said = (replace(label, when=untimed) for label in keep_current_labels(stored))
+        known = {replace(label, run_id="") for label in (*stored, *said)}
+        return [label for label in dict.fromkeys(labels) if replace(label, run_id="") not in known]
 
     return extend_labels(data_dir, choose)
 

@@ -64,6 +64,22 @@ def test_a_filled_in_sheet_tells_where_people_disagree(
     assert "1 person: 1.00, evaluator: 0.00" in capsys.readouterr().out
 
 
+def test_a_sheet_that_is_imported_again_adds_what_changed_only(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = fill_in(folder, capsys, "1")
+    assert call(folder, "ratings", "import", str(sheet), "--who", "Ann") == 0
+    stored = (folder / LABELS_FILE).read_bytes()
+    assert call(folder, "ratings", "import", str(sheet), "--who", "Ann") == 0
+    assert "Added 0 ratings, 2 known already." in capsys.readouterr().out
+    assert (folder / LABELS_FILE).read_bytes() == stored
+    for before, after in (("1", "0"), ("0", "1")):  # back again is a change, too
+        text = sheet.read_text().replace(f",1,{before},", f",1,{after},")
+        sheet.write_text(text, newline="")
+        assert call(folder, "ratings", "import", str(sheet), "--who", "Ann") == 0
+        assert "Added 2 ratings." in capsys.readouterr().out
+
+
 def test_ratings_move_to_another_workspace_and_back(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,11 +22,13 @@ from poor_bench.dashboard.table_files import TableFile
 from poor_bench.errors import ConfigError, RunRefusedError
 from poor_bench.judge.pairwise_results import PairComparison, Position
 from poor_bench.judge.storage import JUDGED_RUNS, JudgementStore, PairwiseStore
-from poor_bench.labels.storage import read_labels
+from poor_bench.labels.ratings import rate_answer
+from poor_bench.labels.storage import add_labels, read_labels
 from poor_bench.models.failure import Failure, FailureKind
+from poor_bench.report_generator import ReportGenerator
 from poor_bench.runner.selection import Selection
 from tests.conftest import WorkspaceFiles
-from tests.dashboard.results_written import services_with
+from tests.dashboard.results_written import scored, services_of, services_with, write_results
 from tests.dashboard.seen_text import text_of
 from tests.judge.agent_workspace import write_workspace
 from tests.judge.run_builders import conversation_of, fallback, header_of, judgement_of
@@ -74,6 +76,20 @@ def folder(services: Services) -> Path:
 def test_page_without_runs_says_how_to_make_one(services: Services) -> None:
     assert "Select one of agents/*.yaml." in seen(services)
     assert "Judge" in text_of(show_page(services, "/judge", ""))
+
+
+def test_ratings_of_judged_answers_show_the_judge_s_agreement_without_any_run(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": []})
+    (test, *_) = workspace_files.tests
+    by_judge = scored(test["test_id"], 0.7, judgement={"judge": "scripted:strict"})
+    write_results(folder(services), {"scripted:one": [by_judge]})
+    services = services_of(folder(services))
+    assert "scripted:strict" not in seen(services)
+    (result,) = ReportGenerator(services.files.config()).results()
+    add_labels(folder(services), [rate_answer(result, score=0.2, who="Ann", when="2026-11-21")])
+    assert "scripted:strict" in seen(services)
 
 
 def test_newest_run_is_shown_with_its_worst_case_open(services: Services) -> None:

@@ -144,16 +144,17 @@ def scores(
 def context(services: Services, search: str | None) -> tuple[Any, Any, Any, Any]:
     """Build history, runs, agreement and corrected scores."""
     summaries, url = services.judged.summaries(), JudgeUrl.read(search)
+    measured = services.judged.agreement()
+    trust = trust_sheet(measured, url)
     summary = chosen_run(summaries, url)
-    if summary is None:
-        return None, None, None, None
+    if summary is None:  # people may have rated answers to tests
+        return None, None, trust if measured else None, None
     of_agent = [
         item for item in summaries if item.run.header.agent_id == summary.run.header.agent_id
     ]
     others = [item for item in summaries if item not in of_agent]
     chart = _graph(_HISTORY, judge_history(of_agent), _HISTORY) if of_agent[1:] else None
     runs = run_sheet([*reversed(of_agent), *reversed(others)], url, summary.run.run_id)
-    trust = trust_sheet(services.judged.agreement(), url)
     return chart, runs, trust, build_corrected_sheet(services.judged.estimate_scores(), url)
 
 

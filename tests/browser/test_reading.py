@@ -518,6 +518,25 @@ def test_charts_follow_the_models_that_a_search_finds(
     expect(page.get_by_text('Add "size" to llms.json.')).to_have_count(0)
 
 
+def test_a_search_fills_the_table_that_is_there_and_a_model_out_of_sight_is_not_compared(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    models = page.locator(".ag-row .model-link")
+    expect(models).to_have_count(2)
+    table = page.locator("#overview-leaderboard-grid .ag-root").element_handle()
+    for tick in page.locator(".ag-row .ag-checkbox-input").all():
+        tick.check()
+    compare = page.locator("#overview-compare-button")
+    expect(compare).to_have_text("Compare (2)")
+    for text, found in ((BAD, [BAD]), ("", [GOOD, BAD])):
+        page.locator("#overview-text-input").fill(text)
+        expect(models).to_have_text(found)
+        expect(compare).to_have_text("Compare")
+        assert table.evaluate("each => each.isConnected")
+
+
 _SLOW_CLOCK = """() => {
   const now = performance.now.bind(performance), since = now();
   performance.now = () => since + (now() - since) / 100;

@@ -7,6 +7,7 @@ import io
 from typing import Any
 
 import pytest
+from dash import no_update
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -256,15 +257,37 @@ def test_sizes_and_providers_are_groups_also_of_removed_models() -> None:
 
 def test_the_comparison_counts_the_others_and_leads_to_all(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {f"m{number:02}": [1, 0] for number in range(13)})
-    table = callbacks.leaderboard(services, "?top=10&text=m", "?table-sort=-size")
-    assert len(of_type(table, "AgGrid")[0].rowData) == 10
-    assert "3 others" in text_of(table)
-    [link] = [each for each in of_type(table, "Link") if each.children == "Show all"]
+    found = callbacks.leaderboard(services, "?top=10&text=m", "?table-sort=-size")
+    assert len(of_type(found.draw(GridUrl()), "AgGrid")[0].rowData) == 10
+    assert "3 others" in text_of(found.notes())
+    [link] = [each for each in of_type(found.notes(), "Link") if each.children == "Show all"]
     shown = OverviewUrl.read(link.href.removeprefix("/"))
     assert (shown.top, shown.text) == ("all", "m")
     assert "table-sort=-size" in link.href
     assert len(callbacks.leaderboard_rows(services, shown)) == 13
     assert callbacks.leaderboard_csv(services, "?top=10").csv.count("scripted:m") == 26
+
+
+def test_a_search_changes_the_rows_and_news_draw_the_table_anew(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = services_with(workspace_files, {"one": [1, 0], "two": [0, 0]})
+    table, rows, _, frame = callbacks.show_leaderboard(services, "", "", None)
+    assert len(of_type(table, "AgGrid")[0].rowData) == 2
+    assert rows is no_update
+    table, rows, _, same = callbacks.show_leaderboard(services, "?text=two", "", frame)
+    assert table is no_update
+    assert [row["id"] for row in rows] == ["scripted:two"]
+    assert same == frame
+    grouped, rows, _, other = callbacks.show_leaderboard(services, "?group=provider", "", frame)
+    assert (of_type(grouped, "AgGrid") != [], rows, other == frame) == (True, no_update, False)
+    folder = services.files.config().data_dir
+    write_results(
+        folder, {"scripted:one": [scored("t1", 1.0)], "scripted:two": [scored("t1", 1.0)]}
+    )
+    services.refresh()
+    table, rows, _, newer = callbacks.show_leaderboard(services, "?text=two", "", frame)
+    assert (of_type(table, "AgGrid") != [], rows, newer == frame) == (True, no_update, False)
 
 
 def test_many_models_leave_others_and_one_never_does() -> None:
@@ -302,14 +325,14 @@ def test_what_a_model_was_not_asked_is_pending_and_a_link_away(
     _, half = of_type(callbacks.scores_by_class(services, ""), "Tbody")[0].children
     assert "pending" in text_of(half)
     assert "Re-run these" in text_of(half)
-    told = of_type(callbacks.leaderboard(services), "P")
+    told = of_type(callbacks.leaderboard(services).notes(), "P")
     assert "No results: scripted:new  Run tests" in [text_of(each) for each in told]
 
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_a_grouping_adds_its_column(workspace_files: WorkspaceFiles, grouping: str) -> None:
     services = services_with(workspace_files, {"one": [1], "two": [0]})
-    table = callbacks.leaderboard(services, f"?group={grouping}")
+    table = callbacks.leaderboard(services, f"?group={grouping}").draw(GridUrl())
     [grid] = of_type(table, "AgGrid")
     headings = [column["headerName"] for column in grid.columnDefs]
     assert ("Group" in headings) == bool(grouping)

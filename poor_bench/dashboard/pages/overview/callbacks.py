@@ -13,7 +13,11 @@ from dash.development.base_component import Component
 from poor_bench import metrics
 from poor_bench.dashboard.components.blocks import card, no_results, page_head
 from poor_bench.dashboard.components.controls import COLUMNS_AT_ONCE, page_steps, test_options
-from poor_bench.dashboard.components.grids import choose_columns, sort_rows
+from poor_bench.dashboard.components.grids import (
+    choose_columns,
+    name_unseen,
+    sort_rows,
+)
 from poor_bench.dashboard.components.tables import number, row, sheet, still
 from poor_bench.dashboard.figures.frontier import FrontierPoint
 from poor_bench.dashboard.figures.scores import MOST_LINES
@@ -25,7 +29,12 @@ from poor_bench.dashboard.pages.overview.cards import (
     changes_card,
     heat_map,
 )
-from poor_bench.dashboard.pages.overview.layout import LEADERBOARD_TITLE, LINKS, OverviewUrl
+from poor_bench.dashboard.pages.overview.layout import (
+    LEADERBOARD_TITLE,
+    LINKS,
+    Leaderboard,
+    OverviewUrl,
+)
 from poor_bench.dashboard.pages.overview.layout import OverviewIds as Ids
 from poor_bench.dashboard.pages.overview.tables import (
     FIGURES,
@@ -76,21 +85,43 @@ def note(services: Services) -> str:
     return " · ".join([*parts, f"last {newest[:16].replace('T', ' ')} UTC"] if newest else parts)
 
 
-def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Component:
-    """Build the model comparison table, with the view that the address keeps."""
+def leaderboard(services: Services, search: str | None = "", view: str | None = "") -> Leaderboard:
+    """Find what the model comparison shows."""
     url = OverviewUrl.read(search)
     models = choose_models(services, url)
     rows = _rows_of(services, models)
-    floor = build_floor_rows(services.tests.floor())
-    columns = columns_for(rows, is_grouped=bool(url.grouping))
     asked = set(services.results.table().llm_ids)
     enabled = (llm.id for llm in services.files.workspace().llms if llm.enabled)
-    unasked = {llm_id: services.llms.name(llm_id) for llm_id in enabled if llm_id not in asked}
-    table = layout.leaderboard(columns, rows, floor, GridUrl.read(view), unasked)
-    if not models.others:
-        return table
     whole = OverviewUrl.read("&".join(filter(None, (search or "?", (view or "")[1:]))))
-    return html.Div([table, layout.others_note(len(models.others), whole)])
+    return Leaderboard(
+        columns_for(rows, is_grouped=bool(url.grouping)),
+        rows,
+        build_floor_rows(services.tests.floor()),
+        {llm_id: services.llms.name(llm_id) for llm_id in enabled if llm_id not in asked},
+        layout.others_note(len(models.others), whole) if models.others else None,
+    )
+
+
+def show_leaderboard(
+    services: Services, search: str | None, view: str | None, drawn: str | None
+) -> tuple[Any, Any, list[Component], str]:
+    """Build the table, or only its rows where the browser has it: a new one takes far longer.
+
+    Args:
+        services: Have the results.
+        search: The state of the page.
+        view: What the reader chose in the table; one that is there keeps it by itself.
+        drawn: The frame of the table that is there.
+
+    Returns:
+        The table, its rows, the lines below it, and its frame.
+    """
+    version = services.version()
+    found = leaderboard(services, search, view)
+    frame, notes = found.frame(version), found.notes()
+    if frame == drawn:
+        return no_update, name_unseen(found.rows), notes, frame
+    return found.draw(GridUrl.read(view)), no_update, notes, frame
 
 
 def leaderboard_rows(services: Services, url: OverviewUrl | None = None) -> list[dict[str, Any]]:
@@ -259,15 +290,19 @@ def _register_parts(app: Dash, services: Services) -> None:
     @on_data(
         app,
         Output(Ids.NOTE, "children"),
-        Output(Ids.LEADERBOARD_BODY, "children"),
         Output(Ids.BELOW, "data"),
+        Output(Ids.LEADERBOARD_BODY, "children"),
+        Output(Ids.LEADERBOARD, "rowData"),
+        Output(Ids.LEADERBOARD_NOTES, "children"),
+        Output(Ids.LEADERBOARD_FRAME, "data"),
         Input(Ids.SEARCH, "data"),
         State(Ids.BELOW, "data"),
         State(Ids.VIEW, "data"),
+        State(Ids.LEADERBOARD_FRAME, "data"),
     )
-    def _show(search: str, below: str, view: str | None) -> Any:
+    def _show(search: str, below: str, view: str | None, drawn: str | None) -> Any:
         follows = no_update if below == search else search
-        return note(services), leaderboard(services, search, view), follows
+        return note(services), follows, *show_leaderboard(services, search, view, drawn)
 
     @on_data(
         app,

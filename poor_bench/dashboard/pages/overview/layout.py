@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import dash_mantine_components as dmc
 import plotly.graph_objects as go
@@ -31,13 +32,19 @@ from poor_bench.dashboard.components.controls import (
     multi_choice,
     search_box,
 )
-from poor_bench.dashboard.components.grids import column_chooser, small_table, view_store
+from poor_bench.dashboard.components.grids import (
+    PAGE_SIZES,
+    column_chooser,
+    small_table,
+    view_store,
+)
 from poor_bench.dashboard.figures.frontier import FrontierPoint, frontier_figure
 from poor_bench.dashboard.figures.scores import score_trend_figure
 from poor_bench.dashboard.pages.overview.tables import COLUMNS, GROUPINGS, TOPS
 from poor_bench.dashboard.services.past_runs import RunScore
 from poor_bench.dashboard.url_state import GridUrl, compare_link, query_field, run_link
 from poor_bench.messages import write_count
+from poor_bench.prompts import hash_text
 
 
 class OverviewIds(StrEnum):
@@ -56,6 +63,9 @@ class OverviewIds(StrEnum):
     VIEW = "overview-view-store"
     LEADERBOARD = "overview-leaderboard-grid"
     LEADERBOARD_BODY = "overview-leaderboard-body"
+    LEADERBOARD_NOTES = "overview-leaderboard-notes"
+    LEADERBOARD_FRAME = "overview-frame-store"
+    """Changes where the table has to be drawn anew, not only filled with other rows."""
     LEADERBOARD_CSV = "overview-leaderboard-csv-button"
     HEAT_MAP = "overview-heat-map-body"
     HEAT_MAP_LEVELS = "overview-heat-map-levels-switch"
@@ -105,6 +115,7 @@ def layout(url: OverviewUrl) -> Component:
             dcc.Store(id=OverviewIds.SEARCH, data=url.without_view.search),
             dcc.Store(id=OverviewIds.BELOW, data=url.without_view.search),
             view_store(OverviewIds.VIEW, url),
+            dcc.Store(id=OverviewIds.LEADERBOARD_FRAME),
             dcc.Store(id=OverviewIds.CHARTS_SEEN),
             dcc.Download(id=OverviewIds.DOWNLOAD),
         ],
@@ -173,6 +184,7 @@ def _cards(url: OverviewUrl) -> list[Component]:
                 [loading_state(6), _early_table()],
                 id=OverviewIds.LEADERBOARD_BODY,
             ),
+            html.Div(id=OverviewIds.LEADERBOARD_NOTES),
             note="95 % CI",
             tools=[
                 html.Span(compare_button([]), id=OverviewIds.COMPARE),
@@ -224,43 +236,49 @@ _TICKS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def leaderboard(
-    columns: Sequence[Mapping[str, Any]],
-    rows: Sequence[Mapping[str, Any]],
-    floor: Sequence[Mapping[str, Any]] = (),
-    view: GridUrl | None = None,
-    unasked: Mapping[str, str] | None = None,
-) -> Component:
-    """Build the model comparison table.
+class Leaderboard(NamedTuple):
+    """The model comparison for one state of the page."""
 
-    Args:
-        columns: AG Grid column definitions.
-        rows: One for each model.
-        floor: Grey rows below: what answers score that need no model.
-        view: What the address says about the table.
-        unasked: Id and name of the enabled models without results.
-    """
-    table = small_table(
-        OverviewIds.LEADERBOARD,
-        LEADERBOARD_TITLE,
-        columns,
-        rows=rows,
-        below=floor,
-        view=view,
-        view_id=OverviewIds.VIEW,
-        **_TICKS,
-    )
-    parts: list[Component] = [table]
-    if any(row["latency_ms"] for row in rows):
-        parts.append(latency_key())
-    if unasked:
-        run = dcc.Link("Run tests", href=run_link(llm_ids=list(unasked)), className="trust-rerun")
-        parts.append(
-            html.P([f"No results: {', '.join(unasked.values())} ", run], className="card-note")
+    columns: Sequence[Mapping[str, Any]]
+    """AG Grid column definitions."""
+    rows: Sequence[Mapping[str, Any]]
+    """One for each model."""
+    floor: Sequence[Mapping[str, Any]]
+    """Grey rows below: what answers score that need no model."""
+    unasked: Mapping[str, str]
+    """Id and name of the enabled models without results."""
+    others: Component | None
+    """The line about the models that have none."""
+
+    def draw(self, view: GridUrl) -> Component:
+        """Build the table with what the address says about it."""
+        return small_table(
+            OverviewIds.LEADERBOARD,
+            LEADERBOARD_TITLE,
+            self.columns,
+            rows=self.rows,
+            below=self.floor,
+            view=view,
+            view_id=OverviewIds.VIEW,
+            **_TICKS,
         )
-    if floor:
-        parts.append(html.P("Grey: no model needed.", className="card-note"))
-    return table if len(parts) == 1 else html.Div(parts)
+
+    def notes(self) -> list[Component]:
+        """Build the lines below the table."""
+        parts: list[Component] = [self.others] if self.others else []
+        if self.floor:
+            parts.insert(0, html.P("Grey: no model needed.", className="card-note"))
+        if self.unasked:
+            link = run_link(llm_ids=list(self.unasked))
+            run = dcc.Link("Run tests", href=link, className="trust-rerun")
+            names = f"No results: {', '.join(self.unasked.values())} "
+            parts.insert(0, html.P([names, run], className="card-note"))
+        return [latency_key(), *parts] if any(row["latency_ms"] for row in self.rows) else parts
+
+    def frame(self, version: str) -> str:
+        """Write a text that is another one where more than the choice of rows differs."""
+        is_paged = len(self.rows) > min(PAGE_SIZES)
+        return hash_text(json.dumps([version, self.columns, self.floor, is_paged]))
 
 
 def others_note(n_others: int, url: OverviewUrl) -> Component:

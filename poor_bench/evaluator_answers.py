@@ -21,6 +21,13 @@ class ParameterChecks:
         self._evaluators = evaluators
         self._broken: set[str] = set()
 
+    def takes_any(self, name: str) -> bool:
+        """True if an evaluator takes whatever parameters."""
+        try:
+            return self._evaluators.get(name).takes_any
+        except PluginError:
+            return False
+
     def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
         """Describe what is wrong with parameters: place in them, message, hint."""
         if name in self._broken:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import itertools
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from poor_bench.command_line import next_command
 from poor_bench.config.document import (
@@ -302,8 +303,14 @@ def _write_hint(name: str, tests: Sequence[Test]) -> str:
     return f"{guess} it into the tests' `fields`, or write {{{{{name}}}}} for the literal braces"
 
 
-CheckParameters = Callable[[str, Mapping[str, Any]], Iterable[tuple[str, str, str]]]
-"""Name and parameters of an evaluator to what is wrong: place in them, message, hint."""
+class CheckParameters(Protocol):
+    """Checks parameters of evaluators."""
+
+    def __call__(self, name: str, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+        """Describe what is wrong with parameters: place in them, message, hint."""
+
+    def takes_any(self, name: str) -> bool:
+        """True if an evaluator takes whatever parameters, so that none need a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,10 +331,17 @@ class EvaluatorChecks:
             if test_class.evaluator is not None:
                 place = (*classes.places[class_id], "evaluation_module")
                 self._check_name(test_class.evaluator, place, classes.report)
+        takes_any = cache(self._takes_any)
         for test_id, test in tests.by_id.items():
             if test.class_id in classes.by_id:
                 test_class = classes.by_id[test.class_id]
-                self._check_test(test, test_class, tests.places[test_id], tests.report)
+                spec = test.evaluator or test_class.evaluator
+                if spec is None or not takes_any(spec.name):
+                    self._check_test(test, test_class, tests.places[test_id], tests.report)
+
+    def _takes_any(self, name: str) -> bool:
+        checks = self.check_parameters
+        return self._is_known(name) and (checks is None or checks.takes_any(name))
 
     def _check_test(self, test: Test, test_class: TestClass, place: Place, report: Report) -> None:
         try:

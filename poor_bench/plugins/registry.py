@@ -49,6 +49,8 @@ class LoadedEvaluator:
     Attributes:
         name: What test classes and tests call it.
         origin: Where it comes from, for messages.
+        takes_any: True if it takes whatever parameters.
+        is_alone: True if it asks no judge and calls no other evaluator.
     """
 
     def __init__(
@@ -65,6 +67,10 @@ class LoadedEvaluator:
         self._takes_context = takes_context(module.evaluate)
         self._takes_judge = takes_judge(module.evaluate)
         self._has_parts = hasattr(module, "parts")  # who has none is not asked for each test
+        self.takes_any = not self._has_parts and find_parameters_model(module) is None
+        self.is_alone = not (self._has_parts or self._takes_judge)
+        file = getattr(module, "__file__", None)
+        self._file = Path(file) if file else None
 
     def evaluate(
         self, response: str, parameters: Mapping[str, Any], judge: AskJudge | None = None
@@ -108,8 +114,7 @@ class LoadedEvaluator:
 
     @cached_property
     def _is_built_in(self) -> bool:
-        file = getattr(self._module, "__file__", None)
-        return file is not None and Path(file).parent == find_project_evaluators()
+        return self._file is not None and self._file.parent == find_project_evaluators()
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> list[ParameterProblem]:
         """List everything that is wrong with parameters; nothing if they are right.
@@ -162,8 +167,7 @@ class LoadedEvaluator:
     @cached_property
     def code_digest(self) -> str:
         """Hash of this evaluator's code and of what all evaluators share."""
-        file = getattr(self._module, "__file__", None)
-        return hash_code(Path(file) if file else None)
+        return hash_code(self._file)
 
     def code_digest_for(self, parameters: Mapping[str, Any]) -> str:
         """Compute `code_digest`, or for an evaluator of evaluators one hash of them all."""
@@ -183,8 +187,7 @@ class LoadedEvaluator:
 
     @cached_property
     def _names_sandbox(self) -> bool:
-        file = getattr(self._module, "__file__", None)
-        return file is not None and _SANDBOX in Path(file).read_text("utf-8", "replace")
+        return self._file is not None and _SANDBOX in self._file.read_text("utf-8", "replace")
 
     def questions(self, parameters: Mapping[str, Any]) -> tuple[JudgeQuestion, ...]:
         """List its questions to judges, and those of its parts; empty for most evaluators.
@@ -234,7 +237,7 @@ class LoadedEvaluator:
             raise PluginError(message) from error
 
     def _crash(self, error: BaseException) -> str:
-        return describe_crash(error, getattr(self._module, "__file__", None) or "")
+        return describe_crash(error, str(self._file or ""))
 
     def _check_part(self, place: str, part: Part) -> list[ParameterProblem]:
         try:
@@ -286,11 +289,8 @@ def check_against_model(
 def _make_problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
     place = write_place(details["loc"])
     if details["type"] == "extra_forbidden":
-        hint = (
-            name_hint(str(details["loc"][0]), _list_names(model))
-            if len(details["loc"]) == 1
-            else ""
-        )
+        is_outer = len(details["loc"]) == 1
+        hint = name_hint(str(details["loc"][0]), _list_names(model)) if is_outer else ""
         return ParameterProblem(place, "unknown parameter", hint)
     message = details["msg"].removeprefix("Value error, ")
     return ParameterProblem(place, message[:1].lower() + message[1:], "")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from hashlib import blake2b
+from pathlib import Path
 
 import orjson
 
 from poor_bench.config.load import Workspace
+from poor_bench.errors import PluginError
 from poor_bench.extraction.thinking import split_thinking
 from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
+from poor_bench.models import test as test_model
 from poor_bench.models.completion import FinishReason
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass, merge_specs
 from poor_bench.plugins import EvaluatorRegistry
+from poor_bench.plugins.sources import hash_code
 from poor_bench.prompts import (
     begin_request,
     build_parameters,
@@ -94,6 +99,10 @@ class WorkspaceFingerprints:
 
     def identify_requests(self) -> str:
         """Digest of tests, classes and models; empty where JSON cannot hold them."""
+        return self._requests
+
+    @cached_property
+    def _requests(self) -> str:
         known = self._workspace
         try:
             content = orjson.dumps([known.tests, known.test_classes, known.llms], default=dict)
@@ -117,6 +126,23 @@ class WorkspaceFingerprints:
             code = evaluator.code_digest_for(spec.parameters) + judge
             known = self._of_evaluator[test.test_id] = hash_evaluator(spec, code)
         return known
+
+    def identify_evaluators(self) -> str:
+        """Digest of tests, classes and code; empty where judges or other evaluators have a part."""
+        known = self._workspace
+        specs = (
+            test.evaluator or known.test_classes[test.class_id].evaluator for test in known.tests
+        )
+        names = {spec.name for spec in specs if spec is not None}
+        try:
+            evaluators = [self._evaluators.get(name) for name in sorted(names)]
+        except PluginError:
+            return ""
+        requests = self.identify_requests()
+        if not requests or not all(each.is_alone for each in evaluators):
+            return ""
+        code = [hash_code(Path(test_model.__file__)), *(each.code_digest for each in evaluators)]
+        return blake2b("\n".join([requests, *code]).encode()).hexdigest()
 
 
 def resolve_spec(workspace: Workspace, test: Test) -> EvaluatorSpec:

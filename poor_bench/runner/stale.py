@@ -13,6 +13,7 @@ from poor_bench.models.result import Result
 from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import StaleCounter
+from poor_bench.results.kept_figures import KeptFile
 from poor_bench.results.row_marks import RowMarks
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
@@ -195,6 +196,11 @@ class StateFinder:
         # What was found of a row is kept: hashing a million requests takes longer than all else.
         about = fingerprints.identify_requests() if table.basis else ""
         self._marks = RowMarks(table.basis if about else None, "requests", about)
+        about = fingerprints.identify_evaluators() if table.basis else ""
+        basis = table.basis if about else None
+        self._file: KeptFile[dict[str, str]] = KeptFile(basis, "evaluators", dict[str, str], about)
+        self._kept = self._file.read() or {}
+        self._n_kept = len(self._kept)
 
     def find(self, table: ResultTable, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Find the state of some scored rows of a block."""
@@ -212,6 +218,8 @@ class StateFinder:
     def keep(self) -> None:
         """Keep what was found of rows; without permission or space, nothing is kept."""
         self._marks.keep()
+        if len(self._kept) > self._n_kept:
+            self._file.write(self._kept)
 
     def _find_evaluators(
         self, table: ResultTable, test_codes: NDArray[Any], is_told: NDArray[np.bool_]
@@ -221,7 +229,10 @@ class StateFinder:
 
         n_told = np.bincount(test_codes[is_told], minlength=len(self._evaluators))
         for code in np.flatnonzero((n_told > 0) & ~self._is_asked_for).tolist():
-            current = self._fingerprint_evaluator(self._tests[table.values["test_id"][code]])
+            test = self._tests[table.values["test_id"][code]]
+            current = self._kept.get(test.test_id) or self._fingerprint_evaluator(test)
+            if current:
+                self._kept[test.test_id] = current
             self._evaluators[code] = encode_fingerprint(current) if current else 0
             self._is_asked_for[code] = True
         found: NDArray[np.uint64] = self._evaluators[test_codes]

@@ -94,6 +94,9 @@ class Fingerprints(Protocol):
     def of_evaluator(self, test: Test) -> str:
         """Fingerprint of how it would be scored."""
 
+    def identify_evaluators(self) -> str:
+        """Name all that these depend on; empty where that cannot be told."""
+
 
 class TrialStates:
     """States of all trials of some LLMs x tests."""

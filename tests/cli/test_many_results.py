@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.models.llm import LLM
+from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
 from poor_bench.results import index, settled, table
@@ -144,6 +145,48 @@ def test_a_changed_model_makes_kept_scores_stale(
     after = {read_status() for _ in range(3)}
     monkeypatch.setattr(result_store, "FEW_RESULTS", 20_000)
     assert after == {read_status()} != before
+
+
+def _change_parameters(folder: Path) -> None:
+    tests = json.loads((folder / "tests.json").read_text())
+    for test in tests["tests"]:
+        test.setdefault("evaluation_module", {}).setdefault("parameters", {})["changed"] = 1
+    (folder / "tests.json").write_text(json.dumps(tests))
+
+
+def _change_code(folder: Path) -> None:
+    [path] = (folder / "evaluators").glob("*.py")
+    path.write_text(f"{path.read_text()}\n# changed\n")
+
+
+@pytest.mark.parametrize("change", [_change_parameters, _change_code])
+def test_a_changed_evaluator_makes_kept_scores_stale(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+) -> None:
+    def read_stale() -> int:
+        assert main(["status", "--json", "--data", str(folder)]) == 0
+        return sum(llm["stale_score"] for llm in json.loads(capsys.readouterr().out)["llms"])
+
+    config = WorkspaceFolder(folder)
+    fingerprints = WorkspaceRunner(config).fingerprints
+    fresh = [
+        Result(
+            llm_id="scripted:kept",
+            test_id=test.test_id,
+            score=1.0,
+            evaluator_fingerprint=fingerprints.of_evaluator(test),
+        )
+        for test in config.workspace.tests
+    ]
+    config.store.add(fresh, "20260103T000000-c", {})
+    keep_all(monkeypatch)
+    assert [read_stale() for _ in range(3)] == [0, 0, 0]
+    assert [*folder.rglob("figures.evaluators.json")]
+    change(folder)
+    assert [read_stale() for _ in range(2)] == [len(fresh)] * 2
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")

@@ -234,26 +234,47 @@ def test_an_unknown_evaluator_of_a_test_is_named(tmp_path: Path) -> None:
     assert problem.place == "tests[0].evaluation_module.name"
 
 
+class _Checks:
+    def takes_any(self, _name: str) -> bool:
+        return False
+
+
+def test_parameters_of_evaluators_that_take_any_are_not_checked(tmp_path: Path) -> None:
+    class Checks(_Checks):
+        def __call__(self, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+            raise AssertionError(name)
+
+        def takes_any(self, name: str) -> bool:
+            return name == "math_evaluator"
+
+    write_workspace(tmp_path)
+    assert load_workspace(tmp_path, check_parameters=Checks()).tests
+    problem = the_error_of(tmp_path, known_evaluators=["other"], check_parameters=Checks())
+    assert problem.message == "unknown evaluator `math_evaluator`"
+
+
 def test_parameters_are_checked_as_merged(tmp_path: Path) -> None:
     seen = []
 
-    def check(name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        seen.append((name, dict(parameters)))
-        return [("cases[0].input", "unknown parameter", "did you mean `x`?")]
+    class Checks(_Checks):
+        def __call__(self, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+            seen.append((name, dict(parameters)))
+            return [("cases[0].input", "unknown parameter", "did you mean `x`?")]
 
     module = {"name": "math_evaluator", "parameters": {"expected_answer": 4}}
     write_workspace(tmp_path, tests=[{**SUM, "evaluation_module": module}])
-    problem = the_error_of(tmp_path, check_parameters=check)
+    problem = the_error_of(tmp_path, check_parameters=Checks())
     assert seen == [("math_evaluator", {"precision": 2, "expected_answer": 4})]
     assert problem.place == "tests[0].evaluation_module.parameters.cases[0].input"
 
 
 def test_parameters_of_unknown_evaluators_are_not_checked(tmp_path: Path) -> None:
-    def check(name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-        raise AssertionError(name)
+    class Checks(_Checks):
+        def __call__(self, name: str, parameters: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+            raise AssertionError(name)
 
     write_workspace(tmp_path)
-    assert the_error_of(tmp_path, known_evaluators=[], check_parameters=check)
+    assert the_error_of(tmp_path, known_evaluators=[], check_parameters=Checks())
 
 
 def test_without_evaluator_facts_names_are_not_checked(tmp_path: Path) -> None:

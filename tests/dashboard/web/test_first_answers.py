@@ -80,7 +80,7 @@ def test_the_first_parts_of_every_page_come_with_it(client: FlaskClient, page: A
 def test_an_answer_is_the_one_to_the_same_question(client: FlaskClient) -> None:
     answers = first_answers(client, "/")
     [key] = [key for key in answers if key.startswith('["..overview-note-text')]
-    output, [version, search], [below, view] = orjson.loads(key)
+    output, [version, search], [below, view, frame] = orjson.loads(key)
     names = [{"id": element, "property": name} for element, name in name_outputs(output)]
     body = {
         "output": output,
@@ -92,6 +92,7 @@ def test_an_answer_is_the_one_to_the_same_question(client: FlaskClient) -> None:
         "state": [
             {"id": "overview-below-store", "property": "data", "value": below},
             {"id": "overview-view-store", "property": "data", "value": view},
+            {"id": "overview-frame-store", "property": "data", "value": frame},
         ],
         "changedPropIds": ["shell-version-store.data"],
     }

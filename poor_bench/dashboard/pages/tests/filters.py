@@ -42,7 +42,7 @@ class KnownTests:
 
 def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[Test]:
     """Find tests, and sort them; those without a figure stand last in both directions."""
-    words = url.text.casefold()
+    words, is_limited = url.text.casefold(), _has_limit(url)
     found = [
         test
         for test in tests
@@ -51,7 +51,7 @@ def find_tests(tests: Iterable[Test], url: TestUrl, known: KnownTests) -> list[T
         and (not url.state or test.enabled == (url.state is TestState.ENABLED))
         and (not words or words in _build_searched_text(test))
         and _has_finding(test, url, known)
-        and _is_in_ranges(known.items.get(test.test_id), url)
+        and (not is_limited or _is_in_ranges(known.items.get(test.test_id), url))
     ]
     return _sort(found, url, known)
 
@@ -77,6 +77,14 @@ def _has_finding(test: Test, url: TestUrl, known: KnownTests) -> bool:
         and (not url.severity or finding.severity == url.severity)
         for finding in known.findings.get(test.test_id, ())
     )
+
+
+def _has_limit(url: TestUrl) -> bool:
+    limits = (
+        *(url.min_mean, url.max_mean, url.min_discrimination, url.max_discrimination),
+        *(url.min_flakiness, url.max_flakiness),
+    )
+    return url.below_zero or any(limit is not None for limit in limits)
 
 
 def _is_in_ranges(item: Item | None, url: TestUrl) -> bool:

@@ -17,7 +17,7 @@ from dash import Dash, Output, State, no_update
 from poor_bench.dashboard.components.controls import parquet_id
 from poor_bench.dashboard.page import on_click
 from poor_bench.dashboard.services.services import Services
-from poor_bench.reports.csv_table import write_csv
+from poor_bench.reports.csv_table import round_figure, write_csv
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def write_parquet(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str
 
 def _value(value: object) -> object:
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return round_figure(value) if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):
         return value
     return str(value).encode("utf-8", "replace").decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -64,10 +65,27 @@ def write_plain_cell(value: object) -> object:
     """
     if value is None:
         return ""
-    if isinstance(value, bool | int | float):
+    if isinstance(value, float):
+        return round_figure(value)
+    if isinstance(value, bool | int):
         return value
     text = str(value)
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+_DIGITS = 7
+
+
+def round_figure(value: float) -> float:
+    """Round to 7 digits, as many as single precision holds; whole numbers keep all of theirs.
+
+    Example:
+        >>> round_figure(4.199999999999999), round_figure(1 / 3), round_figure(123456789.04)
+        (4.2, 0.3333333, 123456789.0)
+    """
+    if not math.isfinite(value):
+        return value
+    return float(f"{value:.{_DIGITS}g}") if abs(value) < 10**_DIGITS else float(round(value))
 
 
 def write_cell(cell: str) -> str:

@@ -43,6 +43,13 @@ def test_a_parquet_file_has_types_headings_and_gaps(tmp_path: Path) -> None:
     assert found == [("=1+1", 0.5, 3, True), (None, 1.0, None, False)]
 
 
+def test_figures_have_no_digits_of_binary_fractions(tmp_path: Path) -> None:
+    rows = [{"score": 4.199999999999999}, {"score": 0.1 + 0.2}, {"score": 1234567890.5}]
+    file = table_file("scores", rows)
+    assert file.csv.split() == ["score", "4.2", "0.3", "1234567890.0"]
+    assert rows_of(file, tmp_path)[1] == [(4.2,), (0.3,), (1234567890.0,)]
+
+
 @pytest.mark.parametrize(
     ("cell", "kept"),
     [

@@ -184,6 +184,7 @@ def test_files_hold_what_was_still_computed(workspace_files: WorkspaceFiles) -> 
     services.tests._items._patience_s = services.tests._faults._patience_s = 0
     rows = callbacks.tests_csv(services, "").rows
     assert [row["Mean score"] for row in rows] == [1.0, 0.0, 1.0]
+    assert [row["Pass rate (%)"] for row in rows] == [100.0, 0.0, 100.0]
     assert all(row["Findings"] for row in rows)
 
 

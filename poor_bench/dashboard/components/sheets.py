@@ -23,6 +23,11 @@ from poor_bench.dashboard.url_values import TableView
 R = TypeVar("R")
 
 
+def in_percent(share: float | None) -> float | None:
+    """Scale a share for files, where all shares are in percent; None stays None."""
+    return None if share is None else 100 * share
+
+
 def head_limits(heading: str) -> tuple[str, str]:
     """Name the limits of the confidence interval of a column in files."""
     return f"{heading} 95 % CI low", f"{heading} 95 % CI high"

@@ -249,6 +249,10 @@ def test_cases_and_runs_are_files(folder: Path, services: Services) -> None:
     runs = lines(callbacks.runs_csv(services, ""))
     shown = [(each["Passed"], each["Cases"], each["Not run"]) for each in runs]
     assert shown == [("1", "2", "1"), ("1", "1", "0")]
+    rates = [(each["Pass rate (%)"], each["Pass rate (%) 95 % CI high"]) for each in runs]
+    assert [rate for rate, _ in rates] == ["50.0", "100.0"]
+    assert all(float(rate) <= float(high) <= 100 for rate, high in rates)
+    assert not any("(0 to 1)" in heading for heading in runs[0])
 
 
 def test_the_form_says_what_a_suite_would_run(services: Services) -> None:

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from poor_bench.dashboard.components.blocks import aria, card, chart, tile, tiles
 from poor_bench.dashboard.components.controls import image_buttons
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits
+from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits, in_percent
 from poor_bench.dashboard.components.tables import number, quiet
 from poor_bench.dashboard.figures.history import suite_trends
 from poor_bench.dashboard.pages.suites.layout import LINKS, SuiteUrl
@@ -107,7 +107,7 @@ R = TypeVar("R")
 NO_CHOICE = SuiteUrl()
 _SHOWN_RUNS = 50
 _RATE = "Pass rate"
-_CI_LOW, _CI_HIGH = head_limits(_RATE)
+_CI_LOW, _CI_HIGH = head_limits(f"{_RATE} (%)")
 
 
 def define_cases(url: SuiteUrl = NO_CHOICE, run_id: str = "") -> SheetTable[EvalCaseResult]:
@@ -177,8 +177,9 @@ def define_runs(url: SuiteUrl = NO_CHOICE) -> SheetTable[EvalSuiteResult]:
                          ("Not run", lambda each: each.not_run)],
             ),
             SheetColumn(
-                field="rate", heading=_RATE, value=_pass_rate, cell=_pass_bar,
-                file_heading=f"{_RATE} (0 to 1)",
+                field="rate", heading=_RATE, cell=_pass_bar,
+                value=lambda each: in_percent(_pass_rate(each)),
+                file_heading=f"{_RATE} (%)",
                 further=[(_CI_LOW, lambda each: _bound(each, 0)),
                          (_CI_HIGH, lambda each: _bound(each, 1))],
             ),
@@ -208,9 +209,9 @@ TAGS: SheetTable[EvalTagResult] = SheetTable(
         ),
         SheetColumn(
             field="rate", heading=_RATE,
-            value=lambda tag: tag.pass_rate if tag.total else None,
+            value=lambda tag: in_percent(tag.pass_rate) if tag.total else None,
             cell=lambda tag: number(_percent(tag.pass_rate if tag.total else None)),
-            file_heading=f"{_RATE} (0 to 1)",
+            file_heading=f"{_RATE} (%)",
         ),
         SheetColumn(
             field="interval", heading="95 % CI", value=lambda tag: _limit(tag.pass_interval, 0),
@@ -293,8 +294,9 @@ def _share(field: str, heading: str, name: str) -> SheetColumn[EvalSuiteResult]:
         return _mean(_percent(value), value, sum(map(rate.among, list_ran(report))))
 
     return SheetColumn(
-        field=field, heading=heading, value=lambda report: getattr(report, name), cell=draw,
-        hint=rate.meaning, file_heading=f"{heading} (0 to 1)",
+        field=field, heading=heading, cell=draw,
+        value=lambda report: in_percent(getattr(report, name)),
+        hint=rate.meaning, file_heading=f"{heading} (%)",
     )  # fmt: skip
 
 
@@ -328,7 +330,8 @@ def _bound(report: EvalSuiteResult, place: int) -> float | None:
 
 
 def _limit(interval: tuple[float, float] | None, place: int) -> float | None:
-    return None if interval is None else interval[place]
+    """Read a limit of a confidence interval for files, in percent."""
+    return None if interval is None else in_percent(interval[place])
 
 
 def _write_interval(interval: tuple[float, float] | None) -> str:

@@ -13,7 +13,13 @@ from poor_bench import metrics
 from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import COMPUTING, aria, computing, empty_state, set_code
 from poor_bench.dashboard.components.controls import class_link, page_steps
-from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable, head_limits, sort_head
+from poor_bench.dashboard.components.sheets import (
+    SheetColumn,
+    SheetTable,
+    head_limits,
+    in_percent,
+    sort_head,
+)
 from poor_bench.dashboard.components.tables import number, quiet, write_n
 from poor_bench.dashboard.pages.tests.filters import KnownTests
 from poor_bench.dashboard.pages.tests.layout import LINKS, SortBy, TestUrl
@@ -161,8 +167,8 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         cell=lambda test: _mean(test.test_id, known),
                         head=_sort_head(url, SortBy.MEAN, "Mean score"),
                         further=[("Models", read(lambda item: item.n_llms)),
-                                 (f"{metrics.PASS_RATE.label} (0 to 1)",
-                                  read(lambda item: item.pass_rate))]),
+                                 (metrics.PASS_RATE.file_heading,
+                                  read(lambda item: in_percent(item.pass_rate)))]),
             SheetColumn(field="discrimination", heading="Discrimination", value=bound("value"),
                         cell=lambda test: _figure(read(lambda item: item.discrimination)(test),
                                                   known.missing),
@@ -171,7 +177,8 @@ def define_tests(known: KnownTests, url: TestUrl = NO_CHOICE) -> SheetTable[Test
                         further=list(zip(head_limits("Discrimination"),
                                          (bound("low"), bound("high")), strict=True))),
             SheetColumn(field="flakiness", heading="Flakiness",
-                        value=read(lambda item: item.flip_rate),
+                        value=read(lambda item: in_percent(item.flip_rate)),
+                        file_heading="Flakiness (%)",
                         cell=lambda test: _flakiness(test.test_id, known),
                         head=_sort_head(url, SortBy.FLAKINESS, "Flakiness",
                                         "Chance that two trials differ"),

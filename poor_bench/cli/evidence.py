@@ -17,10 +17,11 @@ from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.results.figures import count_untold_rows, select_counted
+from poor_bench.results.kept_figures import TableFigures
 from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
-from poor_bench.statistics.summary import StaleReason
+from poor_bench.statistics.summary import GroupBy, StaleReason
 from poor_bench.workspace_runner import WorkspaceRunner
 
 if TYPE_CHECKING:
@@ -116,9 +117,11 @@ def _add_columns(known: Evidence, config: WorkspaceFolder) -> Evidence:
     n_stale: Counter[str] = Counter()
     for group, reasons in StaleCheck(config).count(table).items():
         n_stale[group.llm_id] += reasons.total()
+    figures = TableFigures(table, known.tests).summarise(GroupBy.LLM, known.pass_score)
     return replace(
         known,
         results=table.split_by_llm(),
+        summaries={summary.group.llm_id: summary for summary in figures},
         n_stale=n_stale,
         n_untold=count_untold_rows(table, known.tests),
     )

@@ -39,6 +39,8 @@ class Evidence:
     """By test id."""
     results: Mapping[str, Trials]
     """LLM id to its results of these tests, failures included."""
+    summaries: Mapping[str, Summary] = field(default_factory=dict)
+    """LLM id to the figures of its results, where they are known already."""
     n_untold: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """LLM id and class id to scored results that do not record both request and evaluator."""
     n_stale: Mapping[str, int] = field(default_factory=dict)
@@ -62,7 +64,8 @@ class Evidence:
         if class_id is not None:
             tests = {name: test for name, test in tests.items() if test.class_id == class_id}
             trials = trials.pick(trials.find_entries("test_id", tests.__contains__))
-        rows = summarise(trials, tests=self.tests, pass_score=self.pass_score)
+        known = self.summaries.get(llm_id) if class_id is None else None
+        rows = [known] if known else summarise(trials, tests=self.tests, pass_score=self.pass_score)
         return Scope(
             llm_id=llm_id,
             class_id=class_id,
@@ -106,7 +109,9 @@ class Scope:
     @property
     def n_pending(self) -> int:
         """Tests without any result."""
-        return self.n_tests - len(self.trials.find_values("test_id"))
+        import numpy as np
+
+        return self.n_tests - int(np.count_nonzero(np.bincount(self.trials.columns["test_id"])))
 
 
 _ROUNDING = 1e-9

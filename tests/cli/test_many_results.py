@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from poor_bench.cli.main import main
+from poor_bench.gates import check
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
-from poor_bench.results import index, settled, table
+from poor_bench.results import index, kept_figures, settled, table
 from poor_bench.results import store as result_store
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.selection import Selection
@@ -212,6 +213,25 @@ def note_hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(WorkspaceFingerprints, "digest_requests", note)
     return asked
+
+
+def test_gates_on_all_tests_take_the_figures_that_a_report_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the figures are computed again")
+
+    words = ["gate", "--min-score", "0.1", "--json", "--data", str(folder)]
+    code = main(words)
+    few = capsys.readouterr().out
+    keep_all(monkeypatch)
+    for _ in range(3):
+        main(["report", "--data", str(folder)])
+    capsys.readouterr()
+    monkeypatch.setattr(kept_figures, "summarise", refuse)
+    monkeypatch.setattr(check, "summarise", refuse)
+    assert main(words) == code
+    assert capsys.readouterr().out == few
 
 
 def test_requests_of_compared_models_are_not_hashed_again(

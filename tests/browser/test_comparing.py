@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 
 from tests.browser.watched import heading
 from tests.browser.workspaces import BAD, GOOD
+from tests.conftest import WorkspaceFiles
+from tests.dashboard.results_written import scored, write_results
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
@@ -142,3 +144,23 @@ def test_boxes_write_the_address_and_the_list_begins_at_its_first_page(
     page.wait_for_url(lambda address: address.endswith("/tests?text=sum"))
     words.fill("")
     page.wait_for_url(lambda address: address.endswith("/tests"))
+
+
+def test_what_the_reader_opened_in_the_open_test_stays_open_when_news_come(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_tests(2)
+    folder = workspace_files.write()
+    known = [scored(f"sum_00{number}", 1.0, prompt=f"the prompt {number}") for number in (1, 2)]
+    write_results(folder, {GOOD: known, BAD: [scored("sum_001", 0.0, "5"), *known[1:]]})
+    page = new_visitor(serve(folder)).new_page()
+    page.goto("/compare?test=sum_001")
+    panel = page.get_by_role("complementary", name="Test")
+    panel.locator("summary", has_text="Prompt").click()
+    expect(panel.get_by_text("the prompt 1")).to_be_visible()
+    write_results(folder, {GOOD: known, BAD: [scored("sum_001", 0.0, "a new answer"), *known[1:]]})
+    expect(panel.get_by_text("a new answer").first).to_be_visible()
+    expect(panel.get_by_text("the prompt 1")).to_be_visible()
+    page.keyboard.press("j")
+    expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
+    expect(panel.get_by_text("the prompt 2")).to_be_hidden()

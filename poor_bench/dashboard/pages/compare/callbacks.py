@@ -13,7 +13,7 @@ from poor_bench.comparison.result_set import ComparedSubject, SubjectKind
 from poor_bench.dashboard.components.blocks import card, empty_state, no_results, page_head
 from poor_bench.dashboard.components.controls import build_options
 from poor_bench.dashboard.components.sheets import head_limits
-from poor_bench.dashboard.components.tables import still
+from poor_bench.dashboard.components.tables import still, trees
 from poor_bench.dashboard.page import (
     bind_address,
     bind_computed_view,
@@ -136,7 +136,9 @@ def _register_parts(app: Dash, services: Services) -> None:
 
     @on_data(
         app,
-        *(Output(part, "children") for part in (Ids.CHARTS, Ids.CHIPS, Ids.TESTS, Ids.DETAILS)),
+        *(Output(part, "children") for part in (Ids.CHARTS, Ids.CHIPS, Ids.TESTS)),
+        Output(Ids.DETAILS, "trees"),  # what was opened in it stays open when news come
+        Output(Ids.DETAILS, "search"),
         Output(Ids.RATED, "data"),
         Input(Ids.SEARCH, "data"),
         State(Ids.RATED, "data"),
@@ -144,8 +146,9 @@ def _register_parts(app: Dash, services: Services) -> None:
     def _draw_tests(search: str, known: list[Any] | None) -> Any:
         """Answer one request with the list and the panel: each request of a click delays both."""
         panel, rated = show_panel(services, search)
-        parts = (still(part, search=search) for part in (*show_tests(services, search), panel))
-        return *parts, no_update if rated == known else rated
+        parts = (still(part, search=search) for part in show_tests(services, search))
+        kept = no_update if rated == known else rated
+        return *parts, trees(panel or []), search, kept
 
     # By a store of this page: page Model has the bar, too, and not what this page shows.
     bind_script(

@@ -24,6 +24,7 @@ from poor_bench.dashboard.components.controls import (
     search_box,
     single_choice,
 )
+from poor_bench.dashboard.components.tables import still_place
 from poor_bench.dashboard.page import build_wait_clock
 from poor_bench.dashboard.result_panel.rating_bar import build_rating_bar
 from poor_bench.dashboard.services.compare_service import Likeness
@@ -264,7 +265,10 @@ def _tests_card(url: CompareUrl) -> Component:
                 class_name="if-filled",
             ),
             html.Aside(
-                [html.Div(id=CompareIds.DETAILS), build_rating_bar()],
+                [
+                    html.Div(still_place(CompareIds.DETAILS), className="compare-details"),
+                    build_rating_bar(),
+                ],
                 id=CompareIds.PANEL,
                 className="details",
                 **aria(label="Test"),

@@ -75,6 +75,7 @@ def panel(
                 _build_columns(row, details_of, name_of, url, find, notes_of),
             ],
             className="details-body",
+            key=row.test_id,  # another test opens as it is, not as the reader left this one
         ),
     ]
 
@@ -222,6 +223,7 @@ def _of_llm(
             ),
         ],
         className="answer-column",
+        key=line.llm_id,
         **aria(label=name_of(line.llm_id)),
     )
 

@@ -11,9 +11,13 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
+from poor_bench.messages import cut_text
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import list_inserted
+
+_LONGEST_VALUE = 60
+"""Characters of a parameter in the name of a set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,8 +254,15 @@ def tell_parameters_apart(
 
 
 def _write_parameters(parameters: Mapping[str, Any], names: Iterable[str]) -> str:
-    values = {name: json.dumps(parameters[name], default=str) for name in parameters}
+    values = {name: _write_value(parameters[name]) for name in parameters}
     return ", ".join(f"{name} {values.get(name, 'default')}" for name in sorted(names))
+
+
+def _write_value(value: object) -> str:
+    """Write a value; of a long one, such as a schema, its start and a hash that tells it apart."""
+    text = json.dumps(value, default=str)
+    is_short = len(text) <= _LONGEST_VALUE
+    return text if is_short else f"{cut_text(text, _LONGEST_VALUE)} ({_hash(text)})"
 
 
 def _hash(text: str) -> str:

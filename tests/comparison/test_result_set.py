@@ -3,7 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poor_bench.comparison.result_set import ComparedSubject, SubjectKind, hash_prompt
+from poor_bench.comparison.result_set import (
+    ComparedSubject,
+    SubjectKind,
+    hash_prompt,
+    tell_parameters_apart,
+)
 from poor_bench.models.test import Test
 from poor_bench.prompts import render_prompt
 
@@ -36,3 +41,12 @@ def test_tests_of_several_texts_share_the_version_of_their_prompt() -> None:
     tests = [Test(test_id=str(len(each)), class_id="c", level=1, texts=each) for each in counts]
     template = "{texts}\nGood or Bad?"
     assert len({hash_prompt("", render_prompt(template, test), test) for test in tests}) == 1
+
+
+def test_sets_with_long_parameters_have_short_names_that_differ() -> None:
+    schemas = [{"properties": {f"key_{n}": {} for n in range(99)}, "required": [k]} for k in "ab"]
+    sets = [{"response_format": schema, "seed": n} for n, schema in enumerate(schemas)]
+    first, second = (tell_parameters_apart(each, sets) for each in sets)
+    assert first.startswith('response_format {"properties": {"key_0": {}')
+    assert len(first) < 120
+    assert first.replace("seed 0", "") != second.replace("seed 1", "")

@@ -112,6 +112,13 @@ def bind_script(app: Any, namespace: str, function: str, *arguments: Any, **opti
     app.clientside_callback(ClientsideFunction(namespace, function), *arguments, **options)
 
 
+def bind_news(app: Dash) -> None:
+    """Let a tab that has news tell the other tabs of the browser, which then ask at once."""
+    version, pause = Input(ShellIds.VERSION, "data"), State(ShellIds.CLOCK, "interval")
+    output = Output(ShellIds.CLOCK, "id")
+    bind_script(app, "clocks", "tell", output, version, pause, prevent_initial_call=True)
+
+
 def bind_address(app: Dash, search_id: str) -> None:
     """Show the state of a page in the address bar.
 

@@ -25,6 +25,7 @@ from poor_bench.dashboard.page import (
     CLOCK_IDLE_MS,
     Page,
     ShellIds,
+    bind_news,
     bind_script,
     clock_ms,
     notice,
@@ -363,6 +364,7 @@ def show_problems(services: Services, path: str | None) -> tuple[Any, str]:
 
 def register_clock(app: Dash, services: Services) -> None:
     """Bind the handlers."""
+    bind_news(app)
 
     @app.callback(
         Output(ShellIds.VERSION, "data"),

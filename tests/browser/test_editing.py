@@ -78,6 +78,22 @@ def test_unsaved_edits_ask_before_they_vanish(
     assert len(asked) == 2
 
 
+def test_a_saved_edit_shows_in_other_tabs_without_their_clocks(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    visitor = new_visitor(serve(with_results(workspace_files, n_tests=3)))
+    visitor.add_init_script("window.setInterval = () => 0;")
+    page, other = visitor.new_page(), visitor.new_page()
+    for each in (page, other):
+        each.goto("/tests?test=sum_001")
+        expect(each.get_by_text("Solve: 1 + 1")).to_be_visible()
+        until_answered(each)
+    panel = page.get_by_role("complementary", name="Test")
+    panel.get_by_label("Text").fill("7 + 7")
+    panel.get_by_role("button", name="Save test").click()
+    expect(other.get_by_text("Solve: 7 + 7")).to_be_visible()
+
+
 def test_what_is_edited_while_an_earlier_edit_is_saved_is_asked_about(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:

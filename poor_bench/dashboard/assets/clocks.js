@@ -46,4 +46,29 @@
     due.delete(id);
     forget(id);
   };
+
+  // A tab that has news tells the other tabs of the browser, which ask at once. What one of them
+  // then finds it tells nobody, or two tabs would keep each other busy; nor is anything told while
+  // a run goes on, as there are news all the time and clocks ask often.
+  const AT_REST_MS = 4000; // CLOCK_IDLE_MS of page.py
+  const tabs = new BroadcastChannel("poor_bench-news");
+  const functions = (window.dash_clientside = window.dash_clientside || {});
+  let known = null;
+  let isTold = false;
+  tabs.onmessage = ({ data }) => {
+    if (known !== null && data !== known) {
+      isTold = true;
+      window.dash_clientside.set_props("shell-clock-interval", { n_intervals: Date.now() });
+    }
+  };
+  functions.clocks = {
+    tell: (version, pause) => {
+      if (version && known !== null && !isTold && pause >= AT_REST_MS) {
+        tabs.postMessage(version);
+      }
+      known = version;
+      isTold = false;
+      return window.dash_clientside.no_update;
+    },
+  };
 })();

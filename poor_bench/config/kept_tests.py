@@ -10,6 +10,7 @@ The file may be deleted at any time.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -129,12 +130,13 @@ def _read_tests(columns: Any) -> list[Test] | None:
     columns["fields"] = [each or NO_FIELDS for each in columns["fields"]]
     for name in ("class_id", "group"):
         columns[name] = [value and sys.intern(value) for value in columns[name]]
-    tests = [Test(**dict(zip(_KINDS, row, strict=True))) for row in _list_rows(columns)]
-    return tests if len({test.test_id for test in tests}) == len(tests) else None
-
-
-def _list_rows(columns: Mapping[str, list[Any]]) -> Iterable[tuple[Any, ...]]:
-    return zip(*(columns[name] for name in _KINDS), strict=True)
+    if len({*columns["test_id"]}) < len(columns["test_id"]):
+        return None
+    # Column by column, past the constructor: of many tests it takes half of the time.
+    tests = [object.__new__(Test) for _ in columns["test_id"]]
+    for name, column in columns.items():
+        deque(map(getattr(Test, name).__set__, tests, column), maxlen=0)
+    return tests
 
 
 def _are_right(columns: Mapping[str, Any]) -> bool:

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -40,16 +41,74 @@ from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supe
 from poor_bench.ports import Evaluate
 
 
+@cache
 def provide_earlier_names() -> None:
-    """Let `import` find each module and function under its earlier name, too."""
-    earlier_names = tomllib.loads((Path(__file__).parent / "earlier_names.toml").read_text("utf-8"))
-    for earlier, now in earlier_names["modules"].items():
-        if earlier not in sys.modules:
-            sys.modules[earlier] = import_module(now)
-    for name, functions in earlier_names["functions"].items():
-        module = import_module(name)
-        for earlier, now in functions.items():
-            setattr(module, earlier, getattr(module, now))
+    """Let `import` find each module and function under its earlier name, too.
+
+    Modules are not imported for that: all of them together take longer than most evaluators.
+    """
+    names = tomllib.loads((Path(__file__).parent / "earlier_names.toml").read_text("utf-8"))
+    sys.meta_path.insert(0, _EarlierNames(names["modules"], names["functions"]))
+    for name in sys.modules.keys() & names["functions"]:
+        _add_names(import_module(name), names["functions"][name])
+
+
+def _add_names(module: ModuleType, functions: Mapping[str, str]) -> None:
+    for earlier, now in functions.items():
+        setattr(module, earlier, getattr(module, now))
+
+
+class _EarlierNames(MetaPathFinder):
+    """Finds modules by earlier names, and those whose functions had other names."""
+
+    def __init__(
+        self, modules: Mapping[str, str], functions: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._modules, self._functions = modules, functions
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`."""
+        if fullname in self._modules:
+            return ModuleSpec(fullname, _MovedLoader(self._modules[fullname]))
+        if fullname not in self._functions:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _RenamedLoader(spec.loader, self._functions[fullname])
+        return spec
+
+
+class _MovedLoader(Loader):
+    """Gives a module that exists for its earlier name."""
+
+    def __init__(self, name: str) -> None:
+        self._module = import_module(name)
+        self._spec = self._module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # Python has just set that of the earlier name
+
+
+class _RenamedLoader(Loader):
+    """Loads a module, then adds the earlier names of its functions."""
+
+    def __init__(self, loader: Loader, functions: Mapping[str, str]) -> None:
+        self._loader, self._functions = loader, functions
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        _add_names(module, self._functions)
 
 
 TIME_LIMIT_S = 120.0

@@ -537,6 +537,32 @@ def test_a_search_fills_the_table_that_is_there_and_a_model_out_of_sight_is_not_
         assert table.evaluate("each => each.isConnected")
 
 
+_NOTE_CHANGES = """() => {
+  window.changes = [];
+  let last = window.store.getState();
+  window.store.subscribe(() => {
+    const now = window.store.getState();
+    window.changes.push(Object.keys(now).filter((part) => now[part] !== last[part]));
+    last = now;
+  });
+}"""
+
+
+def test_components_hear_of_changes_of_the_page_and_not_of_steps_of_callbacks(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/")
+    models = page.locator(".ag-row .model-link")
+    expect(models).to_have_count(2)
+    page.evaluate(_NOTE_CHANGES)
+    page.locator("#overview-text-input").fill(BAD)
+    expect(models).to_have_text([BAD])
+    heard = [set(parts) - {"callbacks"} for parts in page.evaluate("() => window.changes")]
+    assert any("layout" in parts for parts in heard)
+    assert all(heard)
+
+
 _SLOW_CLOCK = """() => {
   const now = performance.now.bind(performance), since = now();
   performance.now = () => since + (now() - since) / 100;

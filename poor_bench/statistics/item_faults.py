@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from poor_bench.models.test import Test
@@ -45,6 +46,7 @@ from poor_bench.statistics.votes import (
     Votes,
     collect_votes,
     count_first_passes,
+    split_rows,
     weigh_causes,
 )
 
@@ -270,12 +272,24 @@ def _estimate_soundness(ratios: Array) -> Array:
 def _weigh(
     trials: Codes, sound: SoundTests, space: AnswerSpace
 ) -> tuple[Array, list[Fault], Codes]:
-    """Weigh the faults of each test against its being sound.
+    """Weigh the faults of each test against its being sound, some tests at a time.
 
     Returns:
         Log likelihood ratio of fault to sound, the likeliest fault, and the code of the answer
         that it rests on; 0 where there is none.
     """
+    import numpy as np
+
+    blocks = [
+        _weigh_some(trials[some], sound, space) for some in split_rows(len(trials), trials[:1].size)
+    ]
+    ratios, faults, codes = zip(*blocks, strict=True)
+    return np.concatenate(ratios), [*chain.from_iterable(faults)], np.concatenate(codes)
+
+
+def _weigh_some(
+    trials: Codes, sound: SoundTests, space: AnswerSpace
+) -> tuple[Array, list[Fault], Codes]:
     import numpy as np
 
     is_pass, wrong = trials == PASSED, trials > 0
@@ -375,7 +389,8 @@ def _simulate_p(ratios: Array, trials: Codes, sound: SoundTests, space: AnswerSp
 
     rng = np.random.default_rng(0)
     size = min(max(_LEAST_DRAWN, _DRAWN_PER_TEST * len(trials)), _MOST_DRAWN)
-    like = trials[rng.integers(len(trials), size=size)]
+    # Which code an answer has does not matter here: a byte for each trial is enough.
+    like = np.minimum(trials, PASSED).astype(np.int8)[rng.integers(len(trials), size=size)]
     fresh = draw_sound_tests(rng, like, sound, space)
     null = np.sort(_weigh(fresh, sound, space)[0])
     above = size - np.searchsorted(null, ratios - 1e-9)

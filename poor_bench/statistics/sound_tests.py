@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Codes = NDArray[np.int64]
     Bits = NDArray[np.bool_]
+    Trials = NDArray[np.integer[Any]]
 
 
 _NODES, _ROUNDS = 15, 40
@@ -64,9 +65,7 @@ class AnswerSpace:
         return max(0.0, (self.repeating - by_chance) / (1 - by_chance))
 
 
-def fit_sound_tests(
-    trials: NDArray[np.integer[Any]], soundness: Array, prior: Array, deviation: float
-) -> SoundTests:
+def fit_sound_tests(trials: Trials, soundness: Array, prior: Array, deviation: float) -> SoundTests:
     """Fit abilities and the spread of difficulties (Rasch) to tests that are probably sound.
 
     Args:
@@ -184,7 +183,7 @@ def _count_pairs(codes: Codes) -> Codes:
 
 
 def draw_sound_tests(
-    rng: np.random.Generator, like: Codes, sound: SoundTests, space: AnswerSpace
+    rng: np.random.Generator, like: Trials, sound: SoundTests, space: AnswerSpace
 ) -> Codes:
     """Draw trials of sound tests, with those missing that are missing in `like`."""
     import numpy as np
@@ -193,23 +192,27 @@ def draw_sound_tests(
     nodes = rng.choice(len(sound.weights), size=size, p=np.exp(sound.weights))
     is_stuck = rng.random((size, n_models, 1)) < sound.sticky
     luck = rng.random(like.shape)
-    luck = np.where(is_stuck, luck[:, :, :1], luck)
-    passes = np.log(luck) < sound.passing.T[nodes][:, :, None]
-    answers = _draw_answers(rng, ~passes, is_stuck[:, :, 0], space)
-    fresh = np.where(passes, PASSED, np.where(like == NO_ANSWER, NO_ANSWER, answers))
-    drawn: Codes = np.where(like == MISSING, MISSING, fresh)
-    return drawn
+    if like.shape[2] > 1:
+        luck = np.where(is_stuck, luck[:, :, :1], luck)
+    # In place, and freed: each table of many models takes hundreds of megabytes.
+    passes = np.log(luck, out=luck) < sound.passing.T[nodes][:, :, None]
+    del luck
+    answers = _draw_answers(rng, passes.shape, is_stuck[:, :, 0], space)
+    answers[like == NO_ANSWER] = NO_ANSWER
+    answers[passes] = PASSED
+    answers[like == MISSING] = MISSING
+    return answers
 
 
 def _draw_answers(
-    rng: np.random.Generator, fails: Bits, is_stuck: Bits, space: AnswerSpace
+    rng: np.random.Generator, shape: tuple[int, ...], is_stuck: Bits, space: AnswerSpace
 ) -> Codes:
     """Draw wrong answers: an own one again, that of an earlier model, or a new one."""
     import numpy as np
 
-    size, n_models, n_trials = fails.shape
+    size, n_models, n_trials = shape
     total = space.tempting * (space.n_answers - 1)
-    answers = rng.integers(1, space.n_answers, size=fails.shape)
+    answers = rng.integers(1, space.n_answers, size=shape)
     first = answers[:, :, 0]
     for model in range(1, n_models):
         repeats = rng.random(size) < model / (total + model)

@@ -252,6 +252,20 @@ def _count_most_common(endings: list[int]) -> int:
     return PASSED if PASSED in common else common[0]
 
 
+_CELLS_AT_ONCE = 1 << 21
+
+
+def split_rows(n_rows: int, n_cells: int) -> Iterator[slice]:
+    """Yield blocks of rows: of hundreds of models, tables of all rows take gigabytes.
+
+    Args:
+        n_rows: Rows of all blocks.
+        n_cells: Numbers that each row takes in a table.
+    """
+    step = max(1, _CELLS_AT_ONCE // max(1, n_cells))
+    return (slice(start, start + step) for start in range(0, max(1, n_rows), step))
+
+
 _SHRINKING = 8.0
 """Votes by which the usual share of a model is drawn to that of models that have it seldom."""
 _STEPS_OF_WEIGHT = 4
@@ -319,6 +333,13 @@ def _sum_upper_tail(chances: Array, has: Bits, weights: Codes) -> Array:
     import numpy as np
 
     least = (has * weights).sum(axis=1)
+    blocks = split_rows(len(least), int(weights.sum()) + 1)
+    return np.concatenate([_sum_some(chances[some], least[some], weights) for some in blocks])
+
+
+def _sum_some(chances: Array, least: Codes, weights: Codes) -> Array:
+    import numpy as np
+
     sums = np.zeros((len(chances), weights.sum() + 1))
     sums[:, 0] = 1.0
     for chance, weight in zip(chances.T[:, :, None], weights, strict=True):

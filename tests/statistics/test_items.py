@@ -10,7 +10,7 @@ import pytest
 from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test
-from poor_bench.statistics import item_faults, items
+from poor_bench.statistics import item_faults, items, votes
 from poor_bench.statistics.items import (
     Item,
     ItemFinding,
@@ -18,7 +18,7 @@ from poor_bench.statistics.items import (
     analyse_outcomes,
     analyse_tests,
 )
-from poor_bench.statistics.outcomes import Outcomes, collect_outcomes
+from poor_bench.statistics.outcomes import NO_ANSWER, Outcomes, Way, collect_outcomes
 
 LLMS = "abcdefgh"
 
@@ -80,6 +80,51 @@ def test_classes_are_told_apart_in_a_few_bytes_for_each_trial() -> None:
     tracemalloc.stop()
     assert sizes == [n // 10] * 10
     assert peak < 11 * n, peak / n
+
+
+@pytest.fixture
+def votes_of_many_models() -> votes.Votes:
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 6, (40, 60), dtype=np.int32)
+    caused = np.where(codes == 5, np.int32(1), np.int32(0))
+    return votes.Votes(
+        test_ids=tuple(f"t{number}" for number in range(40)),
+        models=tuple(f"m{number}" for number in range(60)),
+        codes=np.where(caused, NO_ANSWER, codes),
+        trials=np.where(caused, NO_ANSWER, codes)[:, :, None],
+        caused=caused,
+        answers=(("a", "b", "c", "d"),) * 40,
+        causes=(Way("cause", "timeout"),),
+    )
+
+
+def test_tests_are_weighed_alike_in_blocks_and_at_once(
+    votes_of_many_models: votes.Votes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_class = votes_of_many_models, [9] * 40
+    known = dict.fromkeys(votes_of_many_models.models, 0.0)
+    at_once = item_faults._weigh_class(known, of_class)
+    monkeypatch.setattr(votes, "_CELLS_AT_ONCE", 7 * 60)
+    in_blocks = item_faults._weigh_class(known, of_class)
+    assert [replace(each, p_value=0.0) for each in in_blocks.values()] == [
+        replace(each, p_value=0.0) for each in at_once.values()
+    ]
+    p_values = [[each.p_value for each in found.values()] for found in (in_blocks, at_once)]
+    assert p_values[0] == pytest.approx(p_values[1])
+
+
+def test_simulated_tests_of_many_models_take_few_tables_of_all_trials(
+    votes_of_many_models: votes.Votes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(votes, "_CELLS_AT_ONCE", 100 * 60)
+    n_drawn = 4_000
+    monkeypatch.setattr(item_faults, "_LEAST_DRAWN", n_drawn)
+    known = dict.fromkeys(votes_of_many_models.models, 0.0)
+    tracemalloc.start()
+    item_faults._weigh_class(known, (votes_of_many_models, [9] * 40))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * 8 * n_drawn * 60, peak / (8 * n_drawn * 60)
 
 
 def test_abilities_take_counts_of_trials_and_no_votes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,3 +164,21 @@ def test_what_the_reader_opened_in_the_open_test_stays_open_when_news_come(
     page.keyboard.press("j")
     expect(panel.get_by_role("heading", name="sum_002")).to_be_visible()
     expect(panel.get_by_text("the prompt 2")).to_be_hidden()
+
+
+def test_numbers_that_differ_stand_apart_in_the_difference_of_words(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_tests(1)
+    for name in ("good", "bad"):
+        workspace_files.add_llm(name, ["4"])
+    folder = workspace_files.write()
+    test_id = workspace_files.tests[0]["test_id"]
+    answers = {GOOD: "The sum of all is 15", BAD: "The sum of all is 150.5"}
+    write_results(folder, {name: [scored(test_id, 1.0, text)] for name, text in answers.items()})
+    page = new_visitor(serve(folder)).new_page()
+    page.goto(f"/compare?test={test_id}")
+    right = page.locator("pre del + ins")
+    expect(right).to_be_visible()
+    gap = "(e) => e.getClientRects()[0].left - e.previousSibling.getClientRects()[0].right"
+    assert right.evaluate(gap) > 2

@@ -18,6 +18,7 @@ from poor_bench.dashboard.components.blocks import (
     error_banner,
     live_card,
     live_head,
+    number_range,
     set_code,
 )
 from poor_bench.dashboard.components.controls import small_button, start_button
@@ -144,7 +145,7 @@ def consent_dialog(prefix: str, action: str) -> Component:
 def cost_field(field_id: str) -> Component:
     """Build the box for the limit of the cost."""
     box: Component = dmc.NumberInput(
-        id=field_id, label="Cost limit (US$)", placeholder="no limit", min=0, value=""
+        id=field_id, label="Cost limit (US$)", placeholder="no limit", value="", **number_range(0)
     )
     return box
 

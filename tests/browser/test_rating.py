@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from poor_bench.labels.storage import read_labels
-from tests.browser.watched import holding, until_held
+from tests.browser.watched import holding, until_answered, until_held
 from tests.browser.workspaces import with_results
 from tests.conftest import WorkspaceFiles
 from tests.waiting import wait_for
@@ -211,3 +211,33 @@ def test_boxes_follow_a_rating_of_another_tab_and_keep_what_is_edited(
         ["kept", "new", "a"],
         ["kept", "theirs", "kept"],
     ]
+
+
+def test_a_number_that_a_field_does_not_take_is_told_with_the_range(
+    results_shown: str, new_visitor: Callable[[str], BrowserContext]
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.goto("/tests?min-mean=0.5")
+    least = page.get_by_label("Mean score: from")
+    told = page.locator(".mantine-NumberInput-root[data-fault]")
+    expect(least).to_have_value("0.5")
+    until_answered(page)
+    for typed, said in (("7", "0 to 1"), ("x", "0 to 1"), ("-", "0 to 1"), ("0.7", "")):
+        least.fill(typed)
+        if not said:
+            expect(told).to_have_count(0)
+            expect(least).not_to_have_attribute("aria-invalid", "true")
+            continue
+        expect(told).to_have_attribute("data-fault", said)
+        expect(told).to_have_css("position", "relative")
+        expect(least).to_have_attribute("aria-invalid", "true")
+        expect(least).to_have_attribute("aria-description", said)
+    least.fill("7")
+    least.blur()  # Mantine puts it into the range
+    expect(least).to_have_value("1")
+    expect(told).to_have_attribute("data-fault", "0 to 1")
+    page.goto("/model?test=sum_001")
+    expect(page.get_by_label("Your score (0 to 1)")).to_be_visible()
+    until_answered(page)
+    page.get_by_label("Your score (0 to 1)").fill("7")
+    expect(told).to_have_attribute("data-fault", "0 to 1")

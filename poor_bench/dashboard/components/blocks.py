@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from dash import dcc, html
 from dash.development.base_component import Component
 
+from poor_bench.dashboard.text.formatting import range_text
 from poor_bench.dashboard.theme import graph_config
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import harmless
@@ -38,6 +39,11 @@ def data(**attributes: str) -> dict[str, Any]:
         {'data-seen-store': 'x'}
     """
     return {f"data-{name.replace('_', '-')}": value for name, value in attributes.items()}
+
+
+def number_range(least: float, most: float | None = None) -> dict[str, Any]:
+    """Build the properties of a number field that says its range where another one is typed."""
+    return {"min": least, "max": most, **data(range=range_text(least, most))}
 
 
 def icon(name: str) -> Component:

@@ -11,7 +11,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from poor_bench.config.load import Workspace
-from poor_bench.dashboard.components.blocks import aria, data, icon
+from poor_bench.dashboard.components.blocks import aria, data, icon, number_range
 from poor_bench.dashboard.url_state import ListUrl, UrlState
 
 
@@ -78,8 +78,7 @@ def count_choice(choice_id: str, label: str, *, most: int, value: int = 1) -> Co
         id=choice_id,
         label=label,
         value=value,
-        min=1,
-        max=most,
+        **number_range(1, most),
         clampBehavior="strict",
         allowDecimal=False,
         debounce=400,
@@ -381,8 +380,7 @@ def range_boxes(
             id=box_id,
             value="" if value is None else value,
             placeholder=name,
-            min=least,
-            max=most,
+            **number_range(least, most),
             step=0.1 if most == 1 else 1,
             debounce=400,
             size="xs",

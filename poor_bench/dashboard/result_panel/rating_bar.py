@@ -13,7 +13,7 @@ import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, no_update, set_props
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.blocks import aria, icon
+from poor_bench.dashboard.components.blocks import aria, icon, number_range
 from poor_bench.dashboard.components.tables import still
 from poor_bench.dashboard.page import ShellIds, bind_script, on_data
 from poor_bench.dashboard.services.services import Services
@@ -70,8 +70,7 @@ def build_rating_bar() -> Component:
                     _thumb(RatingIds.UP, "thumb-up", "Rate 1 (+)"),
                     dmc.NumberInput(
                         id=RatingIds.SCORE,
-                        min=0,
-                        max=1,
+                        **number_range(0, 1),
                         step=0.1,
                         decimalScale=2,
                         clampBehavior="strict",

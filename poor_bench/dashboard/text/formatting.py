@@ -102,7 +102,17 @@ def limits_text(what: str, least: float, most: float | None = None) -> str:
         >>> limits_text("the cost limit", 0)
         'the cost limit must be 0 or more'
     """
-    return f"{what} must be {least:g} {'or more' if most is None else f'to {most:g}'}"
+    return f"{what} must be {range_text(least, most)}"
+
+
+def range_text(least: float, most: float | None = None) -> str:
+    """Write the range of numbers that a field takes; `assets/ranges.js` reads it.
+
+    Example:
+        >>> range_text(0, 1), range_text(0)
+        ('0 to 1', '0 or more')
+    """
+    return f"{least:g} {'or more' if most is None else f'to {most:g}'}"
 
 
 def plot_id(text: str, limit: int) -> str:

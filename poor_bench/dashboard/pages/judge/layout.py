@@ -15,6 +15,7 @@ from poor_bench.dashboard.components.blocks import (
     card,
     empty_state,
     loading_state,
+    number_range,
     page_head,
     tile,
     tiles,
@@ -261,7 +262,11 @@ def label_form() -> Component:
                     size="xs",
                 ),
                 dmc.NumberInput(
-                    id=LabelIds.SCORE, label="Score (0 to 10)", min=0, max=10, step=0.5, size="xs"
+                    id=LabelIds.SCORE,
+                    label="Score (0 to 10)",
+                    step=0.5,
+                    size="xs",
+                    **number_range(0, 10),
                 ),
                 dmc.TextInput(id=LabelIds.WHO, label="Your name", size="xs", persistence=True),
                 dmc.TextInput(id=LabelIds.NOTE, label="Reason", size="xs"),

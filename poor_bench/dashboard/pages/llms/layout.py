@@ -10,7 +10,13 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.development.base_component import Component
 
-from poor_bench.dashboard.components.blocks import aria, card, loading_state, page_head
+from poor_bench.dashboard.components.blocks import (
+    aria,
+    card,
+    loading_state,
+    number_range,
+    page_head,
+)
 from poor_bench.dashboard.components.controls import (
     StayLinks,
     build_options,
@@ -201,7 +207,11 @@ def _add_card() -> Component:
         _text(LLMsIds.ADD_ENDPOINT, "Server", "default"),
         _text(LLMsIds.KEY, "API key variable", "OPENAI_API_KEY"),
         dmc.NumberInput(
-            id=LLMsIds.SIZE, label="Size", placeholder="billions of parameters", min=0, size="xs"
+            id=LLMsIds.SIZE,
+            label="Size",
+            placeholder="billions of parameters",
+            size="xs",
+            **number_range(0),
         ),
         _text(LLMsIds.PARAMETERS, "Parameters", "temperature=0"),
     ]

@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, html
 from dash.development.base_component import Component
 
 from poor_bench.command_line import next_command
-from poor_bench.dashboard.components.blocks import AWAITED, card
+from poor_bench.dashboard.components.blocks import AWAITED, card, number_range
 from poor_bench.dashboard.components.controls import StayLinks, build_options, file_buttons
 from poor_bench.dashboard.components.sheets import SheetColumn, SheetTable
 from poor_bench.dashboard.components.tables import still
@@ -74,8 +74,8 @@ def build() -> list[Component]:
                    data=[], searchable=True, clearable=True),
         dmc.TextInput(id=TuneIds.PARAMETERS, label="Parameters", debounce=400, value="",
                       placeholder="temperature=0,0.4"),
-        dmc.NumberInput(id=TuneIds.CALLS, label="Most requests", min=1, value=_CALLS,
-                        allowDecimal=False, debounce=400),
+        dmc.NumberInput(id=TuneIds.CALLS, label="Most requests", value=_CALLS,
+                        allowDecimal=False, debounce=400, **number_range(1)),
         cost_field(TuneIds.MAX_COST),
     ]  # fmt: skip
     return [

@@ -14,6 +14,7 @@ from poor_bench.dashboard.components.blocks import (
     card,
     empty_state,
     loading_state,
+    number_range,
     page_head,
     set_code,
 )
@@ -184,8 +185,7 @@ def _fields() -> list[Component]:
             id=SuiteStartIds.TRIALS,
             label="Trials",
             placeholder="default",
-            min=1,
-            max=MOST_TRIALS,
+            **number_range(1, MOST_TRIALS),
             allowDecimal=False,
             debounce=400,
             value="",

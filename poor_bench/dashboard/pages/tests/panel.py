@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import TestEdit
 from poor_bench.config.load import TESTS_FILE
-from poor_bench.dashboard.components.blocks import data, set_code
+from poor_bench.dashboard.components.blocks import data, number_range, set_code
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import (
     Entry,
@@ -133,7 +133,7 @@ def _form(test: Test) -> Component:
                         id=form_id(FormIds.LEVEL, test.test_id),
                         label="Level",
                         value=test.level,
-                        min=1,
+                        **number_range(1),
                         allowDecimal=False,
                         size="xs",
                     ),

@@ -285,6 +285,11 @@ def test_csv_holds_the_chosen_issues_without_formulas(workspace_files: Workspace
     assert "sum_001" in content
     assert ",=" not in content
     assert "sum_001" not in callbacks.issues_csv(services, "?class=other").csv
+    view = "?table=causes~~cause.trials"
+    headings = [heading for _, heading in callbacks.issues_csv(services, view).columns]
+    assert headings[:2] == ["Cause", "Model ID"]
+    assert "Lost score" not in headings
+    assert "Lost score" in content
 
 
 def test_results_of_suspicious_tests_are_found(workspace_files: WorkspaceFiles) -> None:

@@ -27,6 +27,7 @@ from poor_bench.dashboard.pages.issues.layout import (
     sketch_page,
 )
 from poor_bench.dashboard.pages.issues.tables import (
+    CAUSES,
     issue_groups,
     list_tax_columns,
     pick_taxed,
@@ -43,6 +44,7 @@ _COLUMNS = (
     ("test_id", "Test ID"), ("trial", "Trial"), ("lost_score", "Lost score"),
     ("evidence", "Evidence"), ("detector_id", "Detector"),
 )  # fmt: skip
+_HEADINGS = {column.heading for column in CAUSES.columns}
 
 
 Options = list[dict[str, str]]
@@ -144,7 +146,9 @@ def issues_csv(services: Services, search: str | None) -> TableFile:
          "severity": shown[issue.detector_id].severity.value}
         for issue in sorted(found, key=lambda issue: ranks[issue.detector_id])
     ]  # fmt: skip
-    return table_file("issues", rows, _COLUMNS)
+    chosen = CAUSES.select_shown(groups, url.find_view(CAUSES.name))
+    hidden = _HEADINGS - {column.heading for column in chosen}
+    return table_file("issues", rows, [each for each in _COLUMNS if each[1] not in hidden])
 
 
 def tax_csv(services: Services, search: str | None) -> TableFile:

@@ -216,14 +216,15 @@ def changes(services: Services) -> Component | None:
 def leaderboard_csv(
     services: Services, search: str | None = "", view: str | None = ""
 ) -> TableFile:
-    """Write the model comparison as a file: the shown columns, and the intervals of the scores."""
+    """Write the model comparison as a file: the shown columns, with the intervals of scores."""
     url, chosen = OverviewUrl.read(search), GridUrl.read(view)
     rows = leaderboard_rows(services, url.change(top="all"))
     defined = columns_for(rows, is_grouped=bool(url.grouping))
     shown = [
         (field, file_heading(field, heading)) for field, heading in choose_columns(defined, chosen)
     ]
-    columns = [("id", "Model ID"), *shown, *INTERVAL]
+    interval = INTERVAL if "average_score" in dict(shown) else ()
+    columns = [("id", "Model ID"), *shown, *interval]
     return table_file("models", sort_rows(rows, defined, chosen), columns)
 
 

@@ -64,14 +64,14 @@ from poor_bench.results.grid_lines import GridSort, read_order
 def _check_selection(services: Services, _url: UrlState) -> Checks:
     """Tell which classes, levels and tests exist; results of removed tests can be opened, too."""
     workspace = services.files.workspace()
-    levels, tests = {str(test.level) for test in workspace.tests}, workspace.tests_by_id
+    tests = workspace.tests_by_id
 
     def is_test(test_id: str) -> bool:
         return test_id in tests or services.results.read_stored().find_code("test_id", test_id) >= 0
 
     return {
         "classes": lambda name: name in workspace.test_classes,
-        "levels": lambda level: str(level) in levels,
+        "levels": lambda level: any(str(test.level) == str(level) for test in workspace.tests),
         "test": is_test,
     }
 

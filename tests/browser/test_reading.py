@@ -537,6 +537,28 @@ def test_a_search_fills_the_table_that_is_there_and_a_model_out_of_sight_is_not_
         assert table.evaluate("each => each.isConnected")
 
 
+_SCROLL_PAST_HEADS = """() => {
+  const top = (of) => document.querySelector(`.heat-map-frame ${of}`).getBoundingClientRect().top;
+  const below = document.querySelector(".header").getBoundingClientRect().bottom;
+  window.scrollBy(0, top(".heat-map") - below + 30);
+  const frame = () => new Promise(requestAnimationFrame);
+  return frame().then(frame).then(() =>
+    [below - top(".heat-map"), top("thead th") - below].map(Math.round));
+}"""
+
+
+def test_the_heads_of_the_heat_map_stay_below_the_header_when_the_window_scrolls(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = new_visitor(results_shown).new_page()
+    page.set_viewport_size({"width": 1440, "height": 300})
+    page.goto("/")
+    page.locator(".ag-row").first.wait_for()
+    page.locator(".heat-map").scroll_into_view_if_needed()
+    until_answered(page)
+    assert page.evaluate(_SCROLL_PAST_HEADS) == [30, 0]
+
+
 _NOTE_CHANGES = """() => {
   window.changes = [];
   let last = window.store.getState();

@@ -25,3 +25,19 @@
     true,
   );
 })();
+
+// The heads of a heat map stay in view while the window scrolls: the frame that scrolls the map
+// sideways keeps them at its own edge, which leaves the window.
+(function () {
+  "use strict";
+  const bottom = (part) => part.getBoundingClientRect().bottom;
+  const keep = () => {
+    for (const frame of document.querySelectorAll(".heat-map-frame")) {
+      const above = Math.max(0, ...[...document.querySelectorAll(".header, .connection-banner")].map(bottom));
+      const hidden = Math.max(0, above - frame.getBoundingClientRect().top);
+      frame.style.setProperty("--heads-top", `${hidden}px`);
+    }
+  };
+  document.addEventListener("scroll", keep, { capture: true, passive: true });
+  window.addEventListener("resize", keep);
+})();

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,7 @@ from poor_bench.results.columns import (
     TEXT_COLUMNS,
     decode,
 )
-from poor_bench.results.connections import open_database
+from poor_bench.results.connections import as_file, open_database
 from poor_bench.results.settled import (
     ArrangedColumns,
     SettledRows,
@@ -37,6 +35,7 @@ from poor_bench.results.text_rows import (
 from poor_bench.statistics.trials import NUMBERS
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
 
@@ -119,7 +118,11 @@ memory."""
 
 
 class Database:
-    """Rows of one store; the caller sees to it that only one thread at a time changes it."""
+    """Rows of one store; the caller sees to it that only one thread at a time changes it.
+
+    DuckDB starts with the first new row, or the first text that is read: without either, what was
+    settled before is all there is, and most commands end sooner than DuckDB is loaded.
+    """
 
     def __init__(
         self,
@@ -134,27 +137,32 @@ class Database:
             start_again: Called where files of texts turn out to be damaged.
             n_bytes: Size of the files with the rows that are to come.
         """
-        self._resolve = resolve
-        self.connection, reader = open_database(self, n_bytes)
+        self._resolve, self._n_bytes = resolve, n_bytes
+        self._connections: tuple[DuckDBPyConnection, DuckDBPyConnection] | None = None
+        self._opening = threading.Lock()
         self._latest = ""
         self._settled = SettledRows(columns=_no_rows())
         self._is_moved = self._settled.columns["is_failure"]
         """Rows of `_settled` that are in the database instead."""
-        self.texts = TextRows(reader, partial(start_again, self))
+        self.texts = TextRows(lambda: self._open()[1], partial(start_again, self))
         self._numbers = itertools.count(1)
         self._n_incoming = 0
         self._changed: dict[str, None] = {}
         """Models with rows that were settled since they were last asked for."""
         self._codes: dict[str, dict[str, int]] = {name: {} for name in CODES}
         self._values: dict[str, list[Any]] = {name: [] for name in CODES}
-        columns, held = _declare(_NEWEST), _declare(ALL_COLUMNS)
-        incoming = _declare({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
-        self.connection.execute(
-            f"CREATE TABLE incoming (place BIGINT, {incoming});"
-            f"CREATE TABLE newest ({columns});"
-            f"CREATE TABLE held (chunk BIGINT, {held});"
-            "CREATE TABLE codes (field VARCHAR, value VARCHAR, code INTEGER);"
-        )
+
+    @property
+    def connection(self) -> DuckDBPyConnection:
+        """The one that changes the database."""
+        return self._open()[0]
+
+    def _open(self) -> tuple[DuckDBPyConnection, DuckDBPyConnection]:
+        with self._opening:
+            if self._connections is None:
+                self._connections = open_database(self, self._n_bytes)
+                _create_tables(self._connections[0])
+            return self._connections
 
     def restore(self, settled: SettledRows) -> bool:
         """Start with rows that counted before; return False if their models are others now."""
@@ -184,7 +192,7 @@ class Database:
         """Read lines of `row_line` into the table `batch`."""
         kinds = ", ".join(f"'{name}': '{kind}'" for name, kind in ALL_COLUMNS.items())
         longest = max(map(len, lines), default=0)
-        with _as_file(lines) as path:
+        with as_file(lines) as path:
             self.connection.execute(
                 f"CREATE OR REPLACE TEMP TABLE batch AS FROM read_json('{path}', "
                 f"format = 'newline_delimited', columns = {{{kinds}}}, "
@@ -223,10 +231,10 @@ class Database:
         return changed
 
     def _settle_incoming(self) -> None:
-        query = "SELECT count(*), coalesce(max(timestamp), '') FROM incoming"
-        [[n_new, latest]] = self.connection.execute(query).fetchall()
-        if not n_new:
+        if not self._n_incoming:
             return
+        query = "SELECT coalesce(max(timestamp), '') FROM incoming"
+        [[latest]] = self.connection.execute(query).fetchall()
         self._n_incoming = 0
         self._latest = max(self._latest, latest)
         self._declare_codes()
@@ -343,8 +351,8 @@ class Database:
 
     def _arrange(self) -> Mapping[str, NDArray[Any]]:
         """Give the rows that count, by rank; columns are worked out when they are asked for."""
-        ranks = self._fetch_newest(["rank"])["rank"]
-        if not len(ranks):
+        ranks = self._fetch_newest(["rank"])["rank"] if self._connections else None
+        if ranks is None or not len(ranks):
             return self._settled.columns
         names, n_at_once = [*_NEWEST], max(1, _VALUES_AT_ONCE // len(ranks))
         fetched: dict[str, NDArray[Any]] = {}
@@ -374,23 +382,16 @@ def _no_rows() -> dict[str, NDArray[Any]]:
     return {name: np.zeros(0, _TYPES[kind]) for name, kind in _NEWEST.items()}
 
 
+def _create_tables(connection: DuckDBPyConnection) -> None:
+    columns, held = _declare(_NEWEST), _declare(ALL_COLUMNS)
+    incoming = _declare({name: NUMBER_COLUMNS[name] for name in [*NUMBER_COLUMNS][1:]})
+    connection.execute(
+        f"CREATE TABLE incoming (place BIGINT, {incoming});"
+        f"CREATE TABLE newest ({columns});"
+        f"CREATE TABLE held (chunk BIGINT, {held});"
+        "CREATE TABLE codes (field VARCHAR, value VARCHAR, code INTEGER);"
+    )
+
+
 def _declare(columns: Mapping[str, str]) -> str:
     return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
-
-
-@contextmanager
-def _as_file(lines: Sequence[bytes]) -> Iterator[str]:
-    """Put lines where the database reads them: in memory, so that a full disk does not matter."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("rows")
-        path = f"/proc/self/fd/{descriptor}"
-    else:
-        descriptor, path = tempfile.mkstemp(suffix=".jsonl")
-    try:
-        with open(descriptor, "wb", closefd=False) as stream:
-            stream.writelines(line + b"\n" for line in lines)
-        yield path.replace("'", "''")
-    finally:
-        os.close(descriptor)
-        if not path.startswith("/proc/"):
-            Path(path).unlink()

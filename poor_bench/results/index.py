@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from poor_bench.errors import StoreError
+from poor_bench.results.connections import is_of_database
 from poor_bench.results.database import Database
 from poor_bench.results.parts import (
     BASE,
@@ -89,13 +90,13 @@ class ResultIndex:
             return self._table
 
     def _read(self) -> None:
-        import duckdb
-
         self._error = None
         try:
             try:
                 self._take_all()
-            except (duckdb.Error, DamagedPartError) as error:
+            except Exception as error:
+                if not (isinstance(error, DamagedPartError) or is_of_database(error)):
+                    raise
                 _LOG.warning("the index of %s is built again: %s", self._paths.snapshot, error)
                 self._parts.clear()
                 self._forget()

@@ -32,14 +32,18 @@ ROWS = (1 << ROW_BITS) - 1
 class TextRows:
     """Texts by the places of their rows: in the table `held`, or in files of parts."""
 
-    def __init__(self, reader: duckdb.DuckDBPyConnection, note_damage: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        open_reader: Callable[[], duckdb.DuckDBPyConnection],
+        note_damage: Callable[[], None],
+    ) -> None:
         """Know no row yet.
 
         Args:
-            reader: A connection to the database of the store that nobody else uses.
+            open_reader: Gives a connection to the database of the store that nobody else uses.
             note_damage: Called where files turn out to be damaged or gone.
         """
-        self._reader = reader
+        self._open_reader = open_reader
         self._note_damage = note_damage
         self._lock = threading.Lock()
         self._files: dict[int, Path | None] = {}
@@ -60,6 +64,8 @@ class TextRows:
             StoreError: If the index is damaged.
         """
         found: dict[int, tuple[Any, ...]] = {}
+        if not places:
+            return []
         with self._reading() as cursor:
             for query, given in self._write_queries(places, ", ".join(expressions)):
                 for place, *values in cursor.execute(query, given).fetchall():
@@ -225,7 +231,7 @@ class TextRows:
 
         try:
             with self._lock:
-                yield self._reader
+                yield self._open_reader()
         except (duckdb.Error, KeyError) as error:
             self._note_damage()
             raise StoreError(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from poor_bench.models.failure import Failure, FailureKind
 from poor_bench.models.result import Result
 from poor_bench.results import database, index, settled, sources
 from poor_bench.results.columns import ALL_COLUMNS
+from poor_bench.results.connections import open_database
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import LIMIT_VARIABLE, ResultStore
 from poor_bench.results.table import ResultTable, TrialKey
@@ -468,6 +470,28 @@ def test_rows_that_were_settled_are_not_read_again(
     )
     table = open_store(store.paths.snapshot.parent).table()
     assert scores(table) == {"a": 0.5, "b": 0.75, "c": 0.5, "d": 1.0}
+
+
+@pytest.mark.usefixtures("settled_rows")
+def test_rows_that_were_settled_need_no_duckdb_until_texts_are_read(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([scored(name, 0.5, response=f"answer {name}") for name in "abc"], RUN, {})
+    store.table()
+    opened = []
+
+    def open_once(owner: object, n_bytes: int) -> tuple[Any, Any]:
+        opened.append(n_bytes)
+        return open_database(owner, n_bytes)
+
+    monkeypatch.setattr(database, "open_database", open_once)
+    table = open_store(store.paths.snapshot.parent).table()
+    assert scores(table) == dict.fromkeys("abc", 0.5)
+    assert table.text_columns([], ["response"]) == []
+    assert not opened
+    assert table.text_columns([1, 0], ["response"]) == [("answer b",), ("answer a",)]
+    assert found(table, "answer c") == [2]
+    assert len(opened) == 1
 
 
 @pytest.mark.usefixtures("settled_rows")

@@ -204,8 +204,10 @@ def _prepare_for_later(services: Services) -> None:
     """Do what no page waits for, unless it is asked for earlier."""
     from poor_bench.dashboard.figures.scores import score_bars_figure
     from poor_bench.extraction.refusal_rules import load_refusal_phrases
+    from poor_bench.results.connections import connect
 
     time.sleep(_LATER_S)  # a page that opens meanwhile is not held up
+    connect()  # DuckDB, for the first page that reads texts
     with suppress(PoorBenchError):  # the page shows it
         services.results.summaries(GroupBy.LLM_CLASS)
         services.requests.give_way()

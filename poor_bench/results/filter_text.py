@@ -34,11 +34,13 @@ class Condition:
     field: str
     operator: Operator
     value: str
+    scale: float = 1.0
+    """How many of the unit of the field one of the value is."""
 
     @property
     def number(self) -> float:
         """The value as a number; seconds of a latency."""
-        return float(self.value)
+        return float(self.value) * self.scale
 
     def is_met_by(self, text: str) -> bool:
         """True if a text equals the value or, by `:`, holds it; in any case.
@@ -70,14 +72,18 @@ _CONDITION, _LIKE_CONDITION = (
     re.compile(rf"(?:^|(?<=\s))(?P<field>{name})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.I)
     for name in ("|".join(_FIELDS), "[a-z_]+")
 )
+_COMPARISON = re.compile(r"[a-z_]{2,}[<>]=?[-+]?\.?\d\S*", re.I)
+"""Of a number with a name; a name of one letter, as in `n>=1`, is sought in answers."""
+_NUMBER = re.compile(r"(?P<number>[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30}))(?P<unit>[a-z]*)", re.I)
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 
 
 def parse_filter(text: str) -> TestFilter:
     r"""Take a search apart.
 
     Raises:
-        ConfigError: If the value of a number is not a number, a text is compared by size, or a
-            name is nearly the one of a filter.
+        ConfigError: If the value of a number is not a number, a text is compared by size, a name
+            is nearly the one of a filter, or a number is compared with an unknown name.
 
     Example:
         >>> found = parse_filter(r"score>0.5 class:math /\d+ apples/ red")
@@ -88,9 +94,11 @@ def parse_filter(text: str) -> TestFilter:
     conditions = tuple(map(_read_condition, _CONDITION.finditer(rest)))
     words = " ".join(_CONDITION.sub("", rest).split())
     for found in _LIKE_CONDITION.finditer(words):
-        if near := find_nearest_name(found["field"], _FIELDS):
+        near = find_nearest_name(found["field"], _FIELDS)
+        if near or _COMPARISON.fullmatch(found[0]):
+            known = f"the nearest is `{near}`" if near else f"filters are {', '.join(_FIELDS)}"
             raise ConfigError(
-                f"`{found['field']}` is not a filter; the nearest is `{near}`",
+                f"`{found['field']}` is not a filter; {known}",
                 hint=f"To find the text, write /{found[0]}/",
             )
     return TestFilter(words, pattern, conditions)
@@ -153,12 +161,19 @@ class Matches:
 
 def _read_condition(found: re.Match[str]) -> Condition:
     field, operator = found["field"].lower(), Operator(found["operator"])
-    is_number = field in NUMBER_FIELDS
-    value = found["value"].removesuffix("s") if field == "latency" else found["value"]
-    if is_number and not re.fullmatch(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})", value):
-        raise ConfigError(f"`{found[0]}`: {value} is not a number", hint=f"Example: {field}>0.5")
-    if not is_number and operator not in {Operator.EQUAL, Operator.HOLDS}:
-        raise ConfigError(
-            f"`{found[0]}`: {field} is a text and has no order", hint=f"Example: {field}:{value}"
-        )
-    return Condition(field, operator, value)
+    if field in NUMBER_FIELDS:
+        return _read_number(found, field, operator)
+    if operator not in {Operator.EQUAL, Operator.HOLDS}:
+        hint = f"Example: {field}:{found['value']}"
+        raise ConfigError(f"`{found[0]}`: {field} is a text and has no order", hint=hint)
+    return Condition(field, operator, found["value"])
+
+
+def _read_number(found: re.Match[str], field: str, operator: Operator) -> Condition:
+    units = {"": 1.0} | (_SECONDS if field == "latency" else {})
+    written = _NUMBER.fullmatch(found["value"])
+    if written is None or written["unit"].lower() not in units:
+        example = "latency<500ms, latency<2s" if field == "latency" else f"{field}>0.5"
+        message = f"`{found[0]}`: {found['value']} is not a number"
+        raise ConfigError(message, hint=f"Example: {example}")
+    return Condition(field, operator, written["number"], units[written["unit"].lower()])

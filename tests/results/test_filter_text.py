@@ -28,7 +28,23 @@ def test_words_patterns_and_typed_filters_stand_side_by_side() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["score>high", "class>math", "level:one"])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("latency<2", 2), ("latency<2s", 2), ("latency<500ms", 0.5), ("latency>=1.5MIN", 90)],
+)
+def test_a_latency_is_in_seconds_or_in_the_unit_behind_it(text: str, seconds: float) -> None:
+    assert parse_filter(text).conditions[0].number == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["nonsense>3", "red Nonsense<=-.5", "nonsense<500ms"])
+def test_a_comparison_with_an_unknown_name_names_the_filters(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"(?i)`nonsense` is not a filter; filters are score, "):
+        parse_filter(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["score>high", "class>math", "level:one", "score>5ms", "latency<2h"]
+)
 def test_a_filter_without_sense_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_filter(text)
@@ -40,7 +56,9 @@ def test_a_misspelt_filter_is_refused_with_the_nearest_name(text: str) -> None:
         parse_filter(text)
 
 
-@pytest.mark.parametrize("text", ["x=5", "http://a.b", "answer:4", "def f(n): return n>=1"])
+@pytest.mark.parametrize(
+    "text", ["x=5", "http://a.b", "answer:4", "def f(n): return n>=1", "n>3", "<b>4"]
+)
 def test_words_with_signs_of_filters_stay_words(text: str) -> None:
     assert parse_filter(text).words == text
 

@@ -267,7 +267,7 @@ def bind_computed_view(
         Input(wait_id, "n_intervals"),
         State(wait_id, "interval"),
     )
-    def _draw(search: str, _waited: int | None, waited_ms: int) -> Any:
+    def _draw(search: str, _waited: int | None, waited_ms: int | None) -> Any:
         # A clock's question is held until all is known, so that little that is left comes at once.
         is_clock = ctx.triggered_id == wait_id
         with waiting(_HELD_S) if is_clock else nullcontext():
@@ -286,16 +286,20 @@ def build_wait_clock(wait_id: str) -> Component:
     return clock
 
 
-def lengthen_wait(waited_ms: int, *, is_current: bool) -> int:
+def lengthen_wait(waited_ms: int | None, *, is_current: bool) -> int:
     """Choose when to look again, in milliseconds: each time later while something is computed.
+
+    Of a page that the reader has just left nobody knows how long it waited.
 
     Example:
         >>> lengthen_wait(250, is_current=False), lengthen_wait(4000, is_current=False)
         (312, 5000)
+        >>> lengthen_wait(None, is_current=False)
+        312
         >>> lengthen_wait(4000, is_current=True)
         250
     """
-    return _WAIT_MS if is_current else min(waited_ms * 5 // 4, _LONGEST_WAIT_MS)
+    return _WAIT_MS if is_current else min((waited_ms or _WAIT_MS) * 5 // 4, _LONGEST_WAIT_MS)
 
 
 CLOCK_BUSY_MS = 1500

@@ -112,6 +112,14 @@ def test_the_clock_is_quick_while_a_run_goes_on() -> None:
     assert page.clock_ms(RunState(phase=RunPhase.FINISHED)) == CLOCK_IDLE_MS
 
 
+@pytest.mark.parametrize(("waited_ms", "wanted"), [(250, 312), (4000, 5000), (None, 312)])
+def test_what_is_computed_is_asked_for_less_and_less_often_also_by_a_page_just_left(
+    waited_ms: int | None, wanted: int
+) -> None:
+    assert page.lengthen_wait(waited_ms, is_current=False) == wanted
+    assert page.lengthen_wait(waited_ms, is_current=True) == 250
+
+
 def test_refreshing_says_what_is_there(workspace_files: WorkspaceFiles) -> None:
     services = services_with(workspace_files, {"one": [1, 0]})
     before = services.version()

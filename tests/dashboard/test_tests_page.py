@@ -112,6 +112,15 @@ def test_the_panel_tells_what_is_wrong_without_the_name_above_it(
     assert [text_of(code) for code in of_type(told, "Code")] == ["sum_001"]
 
 
+def test_the_panel_leads_to_the_results_where_a_test_has_any(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    services = finished(services_with(workspace_files, {"a:b": [1.0], "c:d": [0.0]}, 2))
+    [link] = of_type(callbacks.show_panel(services, "?test=sum_001"), "Link")
+    assert (text_of(link), link.href) == ("Compare", "/compare?test=sum_001")
+    assert "Compare" not in text_of(callbacks.show_panel(services, "?test=sum_002"))
+
+
 def test_a_changed_test_is_saved(workspace_files: WorkspaceFiles) -> None:
     workspace_files.add_tests(2)
     services = services_of(workspace_files.write())

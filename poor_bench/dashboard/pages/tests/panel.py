@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from poor_bench.config.edit_entries import TestEdit
 from poor_bench.config.load import TESTS_FILE
+from poor_bench.dashboard.components.badges import score_badge
 from poor_bench.dashboard.components.blocks import data, number_range, set_code
+from poor_bench.dashboard.components.tables import write_n
 from poor_bench.dashboard.components.texts import build_folded, plain_text
 from poor_bench.dashboard.forms import (
     Entry,
@@ -31,6 +33,7 @@ from poor_bench.dashboard.services.services import Services
 from poor_bench.dashboard.services.test_findings import message_about
 from poor_bench.dashboard.services.test_reports import PromptVariant
 from poor_bench.dashboard.text.formatting import sentences
+from poor_bench.dashboard.url_state import compare_link
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
@@ -94,8 +97,16 @@ def facts(
     item: Item | None,
 ) -> list[Component]:
     """Build what is known about a test; drawn again with each change, unlike its forms."""
-    against = _against(test_id, problems, item)
-    return [*([against] if against is not None else []), *map(_prompt, prompts)]
+    found = (_link_results(item) if item else None, _against(test_id, problems, item))
+    return [*(part for part in found if part is not None), *map(_prompt, prompts)]
+
+
+def _link_results(item: Item) -> Component:
+    """Show the mean score, with a link to the answers of the models side by side."""
+    link = dcc.Link("Compare", href=compare_link((), test=item.test_id))
+    return html.Div(
+        [score_badge(item.mean_score), write_n(item.n_llms), link], className="panel-links"
+    )
 
 
 def _against(test_id: str, problems: Sequence[Problem], item: Item | None) -> Component | None:

@@ -77,6 +77,23 @@ def test_an_open_list_stays_open_when_figures_draw_its_table_anew(
         expect(tick).to_be_visible(visible=is_open)
 
 
+def test_an_open_list_closes_after_a_click_elsewhere_so_that_nothing_moves_during_it(
+    results_shown: str, new_visitor: NewVisitor
+) -> None:
+    page = open_compare(new_visitor(results_shown))
+    table = page.locator(".choosable", has=page.get_by_role("group", name="Overall"))
+    tick = table.get_by_role("checkbox", name="Tie group")
+    table.get_by_text("Columns", exact=True).click()
+    expect(tick).to_be_visible()
+    page.locator("#compare-strip-csv-button").hover()
+    page.mouse.down()
+    expect(page.locator("#compare-strip-csv-button")).to_be_focused()
+    expect(tick).to_be_visible()
+    with page.expect_download():
+        page.mouse.up()
+    expect(tick).to_be_hidden()
+
+
 def _columns_and_order_stand_in_the_address(page: Page) -> None:
     table = page.locator(".choosable", has=page.get_by_role("group", name="Overall"))
     table.get_by_text("Columns", exact=True).click()

@@ -1,4 +1,5 @@
-// A button that opens a list: native `details`, closed by Escape and by leaving it.
+// A button that opens a list: native `details`, closed by Escape and by leaving it. A click elsewhere
+// closes it only once it is done: a page that gets shorter moves, and what is clicked with it.
 (function () {
   "use strict";
   const element = window.React.createElement;
@@ -7,10 +8,15 @@
     document.querySelectorAll("details.dropdown[open]").forEach((box) => {
       box.open = box === kept;
     });
-  document.addEventListener("pointerdown", (event) => closeOthers(around(event.target)));
+  let isPressed = false;
+  document.addEventListener("pointerdown", () => { isPressed = true; }, true);
+  for (const end of ["pointerup", "pointercancel"]) {
+    document.addEventListener(end, () => { isPressed = false; }, true);
+  }
+  document.addEventListener("click", (event) => closeOthers(around(event.target)), true);
   document.addEventListener("focusout", (event) => {
     const box = around(event.target);
-    if (box && !box.contains(event.relatedTarget)) {
+    if (box && !isPressed && !box.contains(event.relatedTarget)) {
       box.open = false;
     }
   });

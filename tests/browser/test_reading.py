@@ -537,10 +537,10 @@ def test_a_search_fills_the_table_that_is_there_and_a_model_out_of_sight_is_not_
         assert table.evaluate("each => each.isConnected")
 
 
-_SCROLL_PAST_HEADS = """() => {
+_SCROLL_PAST_HEADS = """(by) => {
   const top = (of) => document.querySelector(`.heat-map-frame ${of}`).getBoundingClientRect().top;
   const below = document.querySelector(".header").getBoundingClientRect().bottom;
-  window.scrollBy(0, top(".heat-map") - below + 30);
+  window.scrollBy(0, top(".heat-map") - below + by);
   const frame = () => new Promise(requestAnimationFrame);
   return frame().then(frame).then(() =>
     [below - top(".heat-map"), top("thead th") - below].map(Math.round));
@@ -556,7 +556,9 @@ def test_the_heads_of_the_heat_map_stay_below_the_header_when_the_window_scrolls
     page.locator(".ag-row").first.wait_for()
     page.locator(".heat-map").scroll_into_view_if_needed()
     until_answered(page)
-    assert page.evaluate(_SCROLL_PAST_HEADS) == [30, 0]
+    assert page.evaluate(_SCROLL_PAST_HEADS, 30) == [30, 0]
+    past, heads = page.evaluate(_SCROLL_PAST_HEADS, 300)
+    assert (past, heads) == (300, pytest.approx(-300, abs=5))  # with the map, which is out of sight
 
 
 _NOTE_CHANGES = """() => {

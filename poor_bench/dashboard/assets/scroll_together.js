@@ -34,7 +34,8 @@
   const keep = () => {
     for (const frame of document.querySelectorAll(".heat-map-frame")) {
       const above = Math.max(0, ...[...document.querySelectorAll(".header, .connection-banner")].map(bottom));
-      const hidden = Math.max(0, above - frame.getBoundingClientRect().top);
+      const { top, bottom: end } = frame.getBoundingClientRect();
+      const hidden = end > above ? Math.max(0, above - top) : 0; // none: a picture of the whole page shows the map
       frame.style.setProperty("--heads-top", `${hidden}px`);
     }
   };

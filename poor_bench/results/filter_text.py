@@ -72,7 +72,7 @@ _CONDITION, _LIKE_CONDITION = (
     re.compile(rf"(?:^|(?<=\s))(?P<field>{name})(?P<operator><=|>=|[<>=:])(?P<value>\S+)", re.I)
     for name in ("|".join(_FIELDS), "[a-z_]+")
 )
-_COMPARISON = re.compile(r"[a-z_]{2,}[<>]=?[-+]?\.?\d\S*", re.I)
+_COMPARISON = re.compile(r"\A[a-z_]{2,}[<>]=?[-+]?\.?\d\S*", re.I)
 """Of a number with a name; a name of one letter, as in `n>=1`, is sought in answers."""
 _NUMBER = re.compile(r"(?P<number>[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30}))(?P<unit>[a-z]*)", re.I)
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}

@@ -15,7 +15,8 @@ ratio is of whole processes, the second of what the size adds.
 With `--dashboard`, prints the same of a server that has just been started, page by page, in
 Chromium, which runs already: from the start of the process to the first leaderboard that can be
 read and to the table that can be sorted, then the model page, its filters and searches, and
-Compare. The goal is 3 s, then 0.5 s, and 600 MB.
+Compare. The goal is 3 s, then 0.5 s, and 600 MB. An empty page of plain Dash, served anew and
+opened in the same run, is the yardstick.
 """
 
 from __future__ import annotations
@@ -25,18 +26,22 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))
 
-from benchmarks.dashboard import TOKEN, peak_mb, started
+from benchmarks.dashboard import EMPTY_PAGE, TOKEN, peak_mb, started
+from benchmarks.dashboard_marks import shows, time_opening
 from benchmarks.dashboard_pages import PAGES, measure_steps, opened
 from benchmarks.dashboard_workspace import build_workspace
 from tests.browser.chromium import started_browser
 from tests.browser.served import hold_port
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 COMMANDS = (
     "status", "report", "report --by class", "report --format times",
@@ -96,6 +101,7 @@ def report_dashboard(workspace: Path) -> None:
     """Print what the pages of a new server cost, in the order in which someone opens them."""
     command = [sys.executable, "dashboard.py", "--data", str(workspace), "--port"]
     with started_browser() as browser, hold_port() as port:
+        print_empty_page(browser)
         begun = time.perf_counter()
         with started([*command, str(port)]) as (pid, address):
             greeted = time.perf_counter() - begun
@@ -109,6 +115,17 @@ def report_dashboard(workspace: Path) -> None:
                 greeted = 0.0
             for name, seconds in measure_steps(browser, address, link):
                 print_page(name, pid, f"{seconds:5.2f} s", None)
+
+
+def print_empty_page(browser: Browser) -> None:
+    """Print what an empty page of plain Dash takes, from the start of its server on."""
+    begun = time.perf_counter()
+    with started([sys.executable, "-c", EMPTY_PAGE]) as (pid, address):
+        greeted = time.perf_counter() - begun
+        with opened(browser, address) as context:
+            [seen] = time_opening(context.new_page(), address, [shows("#ready")])
+        print(f"{greeted:6.2f} + ", end="")
+        print_page("empty Dash page", pid, f"seen {seen:5.2f} s{'':13}", None)
 
 
 def print_page(name: str, pid: int, told: str, used_s: float | None) -> None:

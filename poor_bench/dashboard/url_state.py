@@ -364,12 +364,15 @@ def _most_values(each: Field[Any]) -> int:
     return _MOST_FIELDS if isinstance(each.default, tuple) else 1
 
 
+def _kind(each: Field[Any]) -> Any:
+    """Type of one value."""
+    default = each.default
+    return each.metadata.get("kind") or (str if isinstance(default, tuple) else type(default))
+
+
 def _is_senseless(text: str, each: Field[Any]) -> bool:
-    kind = each.metadata.get("kind")
-    is_many = isinstance(each.default, tuple)
-    kind = kind or (str if is_many else type(each.default))
-    value = parse_value(text, kind)
-    return value is None or (kind is int and not is_many and value < each.default)
+    value = parse_value(text, _kind(each))
+    return value is None or (type(each.default) is type(value) is int and value < each.default)
 
 
 def _name(each: Field[Any]) -> str:
@@ -387,12 +390,11 @@ def _values(value: Any, each: Field[Any]) -> Iterable[str]:
 
 def _parse(texts: list[str], each: Field[Any]) -> Any:
     default: Any = each.default
-    kind = each.metadata.get("kind")
     if isinstance(default, tuple):
         texts = list(unpack_values(texts)) if each.metadata.get("is_packed") else texts
-        parsed = (parse_value(text, kind or str) for text in texts)
+        parsed = (parse_value(text, _kind(each)) for text in texts)
         return tuple(value for value in parsed if value is not None)
-    value = parse_value(texts[0], kind or type(default))
+    value = parse_value(texts[0], _kind(each))
     if type(value) is int:
         return max(value, default)  # no page before the first
     return default if value is None else value

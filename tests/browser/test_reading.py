@@ -537,6 +537,15 @@ def test_a_search_fills_the_table_that_is_there_and_a_model_out_of_sight_is_not_
         assert table.evaluate("each => each.isConnected")
 
 
+def _open_low(results_shown: str, new_visitor: NewVisitor) -> Page:
+    """Open Overview in a window so low that nothing but the head of the page is in sight."""
+    page = new_visitor(results_shown).new_page()
+    page.set_viewport_size({"width": 1440, "height": 300})
+    page.goto("/")
+    expect(page.locator(".ag-row .model-link")).not_to_have_count(0)
+    return page
+
+
 _SCROLL_PAST_HEADS = """(by) => {
   const top = (of) => document.querySelector(`.heat-map-frame ${of}`).getBoundingClientRect().top;
   const below = document.querySelector(".header").getBoundingClientRect().bottom;
@@ -550,10 +559,7 @@ _SCROLL_PAST_HEADS = """(by) => {
 def test_the_heads_of_the_heat_map_stay_below_the_header_when_the_window_scrolls(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.set_viewport_size({"width": 1440, "height": 300})
-    page.goto("/")
-    page.locator(".ag-row").first.wait_for()
+    page = _open_low(results_shown, new_visitor)
     page.locator(".heat-map").scroll_into_view_if_needed()
     until_answered(page)
     assert page.evaluate(_SCROLL_PAST_HEADS, 30) == [30, 0]
@@ -597,10 +603,7 @@ _SLOW_CLOCK = """() => {
 def test_the_keys_that_print_load_charts_that_were_never_in_sight(
     results_shown: str, new_visitor: NewVisitor
 ) -> None:
-    page = new_visitor(results_shown).new_page()
-    page.set_viewport_size({"width": 1440, "height": 300})
-    page.goto("/")
-    expect(page.locator(".ag-row .model-link")).not_to_have_count(0)
+    page = _open_low(results_shown, new_visitor)
     expect(page.locator("[data-seen-store] .main-svg")).to_have_count(0)
     drawn = "document.querySelectorAll('[data-seen-store] .main-svg').length"
     page.evaluate(f"() => {{ window.print = () => {{ window.printed = {drawn}; }}; }}")

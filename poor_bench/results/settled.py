@@ -7,8 +7,9 @@ index/<columns>/settled.bin    eight bytes: length of the header; header, JSON; 
 Columns are mapped into memory, not read: many processes share them, and what nobody looks at costs
 nothing. Behind each is room for later rows, so that a table of all rows takes memory for those that
 are new. The file is written when an eighth of the rows is new, so that the cost per row stays the
-same however many there are, or 250,000: every process settles new rows in memory, a million of
-which take half a gigabyte. It may be deleted at any time.
+same however many there are; above two million rows when 250,000 are new, which costs more per row:
+every process settles new rows in memory, a million of which take half a gigabyte. It may be deleted
+at any time.
 """
 
 from __future__ import annotations

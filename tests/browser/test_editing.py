@@ -125,6 +125,27 @@ def test_what_is_edited_while_an_earlier_edit_is_saved_is_asked_about(
     assert len(asked) == 1
 
 
+def test_a_button_that_moves_away_while_it_is_pressed_is_pressed_unless_the_pointer_moves(
+    workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
+) -> None:
+    workspace_files.add_llm("first", ["4"])
+    page = new_visitor(serve(workspace_files.write())).new_page()
+    page.goto("/llms")
+    dialog = page.get_by_role("dialog")
+    edit = page.get_by_role("button", name="Edit scripted:first")
+    edit.hover()
+    until_answered(page)
+    page.mouse.down()
+    page.mouse.move(5, 5)
+    page.mouse.up()
+    page.get_by_role("button", name="Duplicate scripted:first").hover()
+    page.mouse.down()
+    page.evaluate("document.querySelector('[data-page]').style.marginTop = '200px'")
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Edit scripted:first:copy1")).to_be_visible()
+    expect(dialog).to_have_count(0)
+
+
 def test_a_model_is_added_changed_and_switched_off_and_one_of_ollama_found(
     workspace_files: WorkspaceFiles, serve: Serve, new_visitor: NewVisitor
 ) -> None:

@@ -105,7 +105,7 @@ class WorkspaceRunner:
         states = TrialStates(chosen.llms, chosen.tests, selection.trials)
         states.n_disabled = chosen.n_disabled_tests
         if selection.shard is not None:
-            states.limit_to(selection.shard)
+            states.limit_to(selection.shard.holds)
         known_tests = self.workspace.tests_by_id
         if self.config.store.is_large():
             from poor_bench.runner.stale import note_table

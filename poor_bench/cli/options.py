@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from poor_bench.llm_manager import LLMManager
     from poor_bench.models.llm import LLM
     from poor_bench.runner.jobs import CostEstimate
+    from poor_bench.runner.plan import Shard
     from poor_bench.runner.selection import Selection
-    from poor_bench.runner.trial_states import Shard
     from poor_bench.statistics.purchase import Unit
     from poor_bench.tuning.prompt.report import PromptReport
     from poor_bench.tuning.searches import StopReason
@@ -199,7 +199,7 @@ def read_shard(text: str | None) -> Shard | None:
     Raises:
         click.UsageError: If it is not a shard.
     """
-    from poor_bench.runner.trial_states import Shard
+    from poor_bench.runner.plan import Shard
 
     try:
         return None if text is None else Shard.parse(text)

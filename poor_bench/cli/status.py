@@ -112,7 +112,7 @@ def _build_row(states: TrialStates, index: int) -> dict[str, Any]:
     return {
         "llm_id": llm.id,
         "label": llm.label or llm.id,
-        "total": sum(states.count(index).values()),
+        "total": standing.total,
         **standing._asdict(),
     }
 

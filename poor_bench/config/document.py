@@ -117,6 +117,8 @@ class Loaded(Generic[Item]):
     places: dict[str, Place]
     written_ids: frozenset[str] = frozenset()
     """Ids of all entries, valid or not."""
+    digest: str = ""
+    """Names all that the entries depend on; empty where they are few enough to tell each."""
 
     @property
     def items(self) -> tuple[Item, ...]:

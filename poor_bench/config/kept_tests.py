@@ -62,7 +62,8 @@ class KeptTests:
             classes: The test classes by id: a test that names no evaluator takes its class's.
         """
         self._path, self._classes = folder / "checked_tests.json", classes
-        self._about = ""
+        self.digest = ""
+        """Names what they depend on; empty where the file is small."""
         self.known: dict[str, Test] | None = None
         """By id; None where the file has to be checked."""
         self.places: dict[str, Place] = {}
@@ -76,8 +77,8 @@ class KeptTests:
         """
         if len(text) < _LARGE:
             return parse_json(text)
-        self._about = self._identify(text)
-        tests = _read_tests(read_kept(self._path, self._about))
+        self.digest = self._identify(text)
+        tests = _read_tests(read_kept(self._path, self.digest))
         if tests is None:
             return parse_json(text)
         first: Place = () if text.lstrip().startswith("[") else ("tests",)
@@ -87,9 +88,9 @@ class KeptTests:
 
     def keep(self, tests: Iterable[Test]) -> None:
         """Keep all tests of the file, where it is large; without permission, nothing is kept."""
-        if self._about:
+        if self.digest:
             try:
-                write_kept(self._path, self._about, _write_tests(list(tests)))
+                write_kept(self._path, self.digest, _write_tests(list(tests)))
             except TypeError:  # such as a number beyond 64 bits
                 return
 

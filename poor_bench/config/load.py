@@ -9,7 +9,7 @@ import itertools
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,6 +60,8 @@ class Workspace:
     tests_by_id: Mapping[str, Test]
     llms: tuple[LLM, ...]
     llms_by_id: Mapping[str, LLM]
+    tests_digest: str = ""
+    """Differs for other tests; empty where they are few enough to tell each."""
     problems: tuple[Problem, ...] = ()
     """Warnings; with an error the workspace is missing."""
     version: int = field(default_factory=itertools.count(1).__next__, compare=False)
@@ -108,6 +110,7 @@ def load_workspace(
         test_classes=classes.by_id,
         tests=tests.items,
         tests_by_id=tests.by_id,
+        tests_digest=tests.digest,
         llms=llms.items,
         llms_by_id=llms.by_id,
         problems=tuple(problems),
@@ -167,11 +170,11 @@ def load_tests(data_dir: Path, classes: Mapping[str, TestClass]) -> Loaded[Test]
     kept = KeptTests(data_dir / "index", classes)
     document, report = open_document(data_dir / TESTS_FILE, kept.parse)
     if kept.known is not None:
-        return Loaded(report, kept.known, kept.places)
+        return Loaded(report, kept.known, kept.places, digest=kept.digest)
     tests = decode_tests_file(document, classes, report)
     if not report.problems:
         kept.keep(tests.items)
-    return tests
+    return replace(tests, digest=kept.digest)
 
 
 def decode_tests_file(

@@ -52,15 +52,21 @@ class KeptFile(Generic[_Kept]):
     """Values of one kind that were computed of rows of a store."""
 
     def __init__(
-        self, basis: SettledBasis | None, name: str, kind: Any, about: object, module: str = ""
+        self,
+        basis: SettledBasis | None,
+        name: str,
+        about: object,
+        *,
+        kind: Any = None,
+        module: str = "",
     ) -> None:
         """Read nothing yet.
 
         Args:
             basis: The settled rows; nothing is kept without them.
             name: Of the file.
-            kind: Type of the values.
             about: What they depend on beside definitions; anything that JSON holds.
+            kind: Type of the values; None for values of JSON as they are.
             module: Of `statistics`: it, what it imports there and `figures` define the values;
                 empty where prompts do.
         """
@@ -71,8 +77,8 @@ class KeptFile(Generic[_Kept]):
     def read(self) -> _Kept | None:
         """Read the values; None where there are none, or of other facts or definitions."""
         values = None if self._path is None else read_kept(self._path, self._about)
-        if values is None:
-            return None
+        if values is None or self._kind is None:
+            return values
         try:
             known: _Kept = _adapt(self._kind).validate_python(values)
         except ValueError:
@@ -104,7 +110,7 @@ def summarise_models(
     """
     basis = table.basis
     about = [pass_score, _describe_tests(tests)] if basis else None
-    file: KeptFile[_KeptFigures] = KeptFile(basis, by, _KeptFigures, about, "summarise")
+    file: KeptFile[_KeptFigures] = KeptFile(basis, by, about, kind=_KeptFigures, module="summarise")
     kept = file.read() or {}
     names = {llm_id: basis.name_rows(llm_id) if basis else "" for llm_id in llm_ids}
     known = {name: kept[name][1] for name in names if name in kept and kept[name][0] == names[name]}
@@ -199,7 +205,7 @@ def _of_all_models(
     llm_ids = table.find_values("llm_id")
     names = [(llm_id, basis.name_rows(llm_id)) for llm_id in llm_ids] if basis else ()
     about = [names, _describe_tests(tests)] if basis else None
-    file: KeptFile[_Kept] = KeptFile(basis, name, kind, about, module)
+    file: KeptFile[_Kept] = KeptFile(basis, name, about, kind=kind, module=module)
     known = file.read()
     if known is None:
         known = compute()

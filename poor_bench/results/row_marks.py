@@ -39,7 +39,7 @@ class RowMarks:
             about: What they depend on beside rows and definitions; anything that JSON holds.
         """
         self._sources = dict(basis.sources) if basis else {}
-        self._file: KeptFile[dict[str, str]] = KeptFile(basis, name, dict[str, str], about)
+        self._file: KeptFile[dict[str, str]] = KeptFile(basis, name, about)
         kept = self._file.read() or {}
         self._fields = {key: _unpack(kept[key]) for key in self._sources.values() if key in kept}
         self._is_changed = False

@@ -105,7 +105,8 @@ class WorkspaceFingerprints:
     def _requests(self) -> str:
         known = self._workspace
         try:
-            content = orjson.dumps([known.tests, known.test_classes, known.llms], default=dict)
+            tests = known.tests_digest or known.tests
+            content = orjson.dumps([tests, known.test_classes, known.llms], default=dict)
         except TypeError:  # such as half a surrogate pair, or a number beyond 64 bits
             return ""
         return blake2b(content).hexdigest()

@@ -18,8 +18,8 @@ from poor_bench.config.names import (
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import Plan, make_plan
-from poor_bench.runner.trial_states import Shard, TrialName, TrialState, TrialStates
+from poor_bench.runner.plan import Plan, Shard, make_plan
+from poor_bench.runner.trial_states import TrialName, TrialState, TrialStates
 
 _NAME_FILTERS = ("llms", "classes", "tests", "tags")
 

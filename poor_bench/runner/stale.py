@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.errors import PoorBenchError
 from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
+from poor_bench.plugins.sources import hash_code
 from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import StaleCounter
 from poor_bench.results.kept_figures import KeptFile
 from poor_bench.results.row_marks import RowMarks
+from poor_bench.runner import trial_states
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
 from poor_bench.statistics.summary import StaleCounts, StaleReason
@@ -198,7 +201,7 @@ class StateFinder:
         self._marks = RowMarks(table.basis if about else None, "requests", about)
         about = fingerprints.identify_evaluators() if table.basis else ""
         basis = table.basis if about else None
-        self._file: KeptFile[dict[str, str]] = KeptFile(basis, "evaluators", dict[str, str], about)
+        self._file: KeptFile[dict[str, str]] = KeptFile(basis, "evaluators", about)
         self._kept = self._file.read() or {}
         self._n_kept = len(self._kept)
 
@@ -282,9 +285,32 @@ def note_table(
 ) -> None:
     """Take the states of all results of a table, as `TrialStates.note_all`.
 
+    They are kept: of a million results, finding them takes longer than all else of a command.
+
     Raises:
         StoreError: If the index is damaged.
     """
+    about = fingerprints.identify_evaluators() if table.basis else ""
+    if not table.basis or not about:
+        _note_rows(states, table, fingerprints, known_tests)
+        return
+    code = [hash_code(Path(file)) for file in (__file__, trial_states.__file__)]
+    facts = [table.basis.name, about, code, states.describe()]
+    file: KeptFile[dict[str, Any]] = KeptFile(table.basis, "states", facts)
+    known = file.read()
+    if known is not None:
+        states.restore(known)
+        return
+    _note_rows(states, table, fingerprints, known_tests)
+    file.write(states.dump())
+
+
+def _note_rows(
+    states: TrialStates,
+    table: ResultTable,
+    fingerprints: Fingerprints,
+    known_tests: Container[str],
+) -> None:
     llms, tests = states.llms, states.tests
     finder = StateFinder(
         table,

@@ -1,17 +1,16 @@
-"""How far each trial of some models and tests is, and which part of them a shard takes; pure.
+"""How far each trial of some models and tests is; pure.
 
 The state of a trial takes one byte, whatever is stored of it.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from dataclasses import dataclass
+import base64
+import zlib
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from enum import IntEnum
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
@@ -69,6 +68,11 @@ class LLMStanding(NamedTuple):
     in_batch: int
     """Of the pending, failed and stale ones: submitted in a batch that was not collected yet."""
 
+    @property
+    def total(self) -> int:
+        """All trials of the LLM."""
+        return self.done + self.pending + self.failed + self.stale_request + self.stale_score
+
 
 class TrialName(NamedTuple):
     """Which trial of a workspace."""
@@ -116,14 +120,29 @@ class TrialStates:
         self.n_further = 0
         """Results of these LLMs and tests with a higher trial number; they count in no state."""
 
-    def limit_to(self, shard: Shard) -> None:
-        """Leave out the trials of other shards; call it before results are noted."""
+    def limit_to(self, is_meant: Callable[[str, Test], bool]) -> None:
+        """Leave out trials by their LLM id and test; call it before results are noted."""
         left_out = bytes([_ELSEWHERE]) * self.trials
         for llm_index, llm in enumerate(self.llms):
             for test_index, test in enumerate(self.tests):
-                if not shard.holds(llm.id, test):
+                if not is_meant(llm.id, test):
                     start = self._position(llm_index, test_index, 1)
                     self._states[start : start + self.trials] = left_out
+
+    def describe(self) -> object:
+        """Name the trials, and what is noted of them; anything that JSON holds."""
+        llm_ids, test_ids = [*self._llm_index], [*self._test_index]
+        return [llm_ids, test_ids, self.trials, blake2b(self._states).hexdigest()]
+
+    def dump(self) -> dict[str, Any]:
+        """Write what is noted of the trials, but for batches."""
+        states = base64.b64encode(zlib.compress(self._states, 1)).decode()
+        return {"states": states, "n_removed": self.n_removed, "n_further": self.n_further}
+
+    def restore(self, dumped: Mapping[str, Any]) -> None:
+        """Note what `dump` wrote of the same trials."""
+        self._states[:] = zlib.decompress(base64.b64decode(dumped["states"]))
+        self.n_removed, self.n_further = dumped["n_removed"], dumped["n_further"]
 
     @property
     def n_trials(self) -> int:
@@ -257,7 +276,10 @@ class TrialStates:
 
     def standing(self, llm_index: int) -> LLMStanding:
         """Count how far the trials of an LLM are, each trial once."""
-        counts = Counter(self._part(llm_index))
+        part = self._part(llm_index)
+        marks = (0, _SCORED, _HAS_FAILURE, _SCORED | _HAS_FAILURE)
+        values = (state | mark for state in TrialState for mark in marks)
+        counts = {value: part.count(value) for value in values}
 
         def count_scored(*states: TrialState) -> int:
             return sum(
@@ -341,53 +363,3 @@ def find_scored_state(
 
 def _is_asked_otherwise(asked: str, llm: LLM, test: Test, fingerprints: Fingerprints) -> bool:
     return bool(asked) and asked != fingerprints.of_request(llm, test)
-
-
-_FORM = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """Part `number` of `count` parts that do not overlap.
-
-    The part of a test and a model is a hash of their names. So it stays the same whatever other
-    tests and models come or go. All trials of them are in one part: a server's prompt cache serves
-    them, and a machine that is lost takes whole tests with it, not some trials of every test.
-    """
-
-    number: int
-    """From 1."""
-    count: int
-
-    @classmethod
-    def parse(cls, text: str) -> Shard:
-        """Read a shard such as `2/8`.
-
-        Example:
-            >>> Shard.parse("2/8")
-            Shard(number=2, count=8)
-
-        Raises:
-            ValueError: If it is not one; the message says how it is written.
-        """
-        match = _FORM.fullmatch(text.strip())
-        if match is None:
-            raise ValueError("give I/N, such as 1/4")
-        shard = cls(int(match[1]), int(match[2]))
-        if shard.count < 1:
-            raise ValueError("the number of shards must be at least 1, such as 1/4")
-        if not 1 <= shard.number <= shard.count:
-            raise ValueError(
-                f"shards count from 1 to {shard.count}; add 1 where a scheduler counts from 0"
-            )
-        return shard
-
-    def __str__(self) -> str:
-        """Write it as `parse` reads it."""
-        return f"{self.number}/{self.count}"
-
-    def holds(self, llm_id: str, test: Test) -> bool:
-        """True if the trials of a test by a model are in this part."""
-        name = "\0".join((test.class_id, test.test_id, llm_id))
-        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest, "big") % self.count == self.number - 1

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
 from poor_bench.results import index, kept_figures, settled, table
 from poor_bench.results import store as result_store
+from poor_bench.runner import stale
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.selection import Selection
 from poor_bench.workspace_folder import WorkspaceFolder
@@ -213,6 +215,79 @@ def note_hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(WorkspaceFingerprints, "digest_requests", note)
     return asked
+
+
+def test_states_of_trials_are_found_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["status", "--json", "--data", str(folder)]
+    main(words)
+    few = capsys.readouterr().out
+    keep_all(monkeypatch)
+    for _ in range(3):
+        noted = note_calls(monkeypatch, stale, "_note_rows")
+        main(words)
+    assert (noted, capsys.readouterr().out) == ([], few * 3)
+
+
+def _add_result(folder: Path) -> None:
+    config = WorkspaceFolder(folder)
+    [test_id, *_] = config.workspace.tests_by_id
+    result = Result(llm_id="scripted:silent", test_id=test_id, score=0.5, trial=2)
+    config.store.add([result], "20260104T000000-d", {})
+
+
+def _damage(folder: Path) -> None:
+    [path] = folder.rglob("figures.states.json")
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+@pytest.mark.slow(reason="takes over a quarter of a second")
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        pytest.param(_change_parameters, [], id="other parameters"),
+        pytest.param(_change_code, [], id="other code"),
+        pytest.param(_add_result, ["--trials", "2"], id="a further result"),
+        pytest.param(_damage, [], id="damaged"),
+        pytest.param(lambda _folder: None, ["--trials", "2"], id="more trials"),
+        pytest.param(lambda _folder: None, ["--test", "one"], id="fewer tests"),
+        pytest.param(lambda _folder: None, ["--llm", "scripted:kept"], id="fewer models"),
+    ],
+)
+def test_states_of_trials_are_found_again_after_any_change(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+    options: list[str],
+) -> None:
+    words = ["status", "--json", "--data", str(folder)]
+    with monkeypatch.context() as patch:
+        keep_all(patch)
+        for _ in range(3):
+            main(words)
+        change(folder)
+        noted = note_calls(patch, stale, "_note_rows")
+        capsys.readouterr()
+        main([*words, *options])
+        assert len(noted) == 1
+        many = capsys.readouterr().out
+    main([*words, *options])
+    assert capsys.readouterr().out == many
+
+
+def note_calls(patch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[object]:
+    """List the calls of a function from now on."""
+    calls: list[object] = []
+    function = getattr(module, name)
+
+    def note(*values: object) -> object:
+        calls.append(values)
+        return function(*values)
+
+    patch.setattr(module, name, note)
+    return calls
 
 
 def test_gates_on_all_tests_take_the_figures_that_a_report_kept(

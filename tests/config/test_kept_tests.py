@@ -157,3 +157,14 @@ def test_tests_that_the_file_cannot_hold_are_read_anew(tmp_path: Path) -> None:
     write_workspace(tmp_path, tests=tests)
     for _ in range(2):
         assert load_workspace(tmp_path).tests_by_id["rich"].fields == {"n": 1 << 70}
+
+
+def test_tests_of_a_large_file_are_told_from_others_by_a_digest(folder: Path) -> None:
+    checked, kept = load_workspace(folder).tests_digest, load_workspace(folder).tests_digest
+    _replace(folder, '"level": 3', '"level": 4')
+    other = load_workspace(folder).tests_digest
+    write_workspace(folder, tests=[{**_TESTS[1], "evaluation_module": {"name": "exact"}}])
+    assert checked == kept
+    assert checked
+    assert other not in {"", checked}
+    assert load_workspace(folder).tests_digest == ""

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poor_bench.models.test import Test
-from poor_bench.runner.plan import WorkItem
+from poor_bench.runner.plan import Shard, WorkItem
 from poor_bench.runner.selection import Selection
-from poor_bench.runner.trial_states import Shard
 from tests.conftest import WorkspaceFiles
 from tests.runner.running import open_runner, run_all
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError, PluginError
-from poor_bench.judge.response_judging import WorkspaceJudges
-from poor_bench.lint.subject import JudgeFault
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
-from poor_bench.sandbox import trust_own_code
 from poor_bench.scoring.verdict import AnswerFormat
+
+if TYPE_CHECKING:
+    from poor_bench.judge.response_judging import WorkspaceJudges
+    from poor_bench.lint.subject import JudgeFault
 
 
 class ParameterChecks:
@@ -42,9 +44,11 @@ class ParameterChecks:
 class RegistryFacts:
     """Answers the questions of `poor_bench.lint`."""
 
-    def __init__(self, evaluators: EvaluatorRegistry, judges: WorkspaceJudges) -> None:
+    def __init__(
+        self, evaluators: EvaluatorRegistry, open_judges: Callable[[], WorkspaceJudges]
+    ) -> None:
         self._evaluators = evaluators
-        self._judges = judges
+        self._open_judges = open_judges
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         """Format that the prompt should ask for; None where it does not matter."""
@@ -60,6 +64,8 @@ class RegistryFacts:
 
     def judge_faults(self, spec: EvaluatorSpec) -> list[JudgeFault]:
         """Describe why judges and rubrics of an evaluator cannot be used; missing keys apart."""
+        from poor_bench.lint.subject import JudgeFault
+
         faults = []
         for question in self._evaluators.get(spec.name).questions(spec.parameters):
             try:
@@ -67,6 +73,10 @@ class RegistryFacts:
             except ConfigError as error:
                 faults.append(JudgeFault(str(error), error.hint))
         return faults
+
+    @cached_property
+    def _judges(self) -> WorkspaceJudges:
+        return self._open_judges()
 
     def code_digest(self, spec: EvaluatorSpec) -> str:
         """Hash the evaluator's code; empty if it cannot be loaded."""
@@ -81,5 +91,7 @@ class RegistryFacts:
         Raises:
             RecordedError: If it could not be scored.
         """
+        from poor_bench.sandbox import trust_own_code
+
         with trust_own_code():
             return self._evaluators.get(spec.name).evaluate(response, spec.parameters).score

@@ -19,7 +19,6 @@ from poor_bench.config.load import (
 from poor_bench.config.names import find_llm, make_unknown_llm_error
 from poor_bench.errors import ConfigError, PluginError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
-from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from poor_bench.config.edit_entries import AddedTests, FileChange, LLMEdit, TestEdit
     from poor_bench.config.entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
+    from poor_bench.judge.response_judging import WorkspaceJudges
     from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
@@ -116,7 +116,7 @@ class WorkspaceFolder:
         """
         return load_workspace(
             self.data_dir,
-            known_evaluators=self.evaluators.names(),
+            known_evaluators=self.evaluators,
             check_parameters=ParameterChecks(self.evaluators),
             is_own_provider=self._is_own_provider,
         )
@@ -214,8 +214,17 @@ class WorkspaceFolder:
         Raises:
             ConfigError: With every problem of every file.
         """
-        judges = WorkspaceJudges(self.data_dir, self.workspace.llms)
-        return RegistryFacts(self.evaluators, judges)
+        return RegistryFacts(self.evaluators, self.open_judges)
+
+    def open_judges(self) -> WorkspaceJudges:
+        """Prepare to resolve evaluators' questions to judges; their files are read on demand.
+
+        Raises:
+            ConfigError: With every problem of every file.
+        """
+        from poor_bench.judge.response_judging import WorkspaceJudges
+
+        return WorkspaceJudges(self.data_dir, self.workspace.llms)
 
     def add_llms(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Add entries to llms.json, and forget what was read.

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poor_bench.calls.budget import find_unpriced
-from poor_bench.config.judge_settings import load_settings
+from poor_bench.config.load import CONFIG_FILE
 from poor_bench.config.names import llm_named, write_names_hint
 from poor_bench.errors import ConfigError
-from poor_bench.judge.response_judging import ResponseJudging
-from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.pool.control import RunControl
 from poor_bench.ports import Listener
-from poor_bench.runner.events import RunFinished
-from poor_bench.runner.jobs import (
-    CostEstimate,
-    TrialJobs,
-    estimate_cost,
-    estimate_costs,
-)
-from poor_bench.runner.machine import collect_machine_facts
 from poor_bench.runner.plan import Plan, WorkItem, make_plan
-from poor_bench.runner.run import Run, Workforce
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.trial_states import TrialStates
 from poor_bench.runs.history import make_run_id
-from poor_bench.sandbox import SandboxTerms, accept_level, describe_sandbox_terms, parse_level
 
 if TYPE_CHECKING:
     from poor_bench.cluster.cluster import Cluster
     from poor_bench.config.load import Workspace
+    from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
+    from poor_bench.llm_manager import LLMManager
+    from poor_bench.plugins import EvaluatorRegistry
     from poor_bench.runner.batches.batches import Batches
     from poor_bench.runner.batches.collect import Collected
+    from poor_bench.runner.events import RunFinished
+    from poor_bench.runner.jobs import CostEstimate
+    from poor_bench.runner.run import Workforce
+    from poor_bench.sandbox import SandboxTerms
     from poor_bench.workspace_folder import WorkspaceFolder
 
 
@@ -73,21 +68,56 @@ class WorkspaceRunner:
         """
         self.config = config
         self.workspace = workspace or config.workspace
-        if workspace is None:
+        if workspace is None and _may_have_level(config.data_dir):
             accept_level_in(config.data_dir)
         self._cluster = cluster
-        make_manager = cluster.make_manager if cluster else LLMManager
-        self.manager = manager or make_manager(config.data_dir)
-        evaluators = config.evaluators
-        judging = ResponseJudging(config.data_dir, self.workspace.llms, self.manager)
-        self.judges = judging.judges
-        self.fingerprints = WorkspaceFingerprints(self.workspace, evaluators, self.judges)
-        parts = (self.workspace, evaluators, self.fingerprints, judging)
-        self.scorer: Scorer = Scorer(*parts)
-        self.workforce = Workforce()
+        self._evaluators = config.evaluators
+        self.fingerprints = WorkspaceFingerprints(
+            self.workspace, self._evaluators, lambda: self.judges
+        )
+        if manager:
+            self.manager = manager
         if cluster:
-            self.scorer = remote = cluster.make_scorer(*parts)
+            self.manager = manager or cluster.make_manager(config.data_dir)
+            self.scorer = remote = cluster.make_scorer(*self._list_parts())
             self.workforce = cluster.make_workforce(remote, self.manager)
+
+    # Made on demand: who only looks at states needs none of these, nor their imports.
+
+    @cached_property
+    def manager(self) -> LLMManager:
+        """Asks the LLMs."""
+        from poor_bench.llm_manager import LLMManager
+
+        return LLMManager(self.config.data_dir)
+
+    @property
+    def judges(self) -> WorkspaceJudges:
+        """Who judges, by what."""
+        return self._judging.judges
+
+    @cached_property
+    def _judging(self) -> ResponseJudging:
+        from poor_bench.judge.response_judging import ResponseJudging
+
+        return ResponseJudging(self.config.data_dir, self.workspace.llms, self.manager)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """Scores the responses."""
+        return Scorer(*self._list_parts())
+
+    def _list_parts(
+        self,
+    ) -> tuple[Workspace, EvaluatorRegistry, WorkspaceFingerprints, ResponseJudging]:
+        return self.workspace, self._evaluators, self.fingerprints, self._judging
+
+    @cached_property
+    def workforce(self) -> Workforce:
+        """Does the jobs of a run."""
+        from poor_bench.runner.run import Workforce
+
+        return Workforce()
 
     def states(self, selection: Selection, stored_llms: Iterable[str] = ()) -> TrialStates:
         """Determine how far each selected trial is.
@@ -179,6 +209,8 @@ class WorkspaceRunner:
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
+        from poor_bench.runner.jobs import estimate_costs
+
         return estimate_costs(item, self.workspace, self.scorer, self.judges)
 
     def estimate_cost(self, plan: Plan) -> CostEstimate:
@@ -187,6 +219,8 @@ class WorkspaceRunner:
         Raises:
             ConfigError: If a judge or a rubric cannot be used.
         """
+        from poor_bench.runner.jobs import estimate_cost
+
         return estimate_cost(plan, self.workspace, self.scorer, self.judges)
 
     def run(
@@ -202,6 +236,8 @@ class WorkspaceRunner:
                 what was accepted; nothing was asked then.
             StoreError: If a result could not be stored; all that was stored before is kept.
         """
+        from poor_bench.runner.run import Run
+
         self.scorer.require_judges(plan.tests())
         self.require_sandbox(plan.states.tests)
         make_jobs = self.workforce.make_jobs
@@ -215,6 +251,8 @@ class WorkspaceRunner:
         Raises:
             SandboxError: If processes cannot be started.
         """
+        from poor_bench.sandbox import describe_sandbox_terms
+
         return describe_sandbox_terms() if self.scorer.runs_code(tests) else None
 
     def require_sandbox(self, tests: Iterable[Test]) -> None:
@@ -239,6 +277,8 @@ class WorkspaceRunner:
             ConfigError: If the test or the LLM is unknown; the hint names the nearest.
             StoreError: If the result could not be stored.
         """
+        from poor_bench.runner.machine import collect_machine_facts
+
         tests = self.workspace.tests_by_id
         if test_id not in tests:
             raise ConfigError(f"unknown test {test_id!r}", hint=write_names_hint(test_id, tests))
@@ -262,6 +302,8 @@ class WorkspaceRunner:
         Raises:
             RunCancelledError: If `cancelled()` turned true.
         """
+        from poor_bench.runner.jobs import TrialJobs
+
         jobs = TrialJobs(self.workspace, self.manager, self.scorer)
         result, _ = jobs.run(WorkItem(llm, test, 1), run_id, cancelled)
         return result
@@ -271,6 +313,8 @@ class WorkspaceRunner:
 
         Local LLMs without prices count as free; None where another one has no price.
         """
+        from poor_bench.calls.budget import find_unpriced
+
         cost = self.estimate_cost(make_plan(TrialStates([llm], tests, 1)))
         if find_unpriced(cost.unpriced, self.manager.is_local):
             return None
@@ -278,7 +322,13 @@ class WorkspaceRunner:
 
     def close(self) -> None:
         """Free the models and connections."""
-        self.manager.close()
+        if "manager" in vars(self):
+            self.manager.close()
+
+
+def _may_have_level(data_dir: Path) -> bool:
+    """True unless no level is named, nor can have been accepted in this process before."""
+    return (data_dir / CONFIG_FILE).exists() or "poor_bench.sandbox" in sys.modules
 
 
 def accept_level_in(data_dir: Path) -> None:
@@ -287,6 +337,9 @@ def accept_level_in(data_dir: Path) -> None:
     Raises:
         ConfigError: With every problem of the file.
     """
+    from poor_bench.config.judge_settings import load_settings
+    from poor_bench.sandbox import accept_level, parse_level
+
     accepted = load_settings(data_dir).sandbox
     accept_level(parse_level(accepted) if accepted else None, by_workspace=True)
 

@@ -192,8 +192,8 @@ def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[LintSubjec
 
 def count_flagged(makers: Mapping[str, Maker], n_tests: int, seed: int) -> list[str]:
     """Name the classes in which a cheat is found to pass."""
-    judges = WorkspaceJudges(Path(), ())
-    facts = RegistryFacts(load_evaluators([find_project_evaluators()]), judges)
+    evaluators = load_evaluators([find_project_evaluators()])
+    facts = RegistryFacts(evaluators, lambda: WorkspaceJudges(Path(), ()))
     flagged = []
     for name, maker in makers.items():
         subjects = _subjects(maker, n_tests, random.Random(f"{seed} {name}"))

@@ -119,5 +119,5 @@ class OpenedDefinitions:
         folder, workspace = self.workspace.data_dir, self.workspace
         evaluators = load_evaluators([folder / _EVALUATORS, find_project_evaluators()])
         judging = ResponseJudging(folder, workspace.llms, LLMManager(folder))
-        fingerprints = WorkspaceFingerprints(workspace, evaluators, judging.judges)
+        fingerprints = WorkspaceFingerprints(workspace, evaluators, lambda: judging.judges)
         return Scorer(workspace, evaluators, fingerprints, judging)

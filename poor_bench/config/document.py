@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from filelock import FileLock
-
 from poor_bench.command_line import next_command
 from poor_bench.errors import ConfigError
 from poor_bench.models.problem import Problem, Severity
@@ -258,6 +256,8 @@ def lock_for_writing(path: Path) -> Iterator[None]:
     Raises:
         ConfigError: If another process holds it for long, or the folder cannot be written.
     """
+    from filelock import FileLock
+
     lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_WAIT_S)
     try:
         lock.acquire()

@@ -10,10 +10,8 @@ from pydantic import Field
 from poor_bench.config.document import open_document
 from poor_bench.config.entry_validation import validate_entry
 from poor_bench.config.file_models import FileModel, Name
-from poor_bench.config.load import raise_errors
+from poor_bench.config.load import CONFIG_FILE, raise_errors
 from poor_bench.config.yaml_document import parse_yaml
-
-CONFIG_FILE = "config.yaml"
 
 
 class JudgeSettings(FileModel):

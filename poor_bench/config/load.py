@@ -145,6 +145,7 @@ def raise_errors(problems: Sequence[Problem]) -> None:
 TEST_CLASSES_FILE = "test_classes.yaml"
 TESTS_FILE = "tests.json"
 LLMS_FILE = "llms.json"
+CONFIG_FILE = "config.yaml"
 
 
 def find_llms_file(data_dir: Path) -> Path:

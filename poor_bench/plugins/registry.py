@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from poor_bench.config.names import name_hint
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
@@ -32,8 +29,13 @@ from poor_bench.plugins.sources import (
     takes_judge,
 )
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
-from poor_bench.scoring.judging import AskJudge, EvaluationContext, JudgeAnswer, JudgeQuestion, Part
 from poor_bench.scoring.verdict import AnswerFormat, Verdict, add_printed, check_verdict
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
+
+    from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion, Part
 
 T = TypeVar("T")
 
@@ -197,6 +199,8 @@ class LoadedEvaluator:
         """
         questions: list[JudgeQuestion] = []
         if self._takes_judge:
+            from poor_bench.scoring.judging import JudgeQuestion
+
             questions.append(self._ask("question", parameters, _to_question) or JudgeQuestion())
         for part in self._parts(parameters).values():
             questions += self._find(part.name).questions(part.parameters)
@@ -205,6 +209,7 @@ class LoadedEvaluator:
     def _list_extra_arguments(self, judge: AskJudge) -> dict[str, Any]:
         extra: dict[str, Any] = {"judge": judge} if self._takes_judge else {}
         if self._takes_context:
+            from poor_bench.scoring.judging import EvaluationContext
 
             def by_name(name: str, response: str, parameters: Mapping[str, Any]) -> Verdict:
                 return self._find(name).evaluate(response, parameters, judge)
@@ -251,6 +256,8 @@ class LoadedEvaluator:
 
 
 def _to_question(answer: Any) -> JudgeQuestion:
+    from poor_bench.scoring.judging import JudgeQuestion
+
     if not isinstance(answer, JudgeQuestion):
         raise TypeError(f"expected a JudgeQuestion, got {type(answer).__name__}")
     return replace(answer, criteria=tuple(answer.criteria))
@@ -279,6 +286,8 @@ def check_against_model(
     parameters: Mapping[str, Any], model: type[BaseModel]
 ) -> list[ParameterProblem]:
     """Describe everything that `model` has against `parameters`; nothing if they are right."""
+    from pydantic import ValidationError
+
     try:
         model.model_validate(parameters)
     except ValidationError as error:
@@ -320,7 +329,7 @@ class LoadReport:
     """Name to what is wrong, for the ones that cannot be used."""
 
 
-class EvaluatorRegistry:
+class EvaluatorRegistry(Collection[str]):
     """Evaluators by name; safe to use from several threads.
 
     Attributes:
@@ -337,8 +346,14 @@ class EvaluatorRegistry:
         """List the names of all evaluators, sorted, whether they can be used or not."""
         return tuple(sorted({*self._files, *self._entry_points}))
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._files or name in self._entry_points
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
 
     def get(self, name: str) -> LoadedEvaluator:
         """Get an evaluator, imported now if it was not before.

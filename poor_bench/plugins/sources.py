@@ -21,7 +21,6 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -29,16 +28,16 @@ from hashlib import blake2b
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Protocol
 
 from poor_bench.errors import PluginError, describe_crash
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.ports import Evaluate
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 @cache
@@ -47,6 +46,8 @@ def provide_earlier_names() -> None:
 
     Modules are not imported for that: all of them together take longer than most evaluators.
     """
+    import tomllib
+
     names = tomllib.loads((Path(__file__).parent / "earlier_names.toml").read_text("utf-8"))
     sys.meta_path.insert(0, _EarlierNames(names["modules"], names["functions"]))
     for name in sys.modules.keys() & names["functions"]:
@@ -187,13 +188,19 @@ def _describe_first_problem(module: ModuleType) -> str:
     if not _can_be_called(evaluate):
         return "evaluate does not take (response, parameters)"
     model = getattr(module, "Parameters", None)
-    if model is not None and not (inspect.isclass(model) and issubclass(model, BaseModel)):
+    if model is not None and not _is_model(model):
         return "Parameters is not a pydantic model"
     for name in _OPTIONAL_FUNCTIONS:
         function = getattr(module, name, None)
         if function is not None and not callable(function):
             return f"{name} is not a function"
     return ""
+
+
+def _is_model(model: object) -> bool:
+    from pydantic import BaseModel  # whose models have imported it
+
+    return inspect.isclass(model) and issubclass(model, BaseModel)
 
 
 def _can_be_called(evaluate: Evaluate) -> bool:
@@ -316,6 +323,8 @@ def _find_changed_ns(folder: str) -> int:
 @lru_cache(maxsize=1)
 def _read_entry_points(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPointSource]:
     """Read the entry points of all installed packages, of which there may be hundreds."""
+    from importlib.metadata import entry_points
+
     return {
         point.name: EntryPointSource(name=point.name, target=point.module)
         for point in entry_points(group=ENTRY_POINT_GROUP)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from poor_bench.errors import StoreError
 from poor_bench.runs.history import RunHistory, RunKind
 from poor_bench.safe_files import tell_os_errors
@@ -136,6 +134,8 @@ def snapshot_locked(paths: StorePaths) -> Iterator[None]:
     Raises:
         StoreError: If another process does not give it back, or the system refuses anything.
     """
+    from filelock import FileLock, Timeout
+
     with tell_os_errors(paths.snapshot):
         paths.journal_dir.mkdir(parents=True, exist_ok=True)
         lock = FileLock(paths.merge_lock)

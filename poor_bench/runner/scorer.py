@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
 from poor_bench.config.load import Workspace
 from poor_bench.errors import PluginError
-from poor_bench.extraction.thinking import split_thinking
-from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
 from poor_bench.models import test as test_model
 from poor_bench.models.completion import FinishReason
 from poor_bench.models.llm import LLM
@@ -31,8 +30,6 @@ from poor_bench.prompts import (
     join_request,
 )
 from poor_bench.runner.trial_states import Fingerprints
-from poor_bench.sandbox import Level, note_levels
-from poor_bench.scoring.judging import JudgeQuestion
 from poor_bench.scoring.verdict import (
     KEY_HIDDEN,
     PROMPT_TRUNCATED,
@@ -40,6 +37,11 @@ from poor_bench.scoring.verdict import (
     explain_no_answer,
     list_flags,
 )
+
+if TYPE_CHECKING:
+    from poor_bench.judge.response_judging import ResponseJudging, WorkspaceJudges
+    from poor_bench.sandbox import Level
+    from poor_bench.scoring.judging import JudgeQuestion
 
 SCORED = (
     "score",
@@ -62,11 +64,21 @@ class WorkspaceFingerprints:
     """Fingerprints of a workspace as it stands; see `trial_states.Fingerprints`."""
 
     def __init__(
-        self, workspace: Workspace, evaluators: EvaluatorRegistry, judges: WorkspaceJudges
+        self,
+        workspace: Workspace,
+        evaluators: EvaluatorRegistry,
+        open_judges: Callable[[], WorkspaceJudges],
     ) -> None:
+        """Read nothing yet.
+
+        Args:
+            workspace: The workspace.
+            evaluators: Its evaluators.
+            open_judges: Opens its judges, once an evaluator asks any.
+        """
         self._workspace = workspace
         self._evaluators = evaluators
-        self._judges = judges
+        self._open_judges = open_judges
         self._of_evaluator: dict[str, str] = {}
         self._begun: dict[str, dict[str, tuple[LLM, blake2b, int]]] = {}
         """Class and LLM to its request as far as it is the same for all tests."""
@@ -123,10 +135,15 @@ class WorkspaceFingerprints:
         if known is None:
             spec = resolve_spec(self._workspace, test)
             evaluator = self._evaluators.get(spec.name)
-            judge = self._judges.fingerprint(evaluator.questions(spec.parameters))
+            questions = evaluator.questions(spec.parameters)
+            judge = self._judges.fingerprint(questions) if questions else ""
             code = evaluator.code_digest_for(spec.parameters) + judge
             known = self._of_evaluator[test.test_id] = hash_evaluator(spec, code)
         return known
+
+    @cached_property
+    def _judges(self) -> WorkspaceJudges:
+        return self._open_judges()
 
     def identify_evaluators(self) -> str:
         """Digest of tests, classes and code; empty where judges or other evaluators have a part."""
@@ -199,6 +216,8 @@ class Scorer:
 
     def needs_judge(self, result: Result, test: Test) -> bool:
         """True if a response can be scored only by asking an LLM."""
+        from poor_bench.extraction.thinking import split_thinking
+
         return self.is_judged(test) and bool(split_thinking(result.response).answer.strip())
 
     def is_up_to_date(self, result: Result, test: Test) -> bool:
@@ -223,6 +242,9 @@ class Scorer:
             SandboxError: If candidate code could not be run.
             PluginError: If the evaluator cannot be loaded.
         """
+        from poor_bench.extraction.thinking import split_thinking
+        from poor_bench.sandbox import note_levels
+
         finish = FinishReason(result.finish_reason or FinishReason.STOP)
         split = split_thinking(result.response)
         verdict = explain_no_answer(

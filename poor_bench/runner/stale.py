@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench.errors import PoorBenchError
-from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.models.result import Result
 from poor_bench.plugins.sources import hash_code
 from poor_bench.prompts import build_messages
@@ -58,8 +57,7 @@ class StaleCheck:
             ConfigError: With every problem of every file.
         """
         workspace = config.workspace
-        judges = WorkspaceJudges(config.data_dir, workspace.llms)
-        self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators, judges)
+        self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators, config.open_judges)
         self._classes = workspace.test_classes
         self._llms, self._tests = workspace.llms_by_id, workspace.tests_by_id
 

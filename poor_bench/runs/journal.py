@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
-from filelock import FileLock, Timeout
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result, result_to_record
@@ -52,6 +51,8 @@ class JournalWriter:
         Raises:
             StoreError: If it cannot be written, or another process writes to it.
         """
+        from filelock import FileLock
+
         self.path = path
         self._fsync_interval_s = fsync_interval_s
         self._synced_at = time.monotonic()
@@ -63,7 +64,7 @@ class JournalWriter:
             created = os.O_APPEND if header is None else os.O_APPEND | os.O_CREAT | os.O_EXCL
             self._fd = os.open(path, os.O_RDWR | created, 0o644)
             self._size = 0 if header is not None else _cut_torn_line(self._fd)
-        except (OSError, Timeout) as error:
+        except OSError as error:  # such as a timeout of the lock
             self._owner.release()
             raise _make_write_error(path, error) from error
         if header is not None:
@@ -209,6 +210,8 @@ def read_record_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
 
 def is_owned(path: Path) -> bool:
     """True if a running process still writes to this journal."""
+    from filelock import FileLock, Timeout
+
     lock = FileLock(find_owner_lock(path), thread_local=False)
     try:
         lock.acquire(timeout=0)
@@ -240,6 +243,8 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 
 def _make_write_error(path: Path, error: Exception) -> StoreError:
+    from filelock import Timeout
+
     is_taken = isinstance(error, Timeout)  # which is an OSError, too
     reason = "another process uses it" if is_taken else getattr(error, "strerror", None) or error
     return StoreError(

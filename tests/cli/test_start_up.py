@@ -41,7 +41,11 @@ def _list_imported(folder: Path, words: str) -> set[str]:
 
 @pytest.mark.slow(reason="starts Python for each case")
 @pytest.mark.parametrize(
-    "words", ["status", "report", "report --by class", "report --format times", "compare", "issues"]
+    "words",
+    [
+        *("status", "report", "report --by class", "report --format times", "issues"),
+        "compare scripted:a scripted:b",
+    ],
 )
 def test_who_only_looks_imports_nothing_that_asks_or_runs(folder: Path, words: str) -> None:
     assert not _ASKS_OR_RUNS & _list_imported(folder, words)

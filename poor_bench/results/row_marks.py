@@ -41,7 +41,11 @@ class RowMarks:
         self._sources = dict(basis.sources) if basis else {}
         self._file: KeptFile[dict[str, str]] = KeptFile(basis, name, about)
         kept = self._file.read() or {}
-        self._fields = {key: _unpack(kept[key]) for key in self._sources.values() if key in kept}
+        self._fields = {
+            key: unpack_marks(kept[key]).reshape(2, -1)
+            for key in self._sources.values()
+            if key in kept
+        }
         self._is_changed = False
 
     def look_up(self, places: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -63,7 +67,7 @@ class RowMarks:
     def keep(self) -> None:
         """Keep the marks of further rows; without permission or space, nothing is kept."""
         if self._is_changed:
-            self._file.write({source: _pack(field) for source, field in self._fields.items()})
+            self._file.write({source: pack_marks(field) for source, field in self._fields.items()})
             self._is_changed = False
 
     def _split(
@@ -94,14 +98,16 @@ class RowMarks:
         return longer
 
 
-def _pack(field: NDArray[np.bool_]) -> str:
+def pack_marks(marks: NDArray[np.bool_]) -> str:
+    """Write marks of rows, in one field or several of them, as text."""
     import numpy as np
 
-    return base64.b64encode(zlib.compress(np.packbits(field, axis=1).tobytes(), 1)).decode()
+    return base64.b64encode(zlib.compress(np.packbits(marks, axis=-1).tobytes(), 1)).decode()
 
 
-def _unpack(text: str) -> NDArray[np.bool_]:
+def unpack_marks(text: str) -> NDArray[np.bool_]:
+    """Read one field that `pack_marks` wrote; a few marks too many follow."""
     import numpy as np
 
     content = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
-    return np.unpackbits(content.reshape(2, -1), axis=1).view(np.bool_)
+    return np.unpackbits(content).view(np.bool_)

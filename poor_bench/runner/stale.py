@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from functools import partial
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,11 +17,11 @@ from poor_bench.prompts import build_messages
 from poor_bench.results.columns import encode_fingerprint
 from poor_bench.results.figures import StaleCounter
 from poor_bench.results.kept_figures import KeptFile
-from poor_bench.results.row_marks import RowMarks
+from poor_bench.results.row_marks import RowMarks, pack_marks, unpack_marks
 from poor_bench.runner import trial_states
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.trial_states import Fingerprints, TrialState, TrialStates, find_scored_state
-from poor_bench.statistics.summary import StaleCounts, StaleReason
+from poor_bench.statistics.summary import Group, StaleCounts, StaleReason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
+    from poor_bench.results.settled import SettledBasis
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -106,6 +109,17 @@ class StaleCheck:
         Raises:
             StoreError: If the index is damaged.
         """
+        places = table.columns["place"].tobytes() if table.basis else b""
+        facts = [sha256(places).hexdigest(), llm_ids and sorted(llm_ids)]
+        file = _open_kept("stale", table.basis, self._fingerprints, facts)
+        known = file.read()
+        if known is not None:
+            return _restore_stale_rows(known, len(table))
+        found = self._look_for_rows(table, llm_ids)
+        file.write(_dump_stale_rows(found, len(table)))
+        return found
+
+    def _look_for_rows(self, table: ResultTable, llm_ids: Collection[str] | None) -> StaleRows:
         import numpy as np
 
         def is_asked_for(llm_id: str) -> bool:
@@ -161,6 +175,29 @@ class StaleCheck:
             return self._fingerprints.of_evaluator(test)
         except PoorBenchError:  # such as a judge that is gone: a run will tell
             return None
+
+
+def _dump_stale_rows(found: StaleRows, n_rows: int) -> dict[str, Any]:
+    """Write them for JSON: a bit for each row of the table."""
+    import numpy as np
+
+    is_stale = np.zeros(n_rows, np.bool_)
+    is_stale[found.rows] = True
+    counts = [
+        [group.llm_id, group.class_id, group.level, reasons]
+        for group, reasons in found.counts.items()
+    ]
+    return {"rows": pack_marks(is_stale), "counts": counts}
+
+
+def _restore_stale_rows(dumped: Mapping[str, Any], n_rows: int) -> StaleRows:
+    counts = {
+        Group(llm_id=llm_id, class_id=class_id, level=level): Counter(
+            {StaleReason(reason): n_stale for reason, n_stale in reasons.items()}
+        )
+        for llm_id, class_id, level, reasons in dumped["counts"]
+    }
+    return StaleRows(unpack_marks(dumped["rows"])[:n_rows].nonzero()[0], counts)
 
 
 class StateFinder:
@@ -288,19 +325,30 @@ def note_table(
     Raises:
         StoreError: If the index is damaged.
     """
-    about = fingerprints.identify_evaluators() if table.basis else ""
-    if not table.basis or not about:
-        _note_rows(states, table, fingerprints, known_tests)
-        return
-    code = [hash_code(Path(file)) for file in (__file__, trial_states.__file__)]
-    facts = [table.basis.name, about, code, states.describe()]
-    file: KeptFile[dict[str, Any]] = KeptFile(table.basis, "states", facts)
+    file = _open_kept("states", table.basis, fingerprints, states.describe())
     known = file.read()
     if known is not None:
         states.restore(known)
         return
     _note_rows(states, table, fingerprints, known_tests)
     file.write(states.dump())
+
+
+def _open_kept(
+    name: str, basis: SettledBasis | None, fingerprints: Fingerprints, facts: object
+) -> KeptFile[dict[str, Any]]:
+    """Open what was found of all rows, or of nothing where it cannot be told that it holds.
+
+    Args:
+        name: Of the file.
+        basis: Of the rows.
+        fingerprints: Of today's requests and evaluators.
+        facts: What it depends on beside; anything that JSON holds.
+    """
+    about = fingerprints.identify_evaluators() if basis else ""
+    code = [hash_code(Path(file)) for file in (__file__, trial_states.__file__)]
+    basis = basis if about else None
+    return KeptFile(basis, name, [basis and basis.name, about, code, facts])
 
 
 def _note_rows(

@@ -20,9 +20,13 @@ from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
 from poor_bench.results import index, kept_figures, settled, table
 from poor_bench.results import store as result_store
+from poor_bench.results.figures import without_removed
+from poor_bench.results.kept_figures import KeptFile
 from poor_bench.runner import stale
 from poor_bench.runner.scorer import WorkspaceFingerprints
 from poor_bench.runner.selection import Selection
+from poor_bench.runner.stale import StaleCheck
+from poor_bench.statistics.summary import StaleCounts
 from poor_bench.workspace_folder import WorkspaceFolder
 from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
@@ -238,8 +242,8 @@ def _add_result(folder: Path) -> None:
 
 
 def _damage(folder: Path) -> None:
-    [path] = folder.rglob("figures.states.json")
-    path.write_bytes(path.read_bytes()[:-3])
+    for path in folder.rglob("figures.sta[tl]e*.json"):
+        path.write_bytes(path.read_bytes()[:-3])
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")
@@ -275,6 +279,32 @@ def test_states_of_trials_are_found_again_after_any_change(
         many = capsys.readouterr().out
     main([*words, *options])
     assert capsys.readouterr().out == many
+
+
+@pytest.mark.slow(reason="takes over a quarter of a second")
+@pytest.mark.parametrize("change", [_change_parameters, _change_code, _add_result, _damage])
+def test_stale_scores_are_found_once_and_again_after_any_change(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
+) -> None:
+    def look(*llm_ids: str) -> tuple[list[int], StaleCounts]:
+        config = WorkspaceFolder(folder)
+        tests = config.workspace.tests_by_id
+        stored = without_removed(config.store.table(), tests, generation=1)
+        rows, counts = StaleCheck(config).find_rows(stored, llm_ids or None)
+        return rows.tolist(), counts
+
+    keep_all(monkeypatch)
+    for _ in range(3):
+        noted = note_calls(monkeypatch, stale, "StateFinder")
+        found = look()
+    assert noted == []
+    assert found[0]
+    change(folder)
+    many = look(), look("scripted:kept"), look()
+    assert len(noted) >= 2
+    monkeypatch.setattr(stale, "_open_kept", lambda *_: KeptFile(None, "stale", None))
+    assert many == (look(), look("scripted:kept"), look())
+    assert many[0] != many[1]
 
 
 def note_calls(patch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[object]:

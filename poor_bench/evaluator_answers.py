@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError, PluginError
+from poor_bench.models.llm import LLM
 from poor_bench.models.test import EvaluatorSpec
 from poor_bench.plugins.registry import EvaluatorRegistry
 from poor_bench.scoring.verdict import AnswerFormat
@@ -44,11 +46,16 @@ class ParameterChecks:
 class RegistryFacts:
     """Answers the questions of `poor_bench.lint`."""
 
-    def __init__(
-        self, evaluators: EvaluatorRegistry, open_judges: Callable[[], WorkspaceJudges]
-    ) -> None:
+    def __init__(self, evaluators: EvaluatorRegistry, folder: Path, llms: Sequence[LLM]) -> None:
+        """Read nothing yet.
+
+        Args:
+            evaluators: The evaluators.
+            folder: The workspace: its config.yaml and files of rubrics.
+            llms: Its LLMs, any of which can judge.
+        """
         self._evaluators = evaluators
-        self._open_judges = open_judges
+        self._folder, self._llms = folder, llms
 
     def wants(self, spec: EvaluatorSpec) -> AnswerFormat | None:
         """Format that the prompt should ask for; None where it does not matter."""
@@ -76,7 +83,9 @@ class RegistryFacts:
 
     @cached_property
     def _judges(self) -> WorkspaceJudges:
-        return self._open_judges()
+        from poor_bench.judge.response_judging import WorkspaceJudges
+
+        return WorkspaceJudges(self._folder, self._llms)
 
     def code_digest(self, spec: EvaluatorSpec) -> str:
         """Hash the evaluator's code; empty if it cannot be loaded."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from poor_bench.config.edit_entries import AddedTests, FileChange, LLMEdit, TestEdit
     from poor_bench.config.entries import IsOwnProvider
     from poor_bench.issues.detector import Detector, IssueContext
-    from poor_bench.judge.response_judging import WorkspaceJudges
     from poor_bench.labels.ratings import AnswerRatings
     from poor_bench.lint.cheats import CheatScore
     from poor_bench.lint.subject import Finding
@@ -214,17 +213,7 @@ class WorkspaceFolder:
         Raises:
             ConfigError: With every problem of every file.
         """
-        return RegistryFacts(self.evaluators, self.open_judges)
-
-    def open_judges(self) -> WorkspaceJudges:
-        """Prepare to resolve evaluators' questions to judges; their files are read on demand.
-
-        Raises:
-            ConfigError: With every problem of every file.
-        """
-        from poor_bench.judge.response_judging import WorkspaceJudges
-
-        return WorkspaceJudges(self.data_dir, self.workspace.llms)
+        return RegistryFacts(self.evaluators, self.data_dir, self.workspace.llms)
 
     def add_llms(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Add entries to llms.json, and forget what was read.

@@ -17,7 +17,6 @@ from typing import Any
 from simulation import measure_share, print_figures, read_runs
 
 from poor_bench.evaluator_answers import RegistryFacts
-from poor_bench.judge.response_judging import WorkspaceJudges
 from poor_bench.lint.cheats import find_weaknesses, score_cheats
 from poor_bench.lint.subject import LintSubject, RenderedPrompt
 from poor_bench.models.test import EvaluatorSpec, Test
@@ -193,7 +192,7 @@ def _subjects(maker: Maker, n_tests: int, rng: random.Random) -> list[LintSubjec
 def count_flagged(makers: Mapping[str, Maker], n_tests: int, seed: int) -> list[str]:
     """Name the classes in which a cheat is found to pass."""
     evaluators = load_evaluators([find_project_evaluators()])
-    facts = RegistryFacts(evaluators, lambda: WorkspaceJudges(Path(), ()))
+    facts = RegistryFacts(evaluators, Path(), ())
     flagged = []
     for name, maker in makers.items():
         subjects = _subjects(maker, n_tests, random.Random(f"{seed} {name}"))

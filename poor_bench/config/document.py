@@ -11,7 +11,7 @@ import re
 import stat
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,17 @@ def place_to_text(place: Place) -> str:
         else:
             text += f'["{part}"]'
     return text
+
+
+def location_to_text(location: Sequence[int | str]) -> str:
+    """Write a pydantic location as we write places.
+
+    Example:
+        >>> location_to_text(("evaluators", 0, "name"))
+        'evaluators[0].name'
+    """
+    parts = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in location)
+    return "".join(parts).removeprefix(".")
 
 
 def parse_place(text: str) -> Place:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poor_bench.config.names import name_hint
 from poor_bench.errors import EvaluatorError, PluginError, PoorBenchError, describe_crash
@@ -18,6 +18,8 @@ from poor_bench.plugins.sources import (
     EntryPointSource,
     EvaluatorSource,
     FileSource,
+    ParameterProblem,
+    check_against_model,
     find_parameters_model,
     find_project_evaluators,
     hash_code,
@@ -32,9 +34,6 @@ from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supe
 from poor_bench.scoring.verdict import AnswerFormat, Verdict, add_printed, check_verdict
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-    from pydantic_core import ErrorDetails
-
     from poor_bench.scoring.judging import AskJudge, JudgeAnswer, JudgeQuestion, Part
 
 T = TypeVar("T")
@@ -270,54 +269,6 @@ class _Nobody:
         raise EvaluatorError(
             "the evaluator needs a judge, but no judge is available here", kind=FailureKind.JUDGE
         )
-
-
-class ParameterProblem(NamedTuple):
-    """One thing that is wrong with an evaluator's parameters."""
-
-    place: str
-    """Where in the parameters, such as `evaluators[0].name`; empty for all of them."""
-    message: str
-    hint: str
-    """The way out; may be empty."""
-
-
-def check_against_model(
-    parameters: Mapping[str, Any], model: type[BaseModel]
-) -> list[ParameterProblem]:
-    """Describe everything that `model` has against `parameters`; nothing if they are right."""
-    from pydantic import ValidationError
-
-    try:
-        model.model_validate(parameters)
-    except ValidationError as error:
-        return [_make_problem(details, model) for details in error.errors(include_url=False)]
-    return []
-
-
-def _make_problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
-    place = write_place(details["loc"])
-    if details["type"] == "extra_forbidden":
-        is_outer = len(details["loc"]) == 1
-        hint = name_hint(str(details["loc"][0]), _list_names(model)) if is_outer else ""
-        return ParameterProblem(place, "unknown parameter", hint)
-    message = details["msg"].removeprefix("Value error, ")
-    return ParameterProblem(place, message[:1].lower() + message[1:], "")
-
-
-def write_place(location: Sequence[int | str]) -> str:
-    """Write a pydantic location as we write places.
-
-    Example:
-        >>> write_place(("evaluators", 0, "name"))
-        'evaluators[0].name'
-    """
-    parts = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in location)
-    return "".join(parts).removeprefix(".")
-
-
-def _list_names(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 @dataclass(frozen=True, slots=True)

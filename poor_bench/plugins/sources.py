@@ -30,14 +30,17 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from poor_bench.config.document import location_to_text
+from poor_bench.config.names import name_hint
 from poor_bench.errors import PluginError, describe_crash
 from poor_bench.plugins.supervised import LeftError, TookTooLongError, call_supervised
 from poor_bench.ports import Evaluate
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
 
 @cache
@@ -179,6 +182,43 @@ def takes_judge(evaluate: Evaluate) -> bool:
 def find_parameters_model(module: ModuleType) -> type[BaseModel] | None:
     """Model of a module's parameters, if it has one."""
     return getattr(module, "Parameters", None)
+
+
+class ParameterProblem(NamedTuple):
+    """One thing that is wrong with an evaluator's parameters."""
+
+    place: str
+    """Where in the parameters, such as `evaluators[0].name`; empty for all of them."""
+    message: str
+    hint: str
+    """The way out; may be empty."""
+
+
+def check_against_model(
+    parameters: Mapping[str, Any], model: type[BaseModel]
+) -> list[ParameterProblem]:
+    """Describe everything that `model` has against `parameters`; nothing if they are right."""
+    from pydantic import ValidationError
+
+    try:
+        model.model_validate(parameters)
+    except ValidationError as error:
+        return [_make_problem(details, model) for details in error.errors(include_url=False)]
+    return []
+
+
+def _make_problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterProblem:
+    place = location_to_text(details["loc"])
+    if details["type"] == "extra_forbidden":
+        is_outer = len(details["loc"]) == 1
+        hint = name_hint(str(details["loc"][0]), _list_names(model)) if is_outer else ""
+        return ParameterProblem(place, "unknown parameter", hint)
+    message = details["msg"].removeprefix("Value error, ")
+    return ParameterProblem(place, message[:1].lower() + message[1:], "")
+
+
+def _list_names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _describe_first_problem(module: ModuleType) -> str:

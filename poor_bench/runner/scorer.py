@@ -67,14 +67,14 @@ class WorkspaceFingerprints:
         self,
         workspace: Workspace,
         evaluators: EvaluatorRegistry,
-        open_judges: Callable[[], WorkspaceJudges],
+        open_judges: Callable[[], WorkspaceJudges] | None = None,
     ) -> None:
         """Read nothing yet.
 
         Args:
             workspace: The workspace.
             evaluators: Its evaluators.
-            open_judges: Opens its judges, once an evaluator asks any.
+            open_judges: Opens its judges, once an evaluator asks any; `WorkspaceJudges` by default.
         """
         self._workspace = workspace
         self._evaluators = evaluators
@@ -143,7 +143,11 @@ class WorkspaceFingerprints:
 
     @cached_property
     def _judges(self) -> WorkspaceJudges:
-        return self._open_judges()
+        if self._open_judges:
+            return self._open_judges()
+        from poor_bench.judge.response_judging import WorkspaceJudges
+
+        return WorkspaceJudges(self._workspace.data_dir, self._workspace.llms)
 
     def identify_evaluators(self) -> str:
         """Digest of tests, classes and code; empty where judges or other evaluators have a part."""

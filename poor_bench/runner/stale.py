@@ -60,7 +60,7 @@ class StaleCheck:
             ConfigError: With every problem of every file.
         """
         workspace = config.workspace
-        self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators, config.open_judges)
+        self._fingerprints = WorkspaceFingerprints(workspace, config.evaluators)
         self._classes = workspace.test_classes
         self._llms, self._tests = workspace.llms_by_id, workspace.tests_by_id
 

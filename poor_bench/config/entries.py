@@ -18,7 +18,7 @@ from poor_bench.config.file_models import EvaluatorEntry, LLMEntry, TestClassEnt
 from poor_bench.config.names import find_misspelt_name, find_nearest_name
 from poor_bench.errors import ConfigError
 from poor_bench.models.llm import LLM, Prices, Timeouts, build_base_llm_id, build_think_suffix
-from poor_bench.models.test import EvaluatorSpec, Test, TestClass
+from poor_bench.models.test import NO_FIELDS, EvaluatorSpec, Test, TestClass
 from poor_bench.providers.catalog import list_provider_names
 from poor_bench.providers.endpoint import resolve_endpoint
 from poor_bench.providers.parameters import (
@@ -106,15 +106,10 @@ IsOwnProvider = Callable[[str], bool]
 """True for the name of a provider that the calling program brings along."""
 
 
-def refuse_own_providers(_name: str) -> bool:
-    """Accept only the providers of the catalog."""
-    return False
-
-
-def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider = refuse_own_providers) -> None:
+def check_llms(llms: Loaded[LLM], is_own_provider: IsOwnProvider | None = None) -> None:
     """Note providers that are unknown or misspelt, and endpoints that are not addresses."""
     for llm_id, llm in llms.by_id.items():
-        if not is_own_provider(llm.provider):
+        if is_own_provider is None or not is_own_provider(llm.provider):
             _check_llm(llm, llms.places[llm_id], llms.report)
 
 
@@ -190,10 +185,6 @@ def _to_test_class(entry: TestClassEntry, templates: dict[str, str]) -> TestClas
 
 def _to_spec(entry: EvaluatorEntry) -> EvaluatorSpec:
     return EvaluatorSpec(entry.name, drop_comments(entry.parameters))
-
-
-NO_FIELDS: Mapping[str, Any] = {}
-"""Shared by all tests that have none."""
 
 
 def decode_tests(

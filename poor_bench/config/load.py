@@ -10,9 +10,9 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from poor_bench.command_line import next_command
 from poor_bench.config.document import (
@@ -24,17 +24,14 @@ from poor_bench.config.document import (
     open_document,
     parse_place,
 )
-from poor_bench.config.entries import (
-    IsOwnProvider,
-    check_llms,
-    decode_llms,
-    decode_test_classes,
-    decode_tests,
-    refuse_own_providers,
-)
-from poor_bench.config.entry_validation import list_written_ids
 from poor_bench.config.json_document import parse_json
-from poor_bench.config.kept_tests import KeptTests
+from poor_bench.config.kept_entries import (
+    KeptEntries,
+    KeptTests,
+    has_many_tests,
+    restore_llm,
+    restore_test_class,
+)
 from poor_bench.config.names import find_nearest_name, name_hint
 from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.errors import ConfigError
@@ -47,6 +44,9 @@ from poor_bench.prompts import (
     list_placeholders,
     list_unfilled_placeholders,
 )
+
+if TYPE_CHECKING:
+    from poor_bench.config.entries import IsOwnProvider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def load_workspace(
     require_workspace_folder(data_dir)
     classes = load_test_classes(data_dir)
     tests = load_tests(data_dir, classes.by_id)
-    llms = load_llms(data_dir, is_own_provider or refuse_own_providers)
+    llms = load_llms(data_dir, is_own_provider)
     check_references(classes, tests, llms)
     EvaluatorChecks(known_evaluators, check_parameters).check(classes, tests)
     problems = [*classes.report.problems, *tests.report.problems, *llms.report.problems]
@@ -155,12 +155,21 @@ def find_llms_file(data_dir: Path) -> Path:
 
 def load_test_classes(data_dir: Path) -> Loaded[TestClass]:
     """Load the test classes of a workspace, and what is wrong in their file."""
-    document, report = open_document(data_dir / TEST_CLASSES_FILE, parse_yaml)
-    return decode_test_classes_file(document, report)
+    kept = KeptEntries(
+        data_dir / "index" / "checked_classes.json",
+        parse_yaml,
+        restore_test_class,
+        is_kept=has_many_tests(data_dir / TESTS_FILE),
+    )
+    document, report = open_document(data_dir / TEST_CLASSES_FILE, kept.parse)
+    return kept.load(document, report, decode_test_classes_file)
 
 
 def decode_test_classes_file(document: Document | None, report: Report) -> Loaded[TestClass]:
     """Decode the test classes of a parsed file; the report takes what is wrong with them."""
+    from poor_bench.config.entries import decode_test_classes
+    from poor_bench.config.entry_validation import list_written_ids
+
     entries = decode_test_classes(document, report) if document else ()
     written = list_written_ids(document, "test_classes", "id") if document else frozenset()
     return collect(entries, lambda test_class: test_class.id, report, written_ids=written)
@@ -182,14 +191,22 @@ def decode_tests_file(
     document: Document | None, classes: Mapping[str, TestClass], report: Report
 ) -> Loaded[Test]:
     """Decode the tests of a parsed file; the report takes what is wrong with them."""
+    from poor_bench.config.entries import decode_tests
+
     entries = decode_tests(document, classes, report) if document else ()
     return collect(entries, lambda test: test.test_id, report)
 
 
-def load_llms(data_dir: Path, is_own_provider: IsOwnProvider = refuse_own_providers) -> Loaded[LLM]:
+def load_llms(data_dir: Path, is_own_provider: IsOwnProvider | None = None) -> Loaded[LLM]:
     """Load the LLMs of a workspace, and what is wrong in their file."""
-    document, report = open_document(find_llms_file(data_dir), parse_json)
-    return decode_llms_file(document, report, is_own_provider)
+    kept = KeptEntries(
+        data_dir / "index" / "checked_llms.json",
+        parse_json,
+        restore_llm,
+        is_kept=is_own_provider is None and has_many_tests(data_dir / TESTS_FILE),
+    )
+    document, report = open_document(find_llms_file(data_dir), kept.parse)
+    return kept.load(document, report, partial(decode_llms_file, is_own_provider=is_own_provider))
 
 
 def load_known_llms(data_dir: Path) -> tuple[LLM, ...]:
@@ -206,9 +223,11 @@ def load_known_llms(data_dir: Path) -> tuple[LLM, ...]:
 
 
 def decode_llms_file(
-    document: Document | None, report: Report, is_own_provider: IsOwnProvider = refuse_own_providers
+    document: Document | None, report: Report, is_own_provider: IsOwnProvider | None = None
 ) -> Loaded[LLM]:
     """Decode the LLMs of a parsed file; the report takes what is wrong with them."""
+    from poor_bench.config.entries import check_llms, decode_llms
+
     entries = decode_llms(document, report) if document else ()
     hint = 'tell them apart by an `id` of their own, such as "id": "gemma-short"'
     llms = collect(entries, lambda llm: llm.id, report, hint=hint)

@@ -52,6 +52,10 @@ class TestClass:
     tags: tuple[str, ...] = ()
 
 
+NO_FIELDS: Mapping[str, Any] = {}
+"""Shared by all tests that have none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
     """One test; exactly one of `text` and `texts` is set."""

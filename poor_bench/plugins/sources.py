@@ -211,14 +211,11 @@ def _make_problem(details: ErrorDetails, model: type[BaseModel]) -> ParameterPro
     place = location_to_text(details["loc"])
     if details["type"] == "extra_forbidden":
         is_outer = len(details["loc"]) == 1
-        hint = name_hint(str(details["loc"][0]), _list_names(model)) if is_outer else ""
+        names = [field.alias or name for name, field in model.model_fields.items()]
+        hint = name_hint(str(details["loc"][0]), names) if is_outer else ""
         return ParameterProblem(place, "unknown parameter", hint)
     message = details["msg"].removeprefix("Value error, ")
     return ParameterProblem(place, message[:1].lower() + message[1:], "")
-
-
-def _list_names(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _describe_first_problem(module: ModuleType) -> str:

@@ -49,3 +49,16 @@ def _list_imported(folder: Path, words: str) -> set[str]:
 )
 def test_who_only_looks_imports_nothing_that_asks_or_runs(folder: Path, words: str) -> None:
     assert not _ASKS_OR_RUNS & _list_imported(folder, words)
+
+
+@pytest.mark.slow(reason="starts Python")
+def test_files_that_are_kept_are_read_without_the_libraries_that_check_them(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1, reference_response="word " * 60_000)
+    workspace_files.add_llm("a", ["4"])
+    folder = workspace_files.write()
+    checking = {"pydantic", "yaml", "poor_bench.config.entries", "poor_bench.providers"}
+    first, second = (_list_imported(folder, "status") for _ in range(2))
+    assert checking <= first
+    assert not checking & second

@@ -1,8 +1,9 @@
-"""Valid tests of a large tests.json are kept; nothing that is kept outlives its file."""
+"""Valid entries of a workspace with many tests are kept; nothing that is kept outlives its file."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from poor_bench.config import load
+from poor_bench.config import kept_entries, load
 from poor_bench.config.load import load_workspace
 from poor_bench.errors import ConfigError
 from poor_bench.models.test import EvaluatorSpec, Test
@@ -168,3 +169,141 @@ def test_tests_of_a_large_file_are_told_from_others_by_a_digest(folder: Path) ->
     assert checked
     assert other not in {"", checked}
     assert load_workspace(folder).tests_digest == ""
+
+
+_CLASSES = """
+- id: sums
+  description: of two numbers
+  work_prompt_template: {default: "Solve {problem}", overrides: {"scripted:demo": "{problem}?"}}
+  evaluation_module: {name: math_evaluator, parameters: {precision: 2, half: 0.5}}
+  response_schema: {type: object, properties: {n: {minimum: 1.0}}}
+  tags: [short]
+"""
+_LLMS: list[dict[str, Any]] = [
+    {"provider": "scripted", "name": "demo", "tags": ["quick"], "size": 7, "prices": {"input": 2}},
+    {"provider": "ollama", "name": "b", "parameters": {"temperature": 1, "stop": ["a"]}},
+]
+
+
+@pytest.fixture
+def rich_folder(tmp_path: Path) -> Path:
+    """A workspace whose classes and LLMs are kept."""
+    write_workspace(tmp_path, test_classes=_CLASSES, tests=_TESTS, llms=_LLMS)
+    load_workspace(tmp_path)
+    return tmp_path
+
+
+def _load_all_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> load.Workspace:
+    with monkeypatch.context() as patched:
+        for name in ("decode_test_classes_file", "decode_llms_file", "decode_tests_file"):
+            patched.setattr(load, name, _refuse_to_check)
+        return load_workspace(folder)
+
+
+def test_unchanged_classes_and_llms_are_not_checked_again(
+    rich_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = _load_all_kept(rich_folder, monkeypatch)
+    for name in ("classes", "llms"):
+        (rich_folder / "index" / f"checked_{name}.json").unlink()
+    checked = load_workspace(rich_folder)
+    assert repr(kept.test_classes) == repr(checked.test_classes)
+    assert repr(kept.llms_by_id) == repr(checked.llms_by_id)
+
+
+def test_a_changed_class_or_llm_shows_at_once(rich_folder: Path) -> None:
+    _replace(rich_folder, "of two numbers", "of three", "test_classes.yaml")
+    _replace(rich_folder, '"quick"', '"slow"', "llms.json")
+    for _ in range(2):
+        changed = load_workspace(rich_folder)
+        assert changed.test_classes["sums"].description == "of three"
+        assert changed.llms[0].tags == ("slow",)
+
+
+def test_what_is_wrong_with_kept_classes_and_llms_has_its_line(rich_folder: Path) -> None:
+    _replace(rich_folder, '"class_id": "sums"', '"class_id": "products"')
+    (rich_folder / "llms.json").write_text(json.dumps({"llms": _LLMS[1:]}, indent=1), "utf-8")
+    told = []
+    for _ in range(2):
+        with pytest.raises(ConfigError) as raised:
+            load_workspace(rich_folder)
+        told.append(raised.value.problems)
+    first, second = told
+    assert first == second
+    of_classes = [problem for problem in first if problem.file.endswith(".yaml")]
+    assert {problem.code for problem in of_classes} == {"empty-class", "unknown-llm"}
+    assert all(problem.line for problem in of_classes)
+
+
+def test_llms_with_a_warning_are_not_kept(rich_folder: Path) -> None:
+    _replace(rich_folder, '"temperature"', '"temprature"', "llms.json")
+    for _ in range(2):
+        found = load_workspace(rich_folder).problems
+        assert [problem.message for problem in found] == ["unknown parameter `temprature`"]
+
+
+def test_kept_llms_are_not_those_of_a_program_with_its_own_providers(rich_folder: Path) -> None:
+    _replace(rich_folder, '"ollama"', '"mine"', "llms.json")
+    assert load_workspace(rich_folder, is_own_provider=lambda name: name == "mine").llms[1]
+    with pytest.raises(ConfigError, match="1 problem"):
+        load_workspace(rich_folder)
+
+
+@pytest.mark.parametrize("name", ["classes", "llms"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda _: 7,
+        lambda rows: [row[1] for row in rows],
+        lambda rows: [[place, fields | {"further": 1}] for place, fields in rows],
+        lambda rows: [[place, fields | {"tags": None}] for place, fields in rows],
+        lambda rows: [[place, {"id": fields["id"]}] for place, fields in rows],
+    ],
+)
+def test_foreign_classes_and_llms_are_not_trusted(
+    rich_folder: Path, name: str, spoil: Callable[[Any], Any]
+) -> None:
+    path = rich_folder / "index" / f"checked_{name}.json"
+    content = path.read_bytes()
+    before = load_workspace(rich_folder)
+    about, rows = orjson.loads(content.partition(b"\n")[2])
+    write_kept(path, about, spoil(rows))
+    assert load_workspace(rich_folder).llms == before.llms
+    assert path.read_bytes() == content
+    path.write_bytes(content.replace(b"tags", b"sags"))
+    assert load_workspace(rich_folder).test_classes == before.test_classes
+    assert path.read_bytes() == content
+
+
+def test_what_another_version_kept_is_checked_again(
+    rich_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_entries, "_digest_definitions", lambda: b"another version")
+        with pytest.raises(AssertionError, match="checked again"):
+            _load_all_kept(rich_folder, monkeypatch)
+    assert _load_all_kept(rich_folder, monkeypatch)
+
+
+def test_few_tests_keep_no_classes_and_llms(tmp_path: Path) -> None:
+    load_workspace(write_workspace(tmp_path))
+    assert not (tmp_path / "index").exists()
+
+
+_SAY_NOTHING_OF_ENTRIES = {
+    *("command_line", "errors", "messages", "models.problem", "ports", "prompts"),
+    *("models.completion", "models.failure", "models.result", "providers.api_keys"),
+    *("providers.chat_wire", "providers.error_reply", "providers.transport.reply"),
+}
+
+
+def test_all_code_that_says_which_entries_are_valid_is_known() -> None:
+    package, found, to_visit = Path(load.__file__).parents[1], set(), {"config.load"}
+    while to_visit:
+        name = to_visit.pop()
+        path = package / f"{name.replace('.', '/')}.py"
+        found.add(path.relative_to(package).as_posix())
+        imported = re.findall(r"(?m)^ *from poor_bench\.([\w.]+) import", path.read_text("utf-8"))
+        seen = {each.removesuffix(".py").replace("/", ".") for each in found}
+        to_visit |= {*imported} - seen - _SAY_NOTHING_OF_ENTRIES
+    assert found == {*kept_entries._DEFINITIONS}

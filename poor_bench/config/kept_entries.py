@@ -1,39 +1,48 @@
-"""The valid tests of a large tests.json, kept so that an unchanged file is not checked again.
+"""The files of a workspace with many tests: what is valid is kept, and not checked again.
+
+Then nothing that checks them has to be imported either.
 
 ```
-index/checked_tests.json    digest of the rest; what they depend on; their fields, each in a column
+index/checked_tests.json      digest of the rest; what they depend on; their fields, in columns
+index/checked_classes.json    the same of test_classes.yaml: place and fields of each entry
+index/checked_llms.json       the same of llms.json
 ```
 
-The file may be deleted at any time.
+The files may be deleted at any time.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from pydantic import VERSION
-
-from poor_bench.config.document import Document, Place
-from poor_bench.config.entries import NO_FIELDS
+from poor_bench.config.document import Document, Loaded, Place, Report
 from poor_bench.config.json_document import make_line_finder, parse_json
-from poor_bench.models.test import EvaluatorSpec, Test, TestClass
+from poor_bench.models.llm import LLM, Prices, Timeouts
+from poor_bench.models.test import NO_FIELDS, EvaluatorSpec, Test, TestClass
 from poor_bench.safe_files import read_kept, write_kept
 
 _LARGE = 250_000
-"""Characters of a file from which on reading what is kept is worth a further file."""
+"""Characters of a file of tests from which on reading what is kept is worth further files."""
 _DEFINITIONS = (
     *("config/document.py", "config/entries.py", "config/entry_validation.py"),
-    *("config/file_models.py", "config/json_document.py", "config/kept_tests.py"),
-    *("config/names.py", "models/test.py", "safe_files.py"),
+    *("config/file_models.py", "config/json_document.py", "config/kept_entries.py"),
+    *("config/load.py", "config/names.py", "config/yaml_document.py"),
+    *("models/llm.py", "models/test.py", "safe_files.py"),
+    *("providers/catalog.py", "providers/endpoint.py", "providers/openai_wire.py"),
+    *("providers/parameters.py",),
 )
-"""Code that says which tests are valid, and what is read from them."""
+"""Code that says which entries are valid, and what is read from them."""
+_LIBRARIES = {"pydantic": "version.py", "yaml": "__init__.py"}
+"""Files that tell the versions of libraries, without importing these."""
 _KINDS: Mapping[str, set[type]] = {
     "test_id": {str},
     "class_id": {str},
@@ -49,6 +58,11 @@ _KINDS: Mapping[str, set[type]] = {
     "reported": {str},
 }
 """Types of each column."""
+
+
+def has_many_tests(path: Path) -> bool:
+    """True if a file of tests is so large that what is valid is kept."""
+    return path.exists() and path.stat().st_size >= _LARGE
 
 
 class KeptTests:
@@ -107,8 +121,95 @@ class KeptTests:
 @cache
 def _digest_definitions() -> bytes:
     package = Path(__file__).parents[1]
-    code = (package.joinpath(name).read_bytes() for name in _DEFINITIONS)
-    return blake2b(b"".join((VERSION.encode(), *code))).digest()
+    files = [package / name for name in _DEFINITIONS]
+    for name, version in _LIBRARIES.items():
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        files.append(Path(spec.origin).with_name(version))
+    return blake2b(b"".join(path.read_bytes() for path in files)).digest()
+
+
+Item = TypeVar("Item", TestClass, LLM)
+
+
+class KeptEntries(Generic[Item]):
+    """The entries of a file that is small itself, but stands beside many tests."""
+
+    def __init__(
+        self,
+        path: Path,
+        parse: Callable[[str], Document],
+        restore: Callable[[dict[str, Any]], Item],
+        *,
+        is_kept: bool,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            path: Where they are kept.
+            parse: Parses their file.
+            restore: Makes an entry of its fields.
+            is_kept: False to check them each time.
+        """
+        self._path, self._parse = path, parse
+        self._restore: Callable[[dict[str, Any]], Item] = restore
+        self._is_kept = is_kept
+        self._about = ""
+        self._known: list[tuple[Place, Item]] | None = None
+
+    def parse(self, text: str) -> Document:
+        """Find what is kept of the content of the file, or parse it.
+
+        Raises:
+            UnreadableError: If it cannot be parsed.
+        """
+        if not self._is_kept:
+            return self._parse(text)
+        content = text.encode("utf-8", "surrogatepass")
+        self._about = blake2b(_digest_definitions() + content).hexdigest()
+        self._known = self._read()
+        if self._known is None:
+            return self._parse(text)
+        parse = cache(self._parse)
+        return Document(None, lambda place: parse(text).line_of(place))
+
+    def _read(self) -> list[tuple[Place, Item]] | None:
+        try:
+            rows = read_kept(self._path, self._about)
+            return rows and [(tuple(place), self._restore(fields)) for place, fields in rows]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return None
+
+    def load(self, document: Document | None, report: Report, check: Check[Item]) -> Loaded[Item]:
+        """Take the entries that are kept; or check those of a parsed file, and keep them."""
+        if self._known is not None:
+            by_id = {item.id: item for _, item in self._known}
+            places = {item.id: place for place, item in self._known}
+            return Loaded(report, by_id, places, frozenset(by_id))
+        loaded = check(document, report)
+        if self._about and not report.problems:
+            rows = [(place, loaded.by_id[name]) for name, place in loaded.places.items()]
+            with suppress(TypeError):  # such as a number beyond 64 bits
+                write_kept(self._path, self._about, rows)
+        return loaded
+
+
+Check = Callable[[Document | None, Report], Loaded[Item]]
+
+
+def restore_test_class(fields: dict[str, Any]) -> TestClass:
+    """Make a test class of its fields."""
+    evaluator = fields["evaluator"]
+    spec = None if evaluator is None else EvaluatorSpec(**evaluator)
+    return TestClass(**fields | {"evaluator": spec, "tags": tuple(fields["tags"])})
+
+
+def restore_llm(fields: dict[str, Any]) -> LLM:
+    """Make an LLM of its fields."""
+    timeouts, prices = Timeouts(**fields["timeouts"]), Prices(**fields["prices"])
+    changed = {"timeouts": timeouts, "prices": prices, "tags": tuple(fields["tags"])}
+    return LLM(**fields | changed)
 
 
 def _write_tests(tests: Sequence[Test]) -> dict[str, list[Any]]:

@@ -87,12 +87,8 @@ class ResultSetResolver:
             old = self.open(before)
             return old, self.open(after, None if of_all_models else old.llm_ids)
         new = self.open(after)
-        wanted = {
-            llm_id: {result.test_id for result in results}
-            for llm_id, results in new.by_llm().items()
-        }
         llm_ids = None if of_all_models else new.llm_ids
-        return self.open(before, llm_ids, WantedTests(wanted)), new
+        return self.open(before, llm_ids, WantedTests(new.list_tests())), new
 
     def open(
         self,
@@ -155,12 +151,11 @@ class ResultSetResolver:
         return list(self._open_present(None).results)
 
     def _open_present(self, llm_ids: Collection[str] | None) -> ResultSet:
-        store, chosen = self._config.store, _ChosenLLMs(self._is_read, llm_ids)
-        if (self._patterns or llm_ids is not None) and store.is_large():
-            table = store.table()
-            results = [*table.whole(table.find_entries("llm_id", chosen.has).nonzero()[0])]
+        chosen = _ChosenLLMs(self._is_read, llm_ids)
+        if self._patterns or llm_ids is not None:
+            results = self._config.store.read_results_where(chosen.has)
         else:
-            results = [result for result in store.results() if chosen.has(result.llm_id)]
+            results = [*self._config.store.results()]
         present = self._open_named("the present results", results, unread=chosen.unread)
         return replace(present, is_present=True)
 
@@ -220,7 +215,7 @@ class ResultSetResolver:
     def _open_named(
         self,
         name: str,
-        results: Iterable[Result],
+        results: Sequence[Result],
         more_runs: Mapping[str, RunFacts] | None = None,
         *,
         is_llm: bool = False,
@@ -229,7 +224,7 @@ class ResultSetResolver:
     ) -> ResultSet:
         return ResultSet(
             name=name,
-            results=tuple(results),
+            results=results,
             unread_llms=tuple(unread),
             unread_tests=unread_tests or {},
             runs={**self.run_facts(), **(more_runs or {})},
@@ -240,10 +235,10 @@ class ResultSetResolver:
         llm = find_llm(reference, self._config.workspace.llms)
         if llm is not None:
             return llm.id
-        return reference if self._config.store.has_results_of(reference) else None
+        return reference if self._config.store.read_results_of(reference) else None
 
     def _open_llm(self, llm_id: str) -> ResultSet:
-        results = list(self._config.store.read_results_of(llm_id))
+        results = self._config.store.read_results_of(llm_id)
         if not results:
             raise ConfigError(
                 f"{llm_id} has no results yet", hint=next_command("run --llm", llm_id)

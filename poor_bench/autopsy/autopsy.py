@@ -19,8 +19,7 @@ from poor_bench.autopsy.findings import (
 )
 from poor_bench.autopsy.reruns import Reruns, open_reruns
 from poor_bench.comparison.causes import ChangedFacts, find_changed_facts
-from poor_bench.comparison.compared_tests import average_score
-from poor_bench.comparison.result_set import ResultSet, group_by_test
+from poor_bench.comparison.result_set import ResultSet, average_score, group_by_test
 from poor_bench.errors import ConfigError
 from poor_bench.llm_manager import LLMManager
 from poor_bench.models.llm import LLM

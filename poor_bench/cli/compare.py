@@ -23,7 +23,7 @@ from poor_bench.cli.output import console, json_option, print_json, print_table,
 from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import write_examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison, compare_result_sets
-from poor_bench.comparison.compared_tests import ComparedTest, ScoreChange
+from poor_bench.comparison.compared_tests import ComparedTest, ComparedTests, ScoreChange
 from poor_bench.comparison.messages import (
     describe_mismatches,
     describe_power,
@@ -161,8 +161,8 @@ def _count_stale(app: AppContext, before: ResultSet, after: ResultSet) -> dict[s
     def count(side: ResultSet) -> int:
         if not (side.is_present and is_large):
             return len(check.find(side.results))
-        tests = {(result.llm_id, result.test_id) for result in side.results}
-        return sum(map(tests.__contains__, stale))
+        tests = side.list_tests()
+        return sum(test_id in tests.get(llm_id, ()) for llm_id, test_id in stale)
 
     return {"n_stale_before": count(before), "n_stale_after": count(after)}
 
@@ -323,14 +323,23 @@ def _describe_changes(comparison: LLMComparison) -> list[str]:
     return lines
 
 
+_NAMED = 8
+
+
 def _list_tests(group: ComparedGroup) -> list[str]:
     """List the tests of a group by their change."""
     scope = f" ({describe_mismatches(group.changes)})" if group.changes else ""
     return [
-        f"{title}{scope}: {join_names([_describe_test(test) for test in tests])}"
+        f"{title}{scope}: {_name_tests(tests)}"
         for title, outcomes in _LISTED
         if (tests := group.with_outcome(*outcomes))
     ]
+
+
+def _name_tests(tests: ComparedTests) -> str:
+    """Describe the first tests; the others are only counted, so their ids are enough."""
+    first = map(_describe_test, tests[:_NAMED])
+    return join_names([*first, *tests.test_ids[_NAMED:]], limit=_NAMED)
 
 
 def _describe_test(test: ComparedTest) -> str:

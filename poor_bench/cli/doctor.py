@@ -226,7 +226,7 @@ def _examine_cluster(app: AppContext, address: str) -> Iterator[DoctorFinding]:
 def _examine_worker(
     session: ClusterSession, member: ClusterMember, llms: tuple[LLM, ...]
 ) -> Iterator[DoctorFinding]:
-    from poor_bench.comparison.times import describe_machine
+    from poor_bench.comparison.side_rows import describe_machine
 
     name, ready = str(member), member.readiness
     if ready is None:

@@ -206,7 +206,7 @@ def print_no_results(data: ReportData, words: str) -> None:
 
 def print_times(data: ReportData) -> None:
     """Print where the time of each LLM goes, its tokens, memory and cost."""
-    from poor_bench.comparison.times import describe_machine, find_machine_problem
+    from poor_bench.comparison.side_rows import describe_machine, find_machine_problem
 
     if not data.results:
         print_no_results(data, "report")

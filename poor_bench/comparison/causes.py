@@ -15,9 +15,8 @@ from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any, NamedTuple
 
-from poor_bench.comparison.compared_tests import list_scores
-from poor_bench.comparison.result_set import ResultSet, RunFacts, group_by_test
-from poor_bench.comparison.times import describe_machine, find_machine_problem
+from poor_bench.comparison.result_set import ResultSet, RunFacts, group_by_test, list_scores
+from poor_bench.comparison.side_rows import describe_machine, find_machine_problem
 from poor_bench.messages import cut_text
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import stdev
+from typing import TYPE_CHECKING
 
 from poor_bench.comparison.compared_tests import (
     CHANGES,
     MEASURED_CHANGES,
     ComparedTest,
+    ComparedTests,
     Mismatch,
+    PairedTests,
     ScoreChange,
     TestPairing,
     UnreadTests,
+    read_bits,
 )
-from poor_bench.comparison.result_set import LLMPair, ResultSet, pair_llms
-from poor_bench.comparison.times import TimeVerdict, compare_times
+from poor_bench.comparison.result_set import LLMPair, ResultSet, RunFacts, pair_llms
+from poor_bench.comparison.side_rows import TimeVerdict, compare_times
 from poor_bench.models.test import Test
 from poor_bench.statistics.differences import estimate_paired_difference
 from poor_bench.statistics.groups import number_groups
@@ -30,12 +33,16 @@ from poor_bench.statistics.significance import (
     smallest_difference,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedGroup:
     """Tests that both sides have scored: all of an LLM, those of a class, or of one change."""
 
-    tests: tuple[ComparedTest, ...]
+    tests: ComparedTests
     class_id: str | None = None
     """None where it spans all classes."""
     changes: tuple[Mismatch, ...] = ()
@@ -53,12 +60,15 @@ class ComparedGroup:
 
     def count(self, outcome: ScoreChange) -> int:
         """Count the tests with a change of score."""
-        return Counter(test.outcome for test in self.tests)[outcome]
+        return int(self.tests.have_outcome(outcome).sum())
 
-    def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
+    def with_outcome(self, *outcomes: ScoreChange) -> ComparedTests:
         """Select the tests with some changes of score, the greatest difference first."""
-        chosen = [test for test in self.tests if test.outcome in outcomes]
-        return sorted(chosen, key=lambda test: -abs(test.difference))
+        import numpy as np
+
+        chosen = self.tests.have_outcome(*outcomes).nonzero()[0]
+        sizes = np.abs(self.tests.differences[chosen])
+        return self.tests.pick(chosen[np.argsort(-sizes, kind="stable")])
 
     def is_real(self, alpha: float = 0.05) -> bool:
         """True if the difference is significant, corrected for all comparisons."""
@@ -67,12 +77,13 @@ class ComparedGroup:
     @property
     def needed(self) -> NeededEvidence:
         """Tests or trials on which a difference of this size would probably show."""
-        return plan_evidence(
-            [test.difference for test in self.tests],
-            [test.n_trials for test in self.tests],
-            [test.squares for test in self.tests],
-            factor=self.factor,
+        import numpy as np
+
+        n_trials, squares = (
+            np.stack([self.tests.columns[f"{name}_{side}"] for side in ("before", "after")], axis=1)
+            for name in ("n", "squares")
         )
+        return plan_evidence(self.tests.differences, n_trials, squares, factor=self.factor)
 
     @property
     def smallest_difference(self) -> float:
@@ -82,12 +93,12 @@ class ComparedGroup:
     @property
     def _deviation(self) -> float:
         """Standard deviation of the tests' differences; of a single test the worst case."""
-        differences = [test.difference for test in self.tests]
+        differences: list[float] = self.tests.differences.tolist()
         return stdev(differences) if len(differences) > 1 else 1.0
 
 
 def make_group(
-    tests: Sequence[ComparedTest],
+    tests: ComparedTests,
     *,
     class_id: str | None = None,
     changes: tuple[Mismatch, ...] = (),
@@ -102,15 +113,14 @@ def make_group(
     Raises:
         ValueError: If no test is given.
     """
-    groups = [test.group for test in tests]
-    difference = estimate_paired_difference([test.difference for test in tests], groups)
+    differences, groups = tests.differences.tolist(), tests.columns["group"].tolist()
     return ComparedGroup(
-        tests=tuple(tests),
+        tests=tests,
         class_id=class_id,
         changes=changes,
-        mean_before=sum(test.before or 0.0 for test in tests) / len(tests),
-        mean_after=sum(test.after or 0.0 for test in tests) / len(tests),
-        difference=difference,
+        mean_before=sum(tests.columns["before"].tolist()) / len(tests),
+        mean_after=sum(tests.columns["after"].tolist()) / len(tests),
+        difference=estimate_paired_difference(differences, groups),
     )
 
 
@@ -129,8 +139,8 @@ def add_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     rows = max(len(group.tests) for group in groups)
     differences = np.zeros((rows, len(groups)))
     for column, group in enumerate(groups):
-        units = number_groups(len(group.tests), [test.group for test in group.tests])
-        np.add.at(differences[:, column], units, [test.difference for test in group.tests])
+        units = number_groups(len(group.tests), group.tests.columns["group"].tolist())
+        np.add.at(differences[:, column], units, group.tests.differences)
     p_values = compute_sign_flip_p_values(differences).tolist()
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     return [
@@ -145,7 +155,7 @@ class LLMComparison:
 
     llm_before: str
     llm_after: str
-    tests: tuple[ComparedTest, ...]
+    tests: ComparedTests
     """Every test with a result on either side, but for those in `unread`."""
     unread: tuple[UnreadTests, ...]
     """Further tests, with a result on one side only."""
@@ -168,29 +178,33 @@ class LLMComparison:
         Args:
             class_id: Leaves out the tests of other classes.
         """
-        grouped: dict[tuple[Mismatch, ...], list[str]] = {}
-        for test in self.tests:
-            if class_id in {None, test.class_id} and not test.is_comparable(self.allowed):
-                grouped.setdefault(test.mismatches, []).append(test.test_id)
+        is_left = ~self.tests.are_comparable(self.allowed)
+        if class_id is not None:
+            is_left &= self.tests.columns["class_id"] == class_id
+        grouped = {
+            read_bits(bits): tests.test_ids
+            for bits, tests in self.tests.pick(is_left).split("bits").items()
+        }
         for unread in self.unread:
             if names := unread.of_class(class_id):
                 grouped.setdefault((unread.reason,), []).extend(names)
         return dict(sorted(grouped.items(), key=lambda item: -len(item[1])))
 
-    def with_outcome(self, *outcomes: ScoreChange) -> list[ComparedTest]:
+    def with_outcome(self, *outcomes: ScoreChange) -> Sequence[ComparedTest]:
         """Select the comparable tests with some changes of score, the greatest difference first."""
-        return self.overall.with_outcome(*outcomes) if self.overall else []
+        return self.overall.with_outcome(*outcomes) if self.overall else ()
 
     def despite_changes(self) -> dict[Mismatch, int]:
         """Count the tests of `overall` that were compared despite each allowed change."""
-        tests = self.overall.tests if self.overall else ()
-        counts = {change: sum(change in test.mismatches for test in tests) for change in Mismatch}
+        if self.overall is None:
+            return {}
+        counts = {change: self.overall.tests.count_with(change) for change in Mismatch}
         return {change: count for change, count in counts.items() if count}
 
     @property
     def n_unverified(self) -> int:
         """Tests in `overall` whose results do not tell whether prompt or evaluator changed."""
-        return sum(not test.is_verified for test in self.overall.tests) if self.overall else 0
+        return int((~self.overall.tests.columns["is_verified"]).sum()) if self.overall else 0
 
 
 _Groups = dict[LLMPair, list[ComparedGroup]]
@@ -217,6 +231,7 @@ def compare_result_sets(
         One comparison per pair of `pair_llms`; p-values of all of them are adjusted together.
 
     Raises:
+        StoreError: If stored results cannot be read.
         ValueError: If `pass_score` is out of range.
 
     Example:
@@ -229,52 +244,45 @@ def compare_result_sets(
     """
     if not 0 < pass_score <= 1:
         raise ValueError(f"pass_score must be above 0 and at most 1, not {pass_score}")
-    allowed = frozenset(allowed)
+    allowed, runs = frozenset(allowed), {**before.runs, **after.runs}
     pairs = pair_llms(before, after)
     pairing = TestPairing(before, after, tests or {}, pass_score)
     compared = {pair: pairing.compare(pair) for pair in pairs}
-    comparable = {
-        pair: [test for test in compared[pair] if test.is_comparable(allowed)] for pair in pairs
-    }
+    are_comparable = {pair: compared[pair].tests.are_comparable(allowed) for pair in pairs}
+    comparable = {pair: compared[pair].tests.pick(are_comparable[pair]) for pair in pairs}
     overall = _adjust({pair: _group_whole(comparable[pair]) for pair in pairs})
     by_class = _adjust({pair: _group_by_class(comparable[pair]) for pair in pairs})
-    by_change = _adjust({pair: _group_by_change(compared[pair], allowed) for pair in pairs})
+    by_change = _adjust({pair: _group_by_change(compared[pair].tests, allowed) for pair in pairs})
     return [
         LLMComparison(
             llm_before=pair[0],
             llm_after=pair[1],
-            tests=tuple(compared[pair]),
+            tests=compared[pair].tests,
             unread=pairing.list_unread(pair),
             allowed=allowed,
             overall=overall[pair][0] if overall[pair] else None,
             by_class=tuple(by_class[pair]),
             by_change=tuple(by_change[pair]),
-            times=_compare_times(before, after, pair, comparable[pair]),
+            times=_compare_times(compared[pair], are_comparable[pair], runs),
         )
         for pair in pairs
     ]
 
 
-def _group_whole(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
+def _group_whole(tests: ComparedTests) -> list[ComparedGroup]:
     return [make_group(tests)] if tests else []
 
 
-def _group_by_class(tests: Sequence[ComparedTest]) -> list[ComparedGroup]:
-    grouped: dict[str, list[ComparedTest]] = {}
-    for test in tests:
-        grouped.setdefault(test.class_id, []).append(test)
-    return [make_group(members, class_id=class_id) for class_id, members in grouped.items()]
+def _group_by_class(tests: ComparedTests) -> list[ComparedGroup]:
+    found = tests.split("class_id").items()
+    return [make_group(members, class_id=class_id) for class_id, members in found]
 
 
-def _group_by_change(
-    tests: Sequence[ComparedTest], allowed: frozenset[Mismatch]
-) -> list[ComparedGroup]:
-    grouped: dict[tuple[Mismatch, ...], list[ComparedTest]] = {}
-    for test in tests:
-        measured = frozenset(CHANGES) if test.same_answers else MEASURED_CHANGES
-        if not test.is_comparable(allowed) and test.is_comparable(measured | allowed):
-            grouped.setdefault(test.mismatches, []).append(test)
-    return [make_group(members, changes=changes) for changes, members in grouped.items()]
+def _group_by_change(tests: ComparedTests, allowed: frozenset[Mismatch]) -> list[ComparedGroup]:
+    is_meant = tests.are_comparable(MEASURED_CHANGES | allowed)
+    is_meant |= tests.columns["same_answers"] & tests.are_comparable({*CHANGES, *allowed})
+    found = tests.pick(is_meant & ~tests.are_comparable(allowed)).split("bits").items()
+    return [make_group(members, changes=read_bits(bits)) for bits, members in found]
 
 
 def _adjust(groups: _Groups) -> _Groups:
@@ -284,17 +292,7 @@ def _adjust(groups: _Groups) -> _Groups:
 
 
 def _compare_times(
-    before: ResultSet, after: ResultSet, pair: LLMPair, comparable: Sequence[ComparedTest]
+    pair: PairedTests, is_comparable: NDArray[np.bool_], runs: Mapping[str, RunFacts]
 ) -> TimeVerdict:
-    test_ids = {test.test_id for test in comparable}
-    if not test_ids:
-        return TimeVerdict(problem="no test is comparable")
-    results_before, results_after = (
-        [
-            result
-            for result in side.results
-            if result.llm_id == llm_id and result.test_id in test_ids and result.score is not None
-        ]
-        for side, llm_id in zip((before, after), pair, strict=True)
-    )
-    return compare_times(results_before, results_after, {**before.runs, **after.runs})
+    before, after = (side.pick(is_comparable[side.tests]) for side in (pair.before, pair.after))
+    return compare_times(before, after, runs)

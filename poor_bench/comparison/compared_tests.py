@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from poor_bench.comparison.result_set import LLMPair, ResultSet, group_by_test
-from poor_bench.models.result import Result
+from poor_bench.comparison.result_set import LLMPair, ResultSet, list_tests
+from poor_bench.comparison.side_rows import (
+    SideRows,
+    arrange_rows,
+    average,
+    compare_answers,
+    differ,
+    number_scores,
+    select_new,
+)
 from poor_bench.models.test import Test
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Mismatch(StrEnum):
@@ -62,80 +76,6 @@ _TEXTS = {
     Mismatch.FAILED_BEFORE: "failed to run before",
     Mismatch.FAILED_AFTER: "failed to run after",
 }
-
-
-class Changes(NamedTuple):
-    """Differences between both result sets of a test that both have scored."""
-
-    mismatches: tuple[Mismatch, ...]
-    is_verified: bool
-    """True if both result sets record all that is needed; older results do not."""
-
-
-def find_mismatches(
-    before: Sequence[Result],
-    after: Sequence[Result],
-    *,
-    same_llm: bool,
-    llm_fingerprint_of: Callable[[Result], str] = lambda _result: "",
-) -> Changes:
-    """Find what changed between the scored trials of one test.
-
-    Between different LLMs, model and parameters are what is compared, so only prompt and
-    evaluator count.
-
-    Args:
-        before: At least one scored trial.
-        after: At least one scored trial.
-        same_llm: Whether both sides are of one LLM.
-        llm_fingerprint_of: Hash of the model and parameters that a result was made with; empty
-            where it is not known.
-    """
-    mismatches = []
-    if same_llm:
-        mismatches += _request_changes(before, after, llm_fingerprint_of)
-        if _differ(before, after, lambda result: result.model_digest or ""):
-            mismatches.append(Mismatch.MODEL_MOVED)
-    elif _differ(before, after, _read_prompt):
-        mismatches.append(Mismatch.PROMPT_CHANGED)
-    if _differ(before, after, lambda result: result.evaluator_fingerprint):
-        mismatches.append(Mismatch.EVALUATOR_CHANGED)
-    return Changes(tuple(mismatches), _is_verified(before, after, same_llm))
-
-
-def _request_changes(
-    before: Sequence[Result], after: Sequence[Result], llm_fingerprint_of: Callable[[Result], str]
-) -> list[Mismatch]:
-    if not _differ(before, after, lambda result: result.request_fingerprint):
-        return []
-    prompt_differs = _differ(before, after, _read_prompt)
-    found = [Mismatch.PROMPT_CHANGED] if prompt_differs else []
-    if not prompt_differs or _differ(before, after, llm_fingerprint_of):
-        found.append(Mismatch.PARAMETERS_CHANGED)
-    return found
-
-
-def _differ(
-    before: Sequence[Result], after: Sequence[Result], fact_of: Callable[[Result], str]
-) -> bool:
-    """True if both result sets record a fact, and the facts differ."""
-    if len(before) == len(after) == 1:  # as a rule
-        first, second = fact_of(before[0]), fact_of(after[0])
-        return bool(first and second) and first != second
-    facts_before = {fact for result in before if (fact := fact_of(result))}
-    facts_after = {fact for result in after if (fact := fact_of(result))}
-    return bool(facts_before and facts_after) and facts_before != facts_after
-
-
-def _read_prompt(result: Result) -> str:
-    return f"{result.system_prompt}\0{result.prompt}" if result.prompt else ""
-
-
-def _is_verified(before: Sequence[Result], after: Sequence[Result], same_llm: bool) -> bool:
-    return all(
-        result.evaluator_fingerprint and (result.request_fingerprint if same_llm else result.prompt)
-        for result in (*before, *after)
-    )
 
 
 class UnreadTests(NamedTuple):
@@ -212,77 +152,224 @@ class ComparedTest:
         return self.after - self.before
 
 
-def average_score(results: Sequence[Result]) -> float | None:
-    """Compute the mean score of one test; None without scored trials."""
-    return _average(list_scores(results))
+_OUTCOMES = (*ScoreChange, None)
+_MISMATCHES = tuple(Mismatch)
 
 
-def _average(scores: Sequence[float]) -> float | None:
-    return sum(scores) / len(scores) if scores else None
+def sum_bits(mismatches: Iterable[Mismatch]) -> int:
+    """Write mismatches as one number."""
+    return sum(1 << _MISMATCHES.index(each) for each in mismatches)
 
 
-def _sum_squares(scores: Sequence[float]) -> float:
-    if len(scores) < 2:
-        return 0.0
-    mean = sum(scores) / len(scores)
-    return sum((score - mean) ** 2 for score in scores)
+def read_bits(number: int) -> tuple[Mismatch, ...]:
+    """Read what `sum_bits` wrote, in the order of `Mismatch`."""
+    return tuple(each for place, each in enumerate(_MISMATCHES) if number >> place & 1)
 
 
-def classify_change(
-    before: float | None, after: float | None, pass_score: float
-) -> ScoreChange | None:
-    """Classify how the score of a test changed.
+@dataclass(frozen=True, eq=False)
+class ComparedTests(Sequence[ComparedTest]):
+    """Tests of one LLM on both sides in columns; each is an object only where it is asked for."""
 
-    Args:
-        before: Mean score, or None.
-        after: Mean score, or None.
-        pass_score: From which mean score on a test passes.
+    columns: Mapping[str, NDArray[Any]]
+    """As `ComparedTest`, NaN for a missing score. `outcome` is a place in `ScoreChange`, or -1;
+    `bits` are the mismatches; `first_` and `n_` say where each one's scores stand in `scores`."""
+    scores: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Of trials before, and of those after that do not stand before."""
 
-    Example:
-        >>> classify_change(1.0, 0.5, pass_score=1.0).value
-        'broken'
-    """
-    if before is None or after is None:
-        return None
-    if (before >= pass_score) != (after >= pass_score):
-        return ScoreChange.FIXED if after >= pass_score else ScoreChange.BROKEN
-    if before == after:
-        return ScoreChange.UNCHANGED
-    return ScoreChange.BETTER if after > before else ScoreChange.WORSE
+    def __len__(self) -> int:
+        return len(self.columns["before"])
+
+    @overload
+    def __getitem__(self, chosen: int) -> ComparedTest: ...
+    @overload
+    def __getitem__(self, chosen: slice) -> ComparedTests: ...
+    def __getitem__(self, chosen: int | slice) -> ComparedTest | ComparedTests:
+        return self.pick(chosen) if isinstance(chosen, slice) else self._built[chosen]
+
+    def __iter__(self) -> Iterator[ComparedTest]:
+        return iter(self._built)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComparedTests) and self._built == other._built
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def pick(self, chosen: NDArray[Any] | slice) -> ComparedTests:
+        """Select tests by a mask or their places."""
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return ComparedTests(columns, self.scores)
+
+    @property
+    def test_ids(self) -> list[str]:
+        """Their ids."""
+        found: list[str] = self.columns["test_id"].tolist()
+        return found
+
+    @cached_property
+    def differences(self) -> NDArray[np.float64]:
+        """The difference of each."""
+        import numpy as np
+
+        found: NDArray[np.float64] = self.columns["after"] - self.columns["before"]
+        return np.where(np.isnan(found), 0.0, found)
+
+    def split(self, name: str) -> dict[Any, ComparedTests]:
+        """Group them by a column, in order of first appearance."""
+        import numpy as np
+
+        places: dict[Any, list[int]] = {}
+        for place, value in enumerate(self.columns[name].tolist()):
+            places.setdefault(value, []).append(place)
+        if len(places) < 2:
+            return dict.fromkeys(places, self)
+        return {value: self.pick(np.array(own)) for value, own in places.items()}
+
+    def count_with(self, mismatch: Mismatch) -> int:
+        """Count those with a mismatch."""
+        return int((self.columns["bits"] & sum_bits([mismatch]) > 0).sum())
+
+    def are_comparable(self, allowed: Collection[Mismatch]) -> NDArray[np.bool_]:
+        """Mark those that `ComparedTest.is_comparable` is true of."""
+        beyond: NDArray[np.bool_] = self.columns["bits"] & ~sum_bits(allowed) == 0
+        return beyond & (self.columns["outcome"] >= 0)
+
+    def have_outcome(self, *outcomes: ScoreChange) -> NDArray[np.bool_]:
+        """Mark those with some changes of score."""
+        import numpy as np
+
+        return np.isin(self.columns["outcome"], [_OUTCOMES.index(each) for each in outcomes])
+
+    @cached_property
+    def _built(self) -> tuple[ComparedTest, ...]:
+        names, lists = [*self.columns], [column.tolist() for column in self.columns.values()]
+        return tuple(
+            self._build(dict(zip(names, row, strict=True))) for row in zip(*lists, strict=True)
+        )
+
+    def _build(self, row: Mapping[str, Any]) -> ComparedTest:
+        first, new = row["first_before"], row["first_new"]
+        return ComparedTest(
+            **{name: row[name] for name in _AS_THEY_ARE},
+            before=None if isnan(row["before"]) else row["before"],
+            after=None if isnan(row["after"]) else row["after"],
+            outcome=_OUTCOMES[row["outcome"]],
+            mismatches=read_bits(row["bits"]),
+            scores_before=tuple(self.scores[0][first : first + row["n_before"]].tolist()),
+            scores_after=tuple(self.scores[1][new : new + row["n_new"]].tolist()),
+            n_trials=(row["n_before"], row["n_after"]),
+            squares=(row["squares_before"], row["squares_after"]),
+        )
+
+
+_AS_THEY_ARE = ("test_id", "class_id", "group", "is_verified", "same_answers", "repeats_alike")
+
+
+def _classify(
+    before: NDArray[np.float64], after: NDArray[np.float64], pass_score: float
+) -> NDArray[np.int64]:
+    """Find the place in `ScoreChange` of how mean scores changed, -1 where one is missing."""
+    import numpy as np
+
+    passed, passes = before >= pass_score, after >= pass_score
+    conditions = (
+        (np.isnan(before + after), None),
+        (passes & ~passed, ScoreChange.FIXED),
+        (passed & ~passes, ScoreChange.BROKEN),
+        (before == after, ScoreChange.UNCHANGED),
+        (after > before, ScoreChange.BETTER),
+    )
+    places = [-1 if each is None else _OUTCOMES.index(each) for _, each in conditions]
+    return np.select([each for each, _ in conditions], places, _OUTCOMES.index(ScoreChange.WORSE))
+
+
+class PairedTests(NamedTuple):
+    """The tests of one pair of LLMs, and the scored trials behind them."""
+
+    tests: ComparedTests
+    before: SideRows
+    after: SideRows
 
 
 class TestPairing:
-    """Puts the tests of both sides beside each other.
-
-    Args:
-        before: What is compared with.
-        after: What is compared.
-        tests: Tests of the workspace by id; empty where they are not known.
-        pass_score: From which mean score on a test passes.
-    """
+    """Puts the tests of both sides beside each other, see `compare_result_sets`."""
 
     def __init__(
         self, before: ResultSet, after: ResultSet, tests: Mapping[str, Test], pass_score: float
     ) -> None:
         self._runs = {**before.runs, **after.runs}
-        self._results_before, self._results_after = before.by_llm(), after.by_llm()
+        self._columns = before.in_columns(), after.in_columns()
         self._unread = before.unread_tests
         self._tests = tests
-        self._places = {test_id: place for place, test_id in enumerate(tests)}
         self._pass_score = pass_score
 
-    def compare(self, pair: LLMPair) -> list[ComparedTest]:
+    def compare(self, pair: LLMPair) -> PairedTests:
         """Compare every test that either result set has, in order."""
-        unread = self._unread.get(pair[0], ())
-        before = group_by_test(
-            [each for each in self._results_before[pair[0]] if each.test_id not in unread]
+        import numpy as np
+
+        sides = zip(self._columns, pair, strict=True)
+        codes = [list_tests(columns.trials, llm_id) for columns, llm_id in sides]
+        for test_id in codes[0].keys() & self._unread.get(pair[0], ()):
+            del codes[0][test_id]
+        named = codes[0] | codes[1]
+        here = [test_id for test_id in self._tests if test_id in named]
+        test_ids = here + sorted(named.keys() - self._tests.keys())
+        numbers = {test_id: number for number, test_id in enumerate(test_ids)}
+        before, after = (
+            arrange_rows(
+                columns, llm_id, {code: numbers[name] for name, code in own.items()}, len(numbers)
+            )
+            for columns, llm_id, own in zip(self._columns, pair, codes, strict=True)
         )
-        after = group_by_test(self._results_after[pair[1]])
-        same_llm = pair[0] == pair[1]
-        return [
-            self._test(test_id, before.get(test_id, []), after.get(test_id, []), same_llm=same_llm)
-            for test_id in sorted({*before, *after}, key=self._place)
-        ]
+        old, new = (side.pick(~np.isnan(side.columns["score"])) for side in (before, after))
+        found = self._describe(test_ids) | average(old, "before") | average(new, "after")
+        found["outcome"] = _classify(found["before"], found["after"], self._pass_score)
+        found["bits"], found["is_verified"] = self._find_changes(old, new, pair)
+        is_missing = found["outcome"] < 0
+        found["bits"][is_missing] = _find_absences(before, after, found["before"])[is_missing]
+        is_gone = np.arange(len(test_ids)) >= (len(here) if self._tests else len(test_ids))
+        found["bits"][is_gone] = sum_bits([Mismatch.TEST_GONE])
+        found["is_verified"] |= is_missing | is_gone
+        made_since = select_new(before, new)
+        found |= compare_answers(old, new) | number_scores(old, "before")
+        found |= number_scores(made_since, "new")
+        scores = old.columns["score"], made_since.columns["score"]
+        return PairedTests(ComparedTests(found, scores), old, new)
+
+    def _describe(self, test_ids: Sequence[str]) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        tests = [*map(self._tests.get, test_ids)]
+        texts = {
+            "test_id": test_ids,
+            "class_id": [test.class_id if test else "" for test in tests],
+            "group": [test.group if test else None for test in tests],
+        }
+        return {name: np.array(column, dtype=object) for name, column in texts.items()}
+
+    def _find_changes(
+        self, old: SideRows, new: SideRows, pair: LLMPair
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Find what changed between the scored trials of each test, and if both sides tell that.
+
+        Between different LLMs, model and parameters are what is compared, so only prompt and
+        evaluator count.
+        """
+        import numpy as np
+
+        prompt, evaluator = differ(old, new, "prompt"), differ(old, new, "evaluator")
+        found = {Mismatch.PROMPT_CHANGED: prompt, Mismatch.EVALUATOR_CHANGED: evaluator}
+        if pair[0] == pair[1]:
+            asked = differ(old, new, "request")
+            settings = [side.add_settings(self._runs, pair[0]) for side in (old, new)]
+            is_set_otherwise = differ(settings[0], settings[1], "settings")
+            found[Mismatch.PROMPT_CHANGED] = asked & prompt
+            found[Mismatch.PARAMETERS_CHANGED] = asked & (~prompt | is_set_otherwise)
+            found[Mismatch.MODEL_MOVED] = differ(old, new, "model")
+        needed = ("evaluator", "request" if pair[0] == pair[1] else "prompt")
+        bits = np.zeros(old.n_tests, dtype=np.int64)
+        for mismatch, is_changed in found.items():
+            bits[is_changed] |= sum_bits([mismatch])
+        return bits, old.have_all(*needed) & new.have_all(*needed)
 
     def list_unread(self, pair: LLMPair) -> tuple[UnreadTests, ...]:
         """List the tests before whose results were not read, in order."""
@@ -294,88 +381,17 @@ class TestPairing:
         found = ((Mismatch.ONLY_BEFORE, here), (reason, gone))
         return tuple(UnreadTests(why, names, self._tests) for why, names in found if names)
 
-    def _place(self, test_id: str) -> tuple[int, str]:
-        return self._places.get(test_id, len(self._places)), test_id
 
-    def _test(
-        self,
-        test_id: str,
-        before: Sequence[Result],
-        after: Sequence[Result],
-        *,
-        same_llm: bool,
-    ) -> ComparedTest:
-        scored = _select_scored(before), _select_scored(after)
-        scores_before, scores_after = map(list_scores, scored)
-        score_before, score_after = _average(scores_before), _average(scores_after)
-        answers = _list_answers(scored[0]), _list_answers(scored[1])
-        if self._is_gone(test_id):
-            changes = Changes((Mismatch.TEST_GONE,), True)
-        elif score_before is None or score_after is None:
-            changes = Changes((_choose_absence(before, after),), True)
-        else:
-            changes = find_mismatches(
-                *scored, same_llm=same_llm, llm_fingerprint_of=self._find_llm_fingerprint
-            )
-        test = self._tests.get(test_id)
-        return ComparedTest(
-            test_id=test_id,
-            class_id=test.class_id if test else "",
-            group=test.group if test else None,
-            before=score_before,
-            after=score_after,
-            outcome=classify_change(score_before, score_after, self._pass_score),
-            mismatches=changes.mismatches,
-            is_verified=changes.is_verified,
-            same_answers=answers[0] == answers[1] != [],
-            scores_before=scores_before,
-            scores_after=list_scores(_select_new(before, after)),
-            repeats_alike=_repeat_alike(answers),
-            n_trials=(len(scores_before), len(scores_after)),
-            squares=(_sum_squares(scores_before), _sum_squares(scores_after)),
-        )
+def _find_absences(
+    before: SideRows, after: SideRows, means_before: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Find why one result set has no score of each test."""
+    import numpy as np
 
-    def _is_gone(self, test_id: str) -> bool:
-        return bool(self._tests) and test_id not in self._tests
-
-    def _find_llm_fingerprint(self, result: Result) -> str:
-        run = self._runs.get(result.run_id)
-        return run.llm_fingerprints.get(result.llm_id, "") if run else ""
-
-
-def _select_scored(results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.score is not None]
-
-
-def _list_answers(scored: Sequence[Result]) -> list[tuple[int, str]]:
-    """Collect the answers of scored trials by trial; empty if one of them is not stored."""
-    answers = [(result.trial, result.response) for result in scored]
-    return sorted(answers) if all(response for _, response in answers) else []
-
-
-def list_scores(results: Sequence[Result]) -> tuple[float, ...]:
-    """List the scores of scored trials."""
-    return tuple(result.score for result in results if result.score is not None)
-
-
-def _select_new(before: Sequence[Result], after: Sequence[Result]) -> list[Result]:
-    """Select the results that do not stand in both result sets; undated ones count as new."""
-    known = {_identify(result) for result in before if result.timestamp}
-    return [result for result in after if _identify(result) not in known]
-
-
-def _identify(result: Result) -> tuple[int, str, str]:
-    return result.trial, result.timestamp, result.response
-
-
-def _repeat_alike(answers: Sequence[Sequence[tuple[int, str]]]) -> bool:
-    if max(map(len, answers)) < 2:
-        return False
-    return all(len({answer for _, answer in of_side}) == 1 for of_side in answers)
-
-
-def _choose_absence(before: Sequence[Result], after: Sequence[Result]) -> Mismatch:
-    """Find why one result set has no score."""
-    if average_score(before) is None:
-        return Mismatch.FAILED_BEFORE if before else Mismatch.ONLY_AFTER
-    return Mismatch.FAILED_AFTER if after else Mismatch.ONLY_BEFORE
+    kinds = (Mismatch.FAILED_BEFORE, Mismatch.ONLY_AFTER, Mismatch.FAILED_AFTER)
+    lacks_before = np.isnan(means_before)
+    return np.select(
+        [lacks_before & (before.count() > 0), lacks_before, after.count() > 0],
+        [sum_bits([kind]) for kind in kinds],
+        sum_bits([Mismatch.ONLY_BEFORE]),
+    )

@@ -5,16 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from poor_bench.messages import cut_text
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import list_inserted
+from poor_bench.statistics.trials import (
+    TextCodes,
+    TextColumns,
+    TextReader,
+    TrialColumns,
+    collect_columns,
+)
 
 _LONGEST_VALUE = 60
 """Characters of a parameter in the name of a set."""
@@ -36,9 +44,9 @@ class RunFacts:
     program: str = ""
     """Version of poor_bench."""
 
-    def find_machine(self, result: Result) -> Mapping[str, Any]:
-        """Find the facts of the machine that asked for a result; empty if unknown."""
-        return self.machines.get(result.machine, {}) if result.machine else self.machine
+    def find_machine(self, name: str) -> Mapping[str, Any]:
+        """Find the facts of the machine that a result names, or names not; empty if unknown."""
+        return self.machines.get(name, {}) if name else self.machine
 
     @property
     def measured_on(self) -> tuple[Mapping[str, Any], ...]:
@@ -47,13 +55,75 @@ class RunFacts:
         return tuple(machine for machine in machines if machine)
 
 
+class ComparedColumns(NamedTuple):
+    """What is compared of results, one entry each in every column."""
+
+    trials: TrialColumns
+    facts: TextColumns
+    """What `FACTS` reads."""
+
+
+class ResultsInColumns(Sequence[Result]):
+    """Stored results, of which each is read only where it is asked for."""
+
+    @property
+    @abstractmethod
+    def trials(self) -> TrialColumns:
+        """Their figures."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> TextColumns:
+        """What `FACTS` reads of them."""
+
+
+def _read_facts(results: Iterable[Result]) -> TextColumns:
+    import numpy as np
+
+    machines, columns = TextCodes(), {name: list[int]() for name in (*_DIGESTED, "machine")}
+    for each in results:
+        for name, take in _DIGESTED.items():
+            columns[name].append(digest_fact(take(each)))
+        columns["machine"].append(machines[each.machine])
+    found = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
+    return TextColumns(columns=found, values={"machine": tuple(machines)})
+
+
+def digest_fact(text: str) -> int:
+    """Turn a text into a number of 64 bits that is its own; 0 if it is empty."""
+    content = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(content, digest_size=8).digest() if content else b""
+    return int.from_bytes(digest, "little", signed=True)
+
+
+_DIGESTED: Mapping[str, Callable[[Result], str]] = {
+    "prompt": lambda each: f"{each.system_prompt}\0{each.prompt}" if each.prompt else "",
+    "answer": lambda each: each.response,
+    "identity": lambda each: each.timestamp and f"{each.trial} {each.timestamp} {each.response}",
+    "model": lambda each: each.model_digest or "",
+    "request": lambda each: each.request_fingerprint,
+    "evaluator": lambda each: each.evaluator_fingerprint,
+}
+FACTS = TextReader(
+    name="compared",
+    read=_read_facts,
+    texts=(
+        *("prompt", "system_prompt", "response", "timestamp", "model_digest"),
+        *("request_fingerprint", "evaluator_fingerprint"),
+    ),
+    fields=("machine", "trial"),
+    is_shared=True,
+)
+"""Digests of the facts that results are compared by; 0 where a result does not record one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultSet:
     """One of the two sets of results that are compared: a run, a file, or what one LLM did."""
 
     name: str
     """Name on screens."""
-    results: tuple[Result, ...]
+    results: Sequence[Result]
     """The newest result of every trial, failures included."""
     unread_llms: tuple[str, ...] = ()
     """LLMs whose results were not read, as they are compared with nothing."""
@@ -83,8 +153,41 @@ class ResultSet:
 
     def list_read(self) -> dict[str, None]:
         """List the keys of `by_llm`, without a look at very many results in Python."""
-        of_results = dict.fromkeys(map(attrgetter("llm_id"), self.results))
+        held = self.results
+        of_results = (
+            dict.fromkeys(held.trials.find_values("llm_id"))
+            if isinstance(held, ResultsInColumns)
+            else dict.fromkeys(map(attrgetter("llm_id"), held))
+        )
         return of_results | {llm_id: None for llm_id, tests in self.unread_tests.items() if tests}
+
+    def list_tests(self) -> dict[str, Collection[str]]:
+        """List the tests that each of the keys of `by_llm` has results of."""
+        held = self.results
+        if isinstance(held, ResultsInColumns):
+            return {llm_id: list_tests(held.trials, llm_id).keys() for llm_id in self.list_read()}
+        found = self.by_llm().items()
+        return {llm_id: {each.test_id for each in results} for llm_id, results in found}
+
+    def in_columns(self) -> ComparedColumns:
+        """Arrange what is compared of the results in columns.
+
+        Raises:
+            StoreError: If stored results cannot be read.
+        """
+        held = self.results
+        if isinstance(held, ResultsInColumns):
+            return ComparedColumns(held.trials, held.facts)
+        return ComparedColumns(collect_columns(held), FACTS.read(held))
+
+
+def list_tests(trials: TrialColumns, llm_id: str) -> dict[str, int]:
+    """List the tests that a model has results of, and their codes."""
+    import numpy as np
+
+    codes = trials.columns["test_id"][trials.find_entries("llm_id", llm_id.__eq__)]
+    names = trials.values["test_id"]
+    return {names[code]: code for code in np.unique(codes).tolist()}
 
 
 LLMPair = tuple[str, str]
@@ -121,6 +224,17 @@ def group_by_test(results: list[Result]) -> dict[str, list[Result]]:
     for result in results:
         grouped.setdefault(result.test_id, []).append(result)
     return grouped
+
+
+def average_score(results: Sequence[Result]) -> float | None:
+    """Compute the mean score of one test; None without scored trials."""
+    scores = list_scores(results)
+    return sum(scores) / len(scores) if scores else None
+
+
+def list_scores(results: Sequence[Result]) -> tuple[float, ...]:
+    """List the scores of scored trials."""
+    return tuple(result.score for result in results if result.score is not None)
 
 
 class SubjectKind(StrEnum):

@@ -100,26 +100,26 @@ class ResultStore:
                 except (ValueError, TypeError, KeyError) as error:
                     _LOG.warning("%s: a row of %s: %s", snapshot, row.llm_id, error)
 
-    def read_results_of(self, llm_id: str) -> Iterator[Result]:
-        """Yield those of one LLM; of many results, the others are not read.
+    def read_results_of(self, llm_id: str) -> Sequence[Result]:
+        """Read those of one LLM; of many results, each is read where it is asked for.
 
         Raises:
             StoreError: If the results cannot be read.
         """
-        if self.is_large():
-            table = self.table()
-            with without_collector():
-                yield from table.whole(table.find_rows(llm_id))
-        else:
-            yield from (result for result in self.results() if result.llm_id == llm_id)
+        return self.read_results_where(lambda each: each == llm_id)
 
-    def has_results_of(self, llm_id: str) -> bool:
-        """True if an LLM has results.
+    def read_results_where(self, is_wanted: Callable[[str], bool]) -> Sequence[Result]:
+        """Read those of the LLMs whose id is wanted, as `read_results_of`.
 
         Raises:
             StoreError: If the results cannot be read.
         """
-        return any(True for _ in self.read_results_of(llm_id))
+        if not self.is_large():
+            return [result for result in self.results() if is_wanted(result.llm_id)]
+        from poor_bench.results.text_columns import ComparedRows
+
+        table = self.table()
+        return ComparedRows(table, table.find_entries("llm_id", is_wanted).nonzero()[0])
 
     def table(self) -> ResultTable:
         """Read the same in columns: from the index, which follows the files.

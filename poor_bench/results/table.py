@@ -135,6 +135,14 @@ class ResultTable(TrialColumns):
             else {name: column[is_kept] for name, column in self.columns.items()},
         )
 
+    def pick_rows(self, rows: NDArray[np.int64]) -> ResultTable:
+        """Select rows by their numbers; where they stand together, nothing is copied."""
+        chosen: NDArray[np.int64] | slice = rows
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+            chosen = slice(rows[0], rows[-1] + 1)
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return replace(self, basis=None, columns=columns)
+
     def split(self) -> Iterator[tuple[int, ResultTable]]:
         """Yield the first row of each block of rows, and a table of the block; nothing is copied.
 

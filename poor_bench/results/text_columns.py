@@ -16,7 +16,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import chain, compress, starmap
 from pathlib import Path
@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from poor_bench.comparison.result_set import FACTS, ResultsInColumns
 from poor_bench.processes import return_memory, share
 from poor_bench.results.columns import StoredColumn, decode_texts, results_from_columns
 from poor_bench.results.parts import columns_file
-from poor_bench.results.table import ALL_TEXTS
+from poor_bench.results.table import ALL_TEXTS, ResultTable, StoredRows
 from poor_bench.results.text_rows import read_rows
 from poor_bench.safe_files import open_regular, write_beside
 from poor_bench.statistics.trials import JoinedColumns, TextColumns, shrink
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from poor_bench.models.result import Result
-    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.trials import TextReader
 
-_CODE = ("extraction", "issues", "models", "scoring", "statistics")
+_CODE = ("comparison", "extraction", "issues", "models", "scoring", "statistics")
 """Packages that readers are made of."""
 _TOLD_EVERY = 100
 SHARED_FROM = 50_000
@@ -74,6 +74,23 @@ def read_text_columns(
     if len(table) >= SHARED_FROM:
         return_memory()  # what lay between the columns of the parts is large by then
     return found
+
+
+class ComparedRows(StoredRows, ResultsInColumns):
+    """Some results of a table."""
+
+    def __init__(self, table: ResultTable, rows: NDArray[np.int64]) -> None:
+        super().__init__(table.pick_rows(rows))
+
+    @property
+    def trials(self) -> ResultTable:
+        """See `ResultsInColumns`."""
+        return self._table
+
+    @cached_property
+    def facts(self) -> TextColumns:
+        """See `ResultsInColumns`."""
+        return read_text_columns(self._table, FACTS)
 
 
 def are_few(n_read: int, n_results: int) -> bool:

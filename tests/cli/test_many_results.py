@@ -353,6 +353,56 @@ def test_requests_of_compared_models_are_not_hashed_again(
     assert '"n_stale_before": 0' not in out
 
 
+COMPARED = ("compare", "scripted:kept", "scripted:silent", "--json", "--allow", "prompt")
+
+
+def test_texts_of_compared_models_are_read_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the texts are read again")
+
+    words = [*COMPARED, "--data", str(folder)]
+    assert main(words) == 0
+    few = capsys.readouterr().out
+    keep_all(monkeypatch)
+    for _ in range(2):
+        main(words)
+    capsys.readouterr()
+    assert [*folder.rglob("*.compared.columns")]
+    with monkeypatch.context() as patched:
+        patched.setattr(table.ResultTable, "whole", refuse)
+        assert main(words) == 0
+    assert capsys.readouterr().out == few
+    for path in folder.rglob("*.compared.columns"):
+        path.write_bytes(b"broken")
+    assert main(words) == 0
+    assert capsys.readouterr().out == few
+
+
+def test_a_newer_answer_to_another_prompt_is_compared_by_what_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count_despite() -> int:
+        assert main([*COMPARED, "--data", str(folder)]) == 0
+        [found] = json.loads(capsys.readouterr().out)["llms"]
+        return int(found["despite"].get("prompt", 0))
+
+    def ask(run_id: str, prompt: str) -> None:
+        store = WorkspaceFolder(folder).store
+        asked = [
+            Result(llm_id=llm_id, test_id="one", score=1.0, prompt=text, timestamp=run_id)
+            for llm_id, text in (("scripted:kept", prompt), ("scripted:silent", "asked"))
+        ]
+        store.add(asked, run_id, {})
+
+    keep_all(monkeypatch)
+    ask("20260103T000000-c", "asked")
+    assert [count_despite() for _ in range(2)] == [0, 0]
+    ask("20260104T000000-d", "asked otherwise")
+    assert [count_despite() for _ in range(2)] == [1, 1]
+
+
 def test_many_results_are_the_same_rows_of_csv_as_few(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

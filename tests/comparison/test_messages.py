@@ -3,16 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from poor_bench.comparison.compare import add_p_values, make_group
-from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, classify_change
+from poor_bench.comparison.compared_tests import ComparedTest, Mismatch, ScoreChange
 from poor_bench.comparison.messages import (
     describe_mismatches,
     describe_power,
     suggest_options,
 )
+from tests.comparison.builders import in_columns
 
 
 def compared(test_id: str, before: float, after: float) -> ComparedTest:
-    outcome = classify_change(before, after, pass_score=1.0)
+    outcome = ScoreChange.BETTER if after > before else ScoreChange.UNCHANGED
     return ComparedTest(
         test_id=test_id, class_id="sums", before=before, after=after, outcome=outcome
     )
@@ -36,7 +37,7 @@ def test_every_obstacle_has_a_text() -> None:
 
 def test_where_nothing_is_established_the_tests_that_would_tell_are_counted() -> None:
     tests = [compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)]
-    group = make_group(tests)
+    group = make_group(in_columns(tests))
     assert group.needed.tests == 21
     assert describe_power(group).startswith(
         "A difference of 0.300 would probably show on about 21 "
@@ -44,8 +45,8 @@ def test_where_nothing_is_established_the_tests_that_would_tell_are_counted() ->
 
 
 def test_no_difference_and_an_established_one_need_no_more_tests() -> None:
-    same = make_group([compared("t", before=1.0, after=1.0)])
-    better = make_group([compared(f"t{n}", before=0.0, after=1.0) for n in range(10)])
+    same = make_group(in_columns([compared("t", before=1.0, after=1.0)]))
+    better = make_group(in_columns([compared(f"t{n}", before=0.0, after=1.0) for n in range(10)]))
     [established] = add_p_values([better])
     assert (same.needed.tests, describe_power(same), describe_power(established)) == (None, "", "")
 
@@ -59,15 +60,17 @@ def test_trials_are_recommended_where_the_tests_do_not_differ() -> None:
         )
         for n in range(8)
     ]
-    group = make_group(noisy)
+    group = make_group(in_columns(noisy))
     assert group.needed.prefers_trials
     assert "trials of each of these tests (or " in describe_power(group)
-    steady = make_group([replace(test, squares=(0.1, 0.1)) for test in noisy])
+    steady = make_group(in_columns([replace(test, squares=(0.1, 0.1)) for test in noisy]))
     assert not steady.needed.prefers_trials
 
 
 def test_a_plan_among_several_groups_needs_more_tests() -> None:
-    alone = make_group([compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)])
+    alone = make_group(
+        in_columns([compared(f"t{n}", before=0.0, after=float(n < 3)) for n in range(10)])
+    )
     [among, *_] = add_p_values([alone] * 6)
     assert among.factor == 6
     assert among.needed.tests > alone.needed.tests
@@ -76,5 +79,5 @@ def test_a_plan_among_several_groups_needs_more_tests() -> None:
 
 def test_tests_of_a_group_count_as_one_piece_of_evidence() -> None:
     tests = [replace(compared(f"t{n}", 0.0, 1.0), group=f"g{n // 2}") for n in range(10)]
-    [group] = add_p_values([make_group(tests)])
+    [group] = add_p_values([make_group(in_columns(tests))])
     assert group.p_value == 1 / 32

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from poor_bench.comparison.compare import compare_result_sets
 from poor_bench.comparison.result_set import ResultSet, RunFacts
-from poor_bench.comparison.times import TimeVerdict, describe_machine, find_machine_problem
+from poor_bench.comparison.side_rows import TimeVerdict, describe_machine, find_machine_problem
 from tests.comparison.builders import scored, side
 
 LAPTOP = {"system": "Linux", "machine": "x86_64", "cpu": "Some CPU", "cores": 8, "memory_gb": 16}

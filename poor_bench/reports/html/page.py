@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poor_bench import __version__, metrics
-from poor_bench.comparison.times import describe_machine, find_machine_problem
+from poor_bench.comparison.side_rows import describe_machine, find_machine_problem
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test

@@ -44,8 +44,9 @@ _EXPORT = "export"
 _MERGE = "merge"
 _DETAIL_FIELDS = (
     "score", "strict_score", "found", "extracted", "expected", "got", "finish_reason", "marks",
-    "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "completion_tokens",
-    "thinking_tokens", "cost_usd", "sandbox", "timestamp", "run_id",
+    "execution_time_ms", "first_token_ms", "load_ms", "prompt_tokens", "cached_tokens",
+    "completion_tokens", "thinking_tokens", "cost_usd", "sandbox", "via", "machine", "timestamp",
+    "run_id",
 )  # fmt: skip
 
 

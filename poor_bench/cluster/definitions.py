@@ -23,6 +23,7 @@ from poor_bench.models.llm import LLM
 from poor_bench.plugins import find_project_evaluators, load_evaluators
 from poor_bench.ports import Provider
 from poor_bench.providers.catalog import ProviderServices
+from poor_bench.providers.ollama import OllamaProvider
 from poor_bench.providers.registry import create_provider
 from poor_bench.runner.scorer import Scorer, WorkspaceFingerprints
 from poor_bench.safe_files import require_within
@@ -112,6 +113,13 @@ class OpenedDefinitions:
                     return provider
             self._providers.append((llm, create_provider(llm, self._services)))
             return self._providers[-1][1]
+
+    def forget_models(self) -> None:
+        """Let a new run ask which model files the servers have; connections stay."""
+        with self._lock:
+            for _, provider in self._providers:
+                if isinstance(provider, OllamaProvider):
+                    provider.forget_model()
 
     @cached_property
     def scorer(self) -> Scorer:

@@ -74,7 +74,7 @@ class RemoteProvider:
         started = time.monotonic()
         control.loading()
         loaded = self._call_all(work.preload, control.cancelled)
-        if all(value is None for value in loaded):
+        if all(value is None for _, value in loaded):
             return None
         return (time.monotonic() - started) * 1000
 
@@ -88,11 +88,16 @@ class RemoteProvider:
         return self._call(work.check, cancelled=lambda: False)[0]
 
     def describe_server(self) -> str:
-        """Name the servers; several where workers have servers of other versions."""
+        """Name the servers, with their machines where workers have servers of other versions."""
         if not self._is_spread:
             return ""
-        found = self._call_all(work.describe_server, lambda: False)
-        return ", ".join(sorted({text for text in found if text}))
+        hosts: dict[str, set[str]] = {}
+        for member, text in self._call_all(work.describe_server, lambda: False):
+            if text:
+                hosts.setdefault(text, set()).add(member.host)
+        if len(hosts) < 2:
+            return "".join(hosts)
+        return ", ".join(f"{text} ({', '.join(sorted(hosts[text]))})" for text in sorted(hosts))
 
     def close(self) -> None:
         """Nothing is open here; the workers keep their connections for the next run."""
@@ -120,8 +125,8 @@ class RemoteProvider:
 
     def _call_all(
         self, do: Callable[..., work.Outcome[Value]], cancelled: Callable[[], bool]
-    ) -> list[Value]:
-        """Do the same for the own server of each worker, side by side.
+    ) -> list[tuple[ClusterMember, Value]]:
+        """Do the same for the own server of each worker, side by side; return who did it, too.
 
         Raises:
             PoorBenchError: If none of them could do it.
@@ -133,10 +138,11 @@ class RemoteProvider:
 
         with ThreadPoolExecutor(max(1, len(members))) as threads:
             outcomes = list(threads.map(call, members))
-        done = [outcome.value for outcome in outcomes if isinstance(outcome, work.WorkDone)]
+        told = list(zip(members, outcomes, strict=True))
+        done = [(member, each.value) for member, each in told if isinstance(each, work.WorkDone)]
         errors = [
             outcome
-            for member, outcome in zip(members, outcomes, strict=True)
+            for member, outcome in told
             if isinstance(outcome, PoorBenchError)
             and not self._session.exclude(member, self._llm, outcome)
         ]

@@ -107,6 +107,7 @@ def _prepare(content_hash: str, definitions: Definitions | None, lowest: Level) 
     if definitions is not None and content_hash not in _opened:
         _opened[content_hash] = OpenedDefinitions(definitions)
     accept_level(lowest)
+    _opened[content_hash].forget_models()
     llms = _opened[content_hash].llms
     host = socket.gethostname()
     return Readiness(

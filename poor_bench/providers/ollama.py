@@ -127,6 +127,10 @@ class OllamaProvider:
         version = read_text(reply, "version")
         return f"Ollama {version}" if version else ""
 
+    def forget_model(self) -> None:
+        """Ask anew for digest and memory of the model: the server may have another file by now."""
+        self._facts = None
+
     def close(self) -> None:
         """Close the connections."""
         self._chat.close()
@@ -164,11 +168,11 @@ class OllamaProvider:
         return True
 
     def _fetch_model_facts(self) -> _ModelFacts:
-        if self._facts is None:
+        facts = self._facts
+        if facts is None:
             with self._lock:
-                if self._facts is None:
-                    self._facts = self._fetch_facts()
-        return self._facts
+                facts = self._facts = self._facts or self._fetch_facts()
+        return facts
 
     def _fetch_facts(self) -> _ModelFacts:
         for path in ("/api/ps", "/api/tags"):

@@ -89,7 +89,7 @@ def test_what_is_pending_is_submitted_and_collected_later(
 
 
 def test_answers_cost_half_and_cached_tokens_their_own_price(
-    workspace_files: WorkspaceFiles, batch_server: BatchServer
+    workspace_files: WorkspaceFiles, batch_server: BatchServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = build(workspace_files, "openai", 1)
     submit(folder)
@@ -98,6 +98,11 @@ def test_answers_cost_half_and_cached_tokens_their_own_price(
     [result] = stored(folder)
     assert (result.prompt_tokens, result.cached_tokens, result.completion_tokens) == (19, 4, 10)
     assert result.cost_usd == pytest.approx((15 + 10) * 1000 / 1e6 / 2)
+    capsys.readouterr()
+    assert call(folder, "results", "sum_001") == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["cached_tokens", "4"] in shown
+    assert ["via", "batch"] in shown
 
 
 def test_status_collects_and_shows_what_is_in_a_batch(

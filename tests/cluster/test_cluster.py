@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -33,7 +34,7 @@ from poor_bench.workspace_runner import WorkspaceRunner
 from tests.cluster.conftest import start_cluster
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers.fake_server import FakeServer, json_answer, serving
-from tests.providers.servers.ollama_format import ollama, reply
+from tests.providers.servers.ollama_format import DIGEST, TAGS, ollama, reply
 from tests.runner.running import RecordingListener, run_all
 from tests.waiting import wait_for
 
@@ -331,6 +332,50 @@ def desks() -> Iterator[tuple[Any, list[FakeServer]]]:
             workers=workers, scheduler=scheduler, silence_logs=50
         ) as cluster:
             yield cluster, [one, other]
+
+
+def test_each_run_asks_anew_what_the_server_of_each_desk_has(
+    desks: tuple[Any, list[FakeServer]], workspace_files: WorkspaceFiles
+) -> None:
+    cluster, servers = desks
+    workspace_files.add_tests(10)
+    model = {"provider": "ollama", "name": "qwen3:1.7b", "endpoint": "worker-local"}
+    workspace_files.llms.append(model)
+    config = WorkspaceFolder(workspace_files.write())
+
+    def digests_of_a_run() -> set[str | None]:
+        opened = open_cluster(
+            cluster.scheduler_address, config.workspace, Level.ISOLATED, tell=print, patience_s=3.0
+        )
+        with opened as machines, closing(WorkspaceRunner(config, cluster=machines)) as runner:
+            runner.run(runner.plan(Selection(force=True)), lambda _event: None)
+        return {result.model_digest for result in config.load_results()}
+
+    assert digests_of_a_run() == {DIGEST}
+    [model] = TAGS["models"]
+    servers[0].respond = ollama(reply("4"), tags={"models": [{**model, "digest": "pulled"}]})
+    assert digests_of_a_run() == {DIGEST, "pulled"}
+
+
+def test_servers_of_several_versions_stand_in_the_run_with_their_machines(
+    desks: tuple[Any, list[FakeServer]], workspace_files: WorkspaceFiles
+) -> None:
+    cluster, servers = desks
+    workspace_files.add_tests(1)
+    model = {"provider": "ollama", "name": "qwen3:1.7b", "endpoint": "worker-local"}
+    workspace_files.llms.append(model)
+
+    def describe() -> str:
+        with on_cluster(cluster, workspace_files.write()) as (runner, _):
+            return runner.manager.find_servers(runner.workspace.llms)["ollama:qwen3:1.7b"]
+
+    assert describe() == "Ollama 0.34.0"
+    answer = servers[0].respond
+    servers[0].respond = lambda request: (
+        json_answer({"version": "0.35.0"}) if request.path == "/api/version" else answer(request)
+    )
+    host = socket.gethostname()
+    assert describe() == f"Ollama 0.34.0 ({host}), Ollama 0.35.0 ({host})"
 
 
 def test_each_desk_asks_its_own_server_and_a_desk_without_the_model_is_excluded(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from poor_bench.comparison.compared_tests import Mismatch
-    from poor_bench.issues.detector import IssueContext
+    from poor_bench.issues.detector import IssueContext, IssueGroup
+    from poor_bench.issues.form import FormatTax
     from poor_bench.reports.report_data import BaseComparison, ReportData
+    from poor_bench.results.kept_figures import KeptFile
     from poor_bench.results.stored_texts import StoredTexts
     from poor_bench.results.table import ResultTable
     from poor_bench.statistics.purchase import PurchaseBudget
     from poor_bench.workspace_folder import WorkspaceFolder
+
+    Causes = tuple[list[IssueGroup], list[FormatTax]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +167,59 @@ class ReportGenerator:
             settings_notes=list_notes(self._config.load_current_probes()),
         )
 
+    def read_causes(self) -> Causes | None:
+        """Read issues by cause and format taxes, where they are kept and still hold.
+
+        Raises:
+            StoreError: If results cannot be read.
+        """
+        return self._causes.read() if self._is_read_as_columns() else None
+
+    def find_causes(self) -> Causes:
+        """Work out the same, and keep it.
+
+        Raises:
+            ConfigError: If the base refers to nothing.
+            StoreError: If results cannot be read.
+        """
+        found = self.data.issue_groups, self.data.format_taxes
+        if self._is_read_as_columns():
+            self._causes.write(found)
+        return found
+
+    @cached_property
+    def _causes(self) -> KeptFile[Causes]:
+        from poor_bench.issues.detector import IssueGroup
+        from poor_bench.issues.form import FormatTax
+        from poor_bench.results.kept_figures import KeptFile
+
+        about = self._identify_causes()
+        basis = self._counted.basis if about else None
+        return KeptFile(basis, "causes", tuple[list[IssueGroup], list[FormatTax]], about)
+
+    def _identify_causes(self) -> str:
+        """Digest all that causes depend on.
+
+        Empty where a base, or a user's detector has a part, which may look at whatever it likes.
+        """
+        from poor_bench.judge.response_judging import WorkspaceJudges
+        from poor_bench.labels.storage import LABELS_FILE
+        from poor_bench.results.text_columns import digest_code
+        from poor_bench.runner.scorer import WorkspaceFingerprints
+
+        folder, table = self._config.data_dir, self._counted
+        if self._base or table.basis is None or any((folder / "issues").rglob("*.py")):
+            return ""
+        judges = WorkspaceJudges(folder, self._config.workspace.llms)
+        known = WorkspaceFingerprints(self._config.workspace, self._config.evaluators, judges)
+        evaluators = known.identify_evaluators()
+        labels = folder / LABELS_FILE
+        ratings = labels.read_bytes() if labels.exists() else b""
+        rows = [(llm_id, table.basis.name_rows(llm_id)) for llm_id in table.find_values("llm_id")]
+        about = repr((rows, [*self._tests], self._pass_score, evaluators, digest_code(), ratings))
+        digest = blake2b(about.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest() if evaluators else ""
+
     def render(self, form: str, by: str = "llm") -> str:
         """Write the report as text.
 
@@ -232,15 +290,12 @@ class ReportGenerator:
 
     def _read_table(self) -> _Read:
         """Read the same from the index."""
-        from poor_bench.results.figures import select_counted
         from poor_bench.results.table import StoredRows
 
         known = self._config.workspace.tests_by_id
-        table = self._config.store.table()
+        table, counted = self._table, self._counted
         is_chosen = table.find_entries("llm_id", self._is_chosen)
         is_removed = table.find_entries("test_id", lambda test_id: test_id not in known)
-        chosen = filter(self._is_chosen, table.llm_ids)
-        counted = select_counted(table, self._tests, set(chosen))
         stale = StaleCheck(self._config).find_rows(counted)
         return _Read(
             results=StoredRows(counted),
@@ -250,6 +305,17 @@ class ReportGenerator:
             stale_counts=stale.counts,
             stale_entries=stale.rows,
         )
+
+    @cached_property
+    def _table(self) -> ResultTable:
+        return self._config.store.table()
+
+    @cached_property
+    def _counted(self) -> ResultTable:
+        from poor_bench.results.figures import select_counted
+
+        chosen = filter(self._is_chosen, self._table.llm_ids)
+        return select_counted(self._table, self._tests, set(chosen))
 
     def _open_texts(self, table: ResultTable) -> StoredTexts:
         from poor_bench.results.stored_texts import StoredTexts

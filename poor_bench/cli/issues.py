@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
-from poor_bench.cli.report import print_no_results
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count, write_share
@@ -19,6 +17,7 @@ from poor_bench.messages import write_count, write_share
 if TYPE_CHECKING:
     from poor_bench.issues.detector import Detector, Issue, IssueGroup
     from poor_bench.issues.form import FormatTax
+    from poor_bench.report_generator import ReportGenerator
     from poor_bench.reports.report_data import ReportData
 
 _EPILOG = write_examples(
@@ -62,24 +61,41 @@ def command(
         return _write_detector(app, name)
     if name is not None:
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
-    from poor_bench.issues.detect import sort_by_severity
     from poor_bench.report_generator import ReportGenerator
 
     chosen = read_selection(filters)
-    data = ReportGenerator(app.config, chosen, base=base or "", reads_columns=True).data
-    if not data.results:
-        print_no_results(data, "issues")
-        return 0
-    _find_issues(data, quiet=as_json)
-    if cause is not None:
-        _show_cause(data, cause, shows_all=shows_all, as_json=as_json)
-    elif as_json:
-        print_json({"issues": data.issue_groups, "format_tax": data.format_taxes})
-    else:
-        _print_causes(sort_by_severity(data.issue_groups))
-        _print_failed(data.issue_groups)
-        _print_format_tax(data, data.format_taxes)
+    report = ReportGenerator(app.config, chosen, base=base or "", reads_columns=True)
+    causes = report.read_causes() if cause is None else None
+    if causes is None:
+        if not report.data.results:
+            from poor_bench.cli.report import print_no_results
+
+            print_no_results(report.data, "issues")
+            return 0
+        _find_issues(report.data, quiet=as_json)
+        if cause is not None:
+            _show_cause(report.data, cause, shows_all=shows_all, as_json=as_json)
+            return 0
+        causes = report.find_causes()
+    _print_all(report, *causes, as_json=as_json)
     return 0
+
+
+def _print_all(
+    report: ReportGenerator,
+    groups: Sequence[IssueGroup],
+    taxes: Sequence[FormatTax],
+    *,
+    as_json: bool,
+) -> None:
+    from poor_bench.issues.detector import sort_by_severity
+
+    if as_json:
+        print_json({"issues": groups, "format_tax": taxes})
+    else:
+        _print_causes(sort_by_severity(groups))
+        _print_failed(groups)
+        _print_format_tax(report.names, taxes)
 
 
 def _find_issues(data: ReportData, *, quiet: bool) -> None:
@@ -105,7 +121,7 @@ def _write_detector(app: AppContext, name: str | None) -> int:
 
 def _print_failed(groups: Sequence[IssueGroup]) -> None:
     """Name the file and line of detectors that failed: without them the table is incomplete."""
-    from poor_bench.plugins.detectors import FAILED
+    from poor_bench.issues.detector import FAILED
 
     for group in groups:
         for issue in group.examples if group.detector_id == FAILED else ():
@@ -152,13 +168,15 @@ def _print_causes(groups: Sequence[IssueGroup]) -> None:
     )
 
 
-def _print_format_tax(data: ReportData, taxes: Sequence[FormatTax]) -> None:
+def _print_format_tax(names: Mapping[str, str], taxes: Sequence[FormatTax]) -> None:
+    from poor_bench import metrics
+
     if not taxes:
         return
     click.echo("Format tax (score lost by correct answers in the wrong format):")
     print_table(
         {
-            "Model": data.name(tax.llm_id),
+            "Model": names.get(tax.llm_id, tax.llm_id),
             "Class": tax.class_id,
             f">{metrics.SCORE.label}": metrics.SCORE.text(tax.score),
             f">{metrics.STRICT_SCORE.label}": metrics.STRICT_SCORE.text(tax.strict_score),

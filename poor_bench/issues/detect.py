@@ -19,6 +19,7 @@ from poor_bench.issues.across_trials import ACROSS_TRIALS, PEOPLE
 from poor_bench.issues.detector import (
     EXPLAINS,
     NO_FACTS,
+    RANKS,
     SEPARATOR,
     Across,
     Among,
@@ -26,7 +27,6 @@ from poor_bench.issues.detector import (
     Issue,
     IssueContext,
     IssueGroup,
-    IssueSeverity,
     TestFacts,
     Trial,
     TrialTable,
@@ -309,9 +309,6 @@ def _tell_again(detector: Detector) -> Callable[[int, Trial], str]:
     return tell
 
 
-_RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
-
-
 def group_issues(
     issues: Sequence[Issue], *, n_examples: int = 3, detectors: Sequence[Detector] = DETECTORS
 ) -> list[IssueGroup]:
@@ -339,13 +336,8 @@ def group_issues(
         for tally in tallies
     ]
     return sorted(
-        groups, key=lambda group: (-group.lost_score, _RANKS[group.severity], -group.n_trials)
+        groups, key=lambda group: (-group.lost_score, RANKS[group.severity], -group.n_trials)
     )
-
-
-def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
-    """Sort groups by severity, then as they are: what makes figures unreliable comes first."""
-    return sorted(groups, key=lambda group: _RANKS[group.severity])
 
 
 class _Tally(NamedTuple):

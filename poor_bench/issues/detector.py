@@ -65,6 +65,14 @@ class IssueGroup:
     """A few findings, of different LLMs as far as possible."""
 
 
+RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
+
+
+def sort_by_severity(groups: Iterable[IssueGroup]) -> list[IssueGroup]:
+    """Sort groups by severity, then as they are: what makes figures unreliable comes first."""
+    return sorted(groups, key=lambda group: RANKS[group.severity])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFacts:
     """Known requirements of a test."""
@@ -172,6 +180,8 @@ Check = Callable[[Trial], str | None]
 """Checks one trial; returns evidence, or None."""
 
 
+FAILED = "detector_failed"
+"""Id of the cause that reports users' detectors that could not be loaded or crashed."""
 SEPARATOR = "\n"
 """Stands between the findings of a trial."""
 EXPLAINS = "+"

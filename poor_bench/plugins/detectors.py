@@ -22,6 +22,7 @@ from typing import NamedTuple
 from poor_bench.errors import PluginError, describe_crash
 from poor_bench.issues.detect import order_detectors
 from poor_bench.issues.detector import (
+    FAILED,
     Affected,
     Detector,
     IssueContext,
@@ -36,8 +37,6 @@ from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.plugins.sources import list_folders
 
-FAILED = "detector_failed"
-"""Id of the cause that reports detectors that could not be loaded or crashed."""
 _EVIDENCE = 200
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -86,9 +87,10 @@ class KeptFile(Generic[_Kept]):
         return known
 
     def write(self, values: _Kept) -> None:
-        """Write the values; without permission or space, nothing is kept."""
+        """Write the values; without permission or space, or JSON for them, nothing is kept."""
         if self._path is not None:
-            write_kept(self._path, self._about, values)
+            with suppress(TypeError):  # such as half a surrogate pair
+                write_kept(self._path, self._about, values)
 
 
 def summarise_models(

@@ -14,10 +14,15 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.gates import check
+from poor_bench.issues.detect import group_issues
+from poor_bench.issues.detector import Issue, IssueGroup
+from poor_bench.labels.ratings import rate_answer
+from poor_bench.labels.storage import add_labels
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
+from poor_bench.reports import report_data
 from poor_bench.results import index, kept_figures, settled, table
 from poor_bench.results import store as result_store
 from poor_bench.results.figures import without_removed
@@ -206,6 +211,115 @@ def test_requests_of_kept_scores_are_not_hashed_again(
         main(["status", "--data", str(folder)])
         main(["report", "--data", str(folder)])
     assert not asked
+
+
+def _change_model(folder: Path) -> None:
+    llms = json.loads((folder / "llms.json").read_text())
+    for llm in llms["llms"]:
+        llm["parameters"]["temperature"] = 0
+    (folder / "llms.json").write_text(json.dumps(llms))
+
+
+def _add_result(folder: Path) -> None:
+    result = Result(llm_id="scripted:kept", test_id="four", score=0.0, got="5", expected="4")
+    WorkspaceFolder(folder).store.add([result], "20260104T000000-d", {})
+
+
+def _rate(folder: Path) -> None:
+    results = WorkspaceFolder(folder).load_results()
+    result = next(each for each in results if each.score == 1.0 and each.response)
+    rating = rate_answer(result, score=0.0, who="Ann", when="2026-01-03T00:00:00Z")
+    add_labels(folder, [rating])
+
+
+def _add_detector(folder: Path) -> None:
+    (folder / "issues").mkdir()
+    code = '"""Own."""\ndef detect(result):\n    return "seen"\n'
+    (folder / "issues" / "own.py").write_text(code)
+
+
+def _damage(folder: Path) -> None:
+    [path] = folder.rglob("figures.causes.json")
+    path.write_bytes(path.read_bytes().replace(b'"lost_score":', b'"lost_score":1', 1))
+
+
+def _forget(folder: Path) -> None:
+    [path] = folder.rglob("figures.causes.json")
+    path.unlink()
+
+
+@pytest.mark.slow(reason="takes over a quarter of a second")
+@pytest.mark.parametrize(
+    ("change", "is_seen"),
+    [
+        (_change_parameters, False),
+        (_change_code, False),
+        (_change_model, False),
+        (_add_result, True),
+        (_rate, True),
+        (_add_detector, True),
+        (_damage, False),
+        (_forget, False),
+    ],
+)
+def test_kept_causes_hold_until_something_changes(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+    is_seen: bool,
+) -> None:
+    def read() -> str:
+        assert main(["issues", "--json", "--data", str(folder)]) == 0
+        return capsys.readouterr().out
+
+    keep_all(monkeypatch)
+    kept = {read() for _ in range(3)}
+    grouped: list[int] = []
+
+    def note(issues: Sequence[Issue], **how: Any) -> list[IssueGroup]:
+        grouped.append(len(issues))
+        return group_issues(issues, **how)
+
+    monkeypatch.setattr(report_data, "group_issues", note)
+    assert {read()} == kept
+    assert not grouped
+    change(folder)
+    changed = read()
+    assert len(grouped) == 1
+    monkeypatch.setattr(result_store, "FEW_RESULTS", 20_000)
+    assert changed == read()
+    assert (changed not in kept) is is_seen
+
+
+def test_causes_are_kept_for_a_choice_and_without_a_base_only(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choices: tuple[list[str], ...] = (
+        [],
+        ["--llm", "*:kept"],
+        ["--llm", "*:kept", "--test", "t*"],
+        ["--compare", "20260101T000000-a"],
+    )
+
+    def read() -> list[str]:
+        shown = []
+        for choice in choices:
+            assert main(["issues", *choice, "--data", str(folder)]) == 0
+            shown.append(capsys.readouterr().out)
+        return shown
+
+    worse = Result(llm_id="scripted:kept", test_id="two", score=0.0, got="5", expected="4")
+    WorkspaceFolder(folder).store.add([worse], "20260104T000000-d", {})
+    few = read()
+    assert len({*few}) == len(choices)
+    keep_all(monkeypatch)
+    for _ in range(3):
+        assert read() == few
+        for choice, expected in zip(choices, few, strict=True):
+            for _ in ("worked out", "read"):
+                assert main(["issues", *choice, "--data", str(folder)]) == 0
+                assert capsys.readouterr().out == expected
 
 
 def note_hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -1,7 +1,7 @@
 import pytest
 
-from poor_bench.issues.detect import detect_issues, group_issues, sort_by_severity
-from poor_bench.issues.detector import IssueContext
+from poor_bench.issues.detect import detect_issues, group_issues
+from poor_bench.issues.detector import IssueContext, sort_by_severity
 from poor_bench.issues.wrong_answers import PLAIN
 from tests.issues.builders import CODE, scored
 

@@ -21,6 +21,7 @@ from poor_bench.results import figures, index, kept_figures, settled
 from poor_bench.results.figures import without_removed
 from poor_bench.results.kept_figures import (
     Figures,
+    KeptFile,
     compare_models,
     find_standing_of_models,
     rank_models,
@@ -145,6 +146,15 @@ def test_the_same_rows_of_another_source_are_other_rows(
         computed.clear()
         assert look(tmp_path) == compute(tmp_path)
         assert computed == ["two"]
+
+
+def test_what_json_cannot_hold_is_not_kept(tmp_path: Path) -> None:
+    fill(tmp_path)
+    basis = open_table(tmp_path).basis
+    for text, kept in (("whole", True), ("half a pair \ud800", False)):
+        file: KeptFile[dict[str, str]] = KeptFile(basis, text[:5], dict[str, str], "")
+        file.write({"text": text})
+        assert (file.read() == {"text": text}) is kept
 
 
 def test_other_tests_make_other_figures(tmp_path: Path, computed: list[str]) -> None:

@@ -24,9 +24,15 @@ from poor_bench.issues.detect import (
     find_again,
     find_issues,
     group_issues,
+)
+from poor_bench.issues.detector import (
+    Detector,
+    Issue,
+    IssueContext,
+    IssueGroup,
+    TrialTable,
     sort_by_severity,
 )
-from poor_bench.issues.detector import Detector, Issue, IssueContext, IssueGroup, TrialTable
 from poor_bench.issues.form import FormatTax, compute_format_taxes
 from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.models.test import Test

@@ -195,14 +195,13 @@ class ReportGenerator:
 
         about = self._identify_causes()
         basis = self._counted.basis if about else None
-        return KeptFile(basis, "causes", tuple[list[IssueGroup], list[FormatTax]], about)
+        return KeptFile(basis, "causes", about, kind=tuple[list[IssueGroup], list[FormatTax]])
 
     def _identify_causes(self) -> str:
         """Digest all that causes depend on.
 
         Empty where a base, or a user's detector has a part, which may look at whatever it likes.
         """
-        from poor_bench.judge.response_judging import WorkspaceJudges
         from poor_bench.labels.storage import LABELS_FILE
         from poor_bench.results.text_columns import digest_code
         from poor_bench.runner.scorer import WorkspaceFingerprints
@@ -210,8 +209,7 @@ class ReportGenerator:
         folder, table = self._config.data_dir, self._counted
         if self._base or table.basis is None or any((folder / "issues").rglob("*.py")):
             return ""
-        judges = WorkspaceJudges(folder, self._config.workspace.llms)
-        known = WorkspaceFingerprints(self._config.workspace, self._config.evaluators, judges)
+        known = WorkspaceFingerprints(self._config.workspace, self._config.evaluators)
         evaluators = known.identify_evaluators()
         labels = folder / LABELS_FILE
         ratings = labels.read_bytes() if labels.exists() else b""

@@ -152,7 +152,7 @@ def test_what_json_cannot_hold_is_not_kept(tmp_path: Path) -> None:
     fill(tmp_path)
     basis = open_table(tmp_path).basis
     for text, kept in (("whole", True), ("half a pair \ud800", False)):
-        file: KeptFile[dict[str, str]] = KeptFile(basis, text[:5], dict[str, str], "")
+        file: KeptFile[dict[str, str]] = KeptFile(basis, text[:5], "")
         file.write({"text": text})
         assert (file.read() == {"text": text}) is kept
 

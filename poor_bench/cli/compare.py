@@ -315,8 +315,7 @@ def _describe_changes(comparison: LLMComparison) -> list[str]:
     else:
         counts = ", ".join(f"{comparison.overall.count(item)} {item.value}" for item in ScoreChange)
         lines.append(f"Overall: {verdict(comparison.overall)}; {counts}.")
-        if describe_power(comparison.overall):
-            lines.append(describe_power(comparison.overall))
+        lines += filter(None, [describe_power(comparison.overall)])
         lines += _list_tests(comparison.overall)
     for group in comparison.by_change:
         lines += _list_tests(group)

@@ -139,8 +139,9 @@ def add_p_values(groups: Sequence[ComparedGroup]) -> list[ComparedGroup]:
     rows = max(len(group.tests) for group in groups)
     differences = np.zeros((rows, len(groups)))
     for column, group in enumerate(groups):
-        units = number_groups(len(group.tests), group.tests.columns["group"].tolist())
-        np.add.at(differences[:, column], units, group.tests.differences)
+        names = group.tests.columns["group"].tolist()
+        units = number_groups(len(names), None if names.count(None) == len(names) else names)
+        differences[: len(names), column] = np.bincount(units, group.tests.differences, len(names))
     p_values = compute_sign_flip_p_values(differences).tolist()
     chances = zip(p_values, holm(p_values), holm_factors(p_values), strict=True)
     return [

@@ -22,6 +22,7 @@ from poor_bench.statistics.trials import (
     TextReader,
     TrialColumns,
     collect_columns,
+    order_codes,
 )
 
 _LONGEST_VALUE = 60
@@ -183,11 +184,9 @@ class ResultSet:
 
 def list_tests(trials: TrialColumns, llm_id: str) -> dict[str, int]:
     """List the tests that a model has results of, and their codes."""
-    import numpy as np
-
     codes = trials.columns["test_id"][trials.find_entries("llm_id", llm_id.__eq__)]
     names = trials.values["test_id"]
-    return {names[code]: code for code in np.unique(codes).tolist()}
+    return {names[code]: code for code in order_codes(codes)}
 
 
 LLMPair = tuple[str, str]

@@ -185,7 +185,9 @@ def select_new(before: SideRows, after: SideRows) -> SideRows:
         side.columns["identity"].astype(np.uint64) + side.tests.astype(np.uint64) * _SPREAD
         for side in (after, before.pick(before.columns["identity"] != 0))
     )
-    return after.pick((after.columns["identity"] == 0) | ~np.isin(identities, known))
+    known.sort()  # `np.isin` would import masked arrays
+    is_known = known.searchsorted(identities, "right") > known.searchsorted(identities)
+    return after.pick((after.columns["identity"] == 0) | ~is_known)
 
 
 def number_scores(scored: SideRows, name: str) -> dict[str, NDArray[np.int64]]:

@@ -108,30 +108,43 @@ def sum_values(values: Sequence[float], groups: Sequence[str | None] | None = No
     n = len(values)
     if n == 0:
         raise ValueError("a mean needs at least one value")
-    counts = Counter(values) if groups is None else Counter()
-    if counts and counts.keys() <= _WHOLE:
+    counts = Counter(values)
+    is_whole = counts.keys() <= _WHOLE
+    if groups is None and is_whole:
         return _sum_whole(counts)
     mean = math.fsum(values) / n
-    excesses = [value - mean for value in values]
-    squares = between = math.fsum(excess**2 for excess in excesses)
-    sizes: Sequence[int] = (1,)
+    squares = between = _sum_powers(values, counts, mean, 2)
+    sizes: Mapping[int, int] = {1: n}
     described: Sequence[tuple[int, float]] = ()
-    if groups is not None:
-        sizes, excesses = _sum_units(excesses, number_groups(n, groups))
+    if groups is None or (len(groups) == n and groups.count(None) == n):
+        cubes = _sum_powers(values, counts, mean, 3)
+    else:
+        excesses = [value - mean for value in values]
+        of_units, excesses = _sum_units(excesses, number_groups(n, groups))
         between = math.fsum(excess**2 for excess in excesses)
-        described = _describe_groups(sizes, excesses, mean) if len(sizes) < n else ()
+        cubes = math.fsum(excess**3 for excess in excesses)
+        described = _describe_groups(of_units, excesses, mean) if len(of_units) < n else ()
+        sizes = Counter(of_units)
     return Sums(
-        sizes={1: n} if groups is None else Counter(sizes),
+        sizes=sizes,
         mean=mean,
         squares=squares,
         between=between,
-        cubes=math.fsum(excess**3 for excess in excesses),
-        lowest=min(values),
-        highest=max(values),
-        n_nonzero=sum(map(bool, values)),
-        is_whole=_WHOLE.issuperset(values),
+        cubes=cubes,
+        lowest=min(counts),
+        highest=max(counts),
+        n_nonzero=n - counts.get(0.0, 0),
+        is_whole=is_whole,
         groups=described,
     )
+
+
+def _sum_powers(
+    values: Sequence[float], distinct: Iterable[float], mean: float, exponent: int
+) -> float:
+    """Sum powers of the deviations from the mean up, each worked out once."""
+    powers = {value: (value - mean) ** exponent for value in distinct}
+    return math.fsum(map(powers.__getitem__, values))
 
 
 _WHOLE = frozenset({-1.0, 0.0, 1.0})

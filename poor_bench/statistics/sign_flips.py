@@ -109,7 +109,7 @@ def _transform(
     whole = np.rint(targets)
     targets = np.where(np.abs(targets - whole) < 1e-6, whole, targets)
     lengths = 2 ** np.ceil(np.log2(2 * _REACH * deviations)).astype(np.int64)
-    for length in np.unique(lengths).tolist():
+    for length in sorted({*lengths.tolist()}):  # `np.unique` would import masked arrays
         part = np.flatnonzero(lengths == length)
         found = _sum_up(places[:, part], targets[part], length, mid=mid)
         tails[near[part]] = np.minimum(tails[near[part]], found)

@@ -72,6 +72,16 @@ def test_groups_of_one_test_each_change_nothing(scores: list[float]) -> None:
     assert estimate_paired_difference(scores, names) == estimate_paired_difference(scores)
 
 
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]) | st.floats(-1, 1), min_size=1))
+def test_tests_that_are_in_no_group_are_summed_to_the_last_digit_as_those_in_their_own(
+    differences: list[float],
+) -> None:
+    names = [str(place) for place in range(len(differences))]
+    assert sum_values(differences, [None] * len(differences)) == sum_values(differences, names)
+    with pytest.raises(ValueError, match="groups for"):
+        sum_values(differences, [None] * (len(differences) + 1))
+
+
 def test_copies_of_tests_in_groups_tell_no_more_than_the_tests_themselves() -> None:
     scores = [1.0, 0.9, 0.8, 0.3, 0.6, 0.7, 1.0, 0.2, 0.9, 0.5] * 4
     alone = mean_score(scores)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +107,11 @@ def find_interpreter() -> str:
 
 def quote_word(word: str | Path) -> str:
     """Quote a word for the shell of this system."""
-    return subprocess.list2cmdline([str(word)]) if os.name == "nt" else shlex.quote(str(word))
+    if os.name != "nt":
+        return shlex.quote(str(word))
+    import subprocess
+
+    return subprocess.list2cmdline([str(word)])
 
 
 def _is_script_start() -> bool:

@@ -10,7 +10,6 @@ import ctypes
 import mmap
 import os
 import pickle
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -22,6 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
+    import subprocess
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -201,6 +202,8 @@ class _Process:
 
 def _start(work: Callable[..., object]) -> _Process | None:
     """Start a process; None where the system refuses, or the work cannot be sent."""
+    import subprocess
+
     try:
         sent = pickle.dumps(work)
         command = [sys.executable, "-c", _SERVE.format(path=sys.path)]

@@ -18,7 +18,6 @@ from poor_bench.models.test import Test
 from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.results.figures import count_untold_rows, select_counted
 from poor_bench.results.kept_figures import TableFigures
-from poor_bench.runner.rescore import score_with_evaluators
 from poor_bench.runner.selection import Selection, select
 from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.statistics.summary import GroupBy, StaleReason
@@ -153,6 +152,8 @@ def _compare_baseline(
 
 def rescore_result_set(side: ResultSet, config: WorkspaceFolder) -> ResultSet:
     """Score stored responses with today's evaluators, see `score_with_evaluators`."""
+    from poor_bench.runner.rescore import score_with_evaluators
+
     runner = WorkspaceRunner(config)
     try:
         tests = config.workspace.tests

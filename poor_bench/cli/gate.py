@@ -178,7 +178,7 @@ def _plan(
     as_json: bool,
 ) -> int:
     """Plan the gates that there are, or one on all tests where there are none."""
-    from poor_bench.config.gate_entries import GATES_FILE
+    from poor_bench.config.load import GATES_FILE
     from poor_bench.gates.gate import DEFAULT_TOLERANCE
 
     is_file = gates_file is not None or (app.workspace.data_dir / GATES_FILE).is_file()
@@ -257,12 +257,14 @@ def read_gates(
     Raises:
         ConfigError: If a gate is not valid, or lacks a baseline, or if no gate is given.
     """
-    from poor_bench.config.gate_entries import GATES_FILE, load_gates
+    from poor_bench.config.load import GATES_FILE
     from poor_bench.gates.gate import DEFAULT_TOLERANCE
 
     path = file or workspace.data_dir / GATES_FILE
     gates = [*_build_option_gates(workspace, options)]
     if file is not None or path.is_file():
+        from poor_bench.config.gate_entries import load_gates
+
         gates += load_gates(path, workspace, options["tolerance"] or DEFAULT_TOLERANCE)
     if not gates:
         raise ConfigError(

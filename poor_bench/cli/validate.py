@@ -71,8 +71,9 @@ def _find_problems(app: AppContext) -> list[Problem]:
 
 def _find_settings_problems(app: AppContext) -> Iterator[Problem]:
     """Yield the problems of config.yaml, which `run` would refuse, and of gates.yaml."""
-    from poor_bench.config.gate_entries import GATES_FILE, load_gates
+    from poor_bench.config.gate_entries import load_gates
     from poor_bench.config.judge_settings import load_settings
+    from poor_bench.config.load import GATES_FILE
 
     try:
         load_settings(app.data_dir)

@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import stat
-import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -292,6 +291,8 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     Raises:
         ConfigError: If it cannot be written; what was there before is untouched.
     """
+    import tempfile
+
     target = path.resolve()
     temporary: Path | None = None
     try:

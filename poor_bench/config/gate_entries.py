@@ -23,8 +23,6 @@ from poor_bench.config.yaml_document import parse_yaml
 from poor_bench.gates.gate import DEFAULT_TOLERANCE, EVERY, Gate, GateKind
 from poor_bench.models.llm import LLM
 
-GATES_FILE = "gates.yaml"
-
 
 class GateEntry(FileModel):
     """Limits for some models and test classes; at least one limit is required."""

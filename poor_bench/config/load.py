@@ -146,6 +146,7 @@ TEST_CLASSES_FILE = "test_classes.yaml"
 TESTS_FILE = "tests.json"
 LLMS_FILE = "llms.json"
 CONFIG_FILE = "config.yaml"
+GATES_FILE = "gates.yaml"
 
 
 def find_llms_file(data_dir: Path) -> Path:

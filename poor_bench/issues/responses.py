@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 
-from poor_bench.extraction.refusal import find_refusal
 from poor_bench.issues.detector import (
     Among,
     Detector,
@@ -220,6 +219,8 @@ def _find_unclosed_thinking(trial: Trial) -> str | None:
 def _refusal(trial: Trial) -> str | None:
     if "refusal" in trial.result.marks:
         return f"the server reports a refusal: {shorten_quote(trial.answer)!r}"
+    from poor_bench.extraction.refusal import find_refusal
+
     return shorten_quote(find_refusal(trial.answer), 160) or None if trial.is_zero else None
 
 

@@ -21,11 +21,14 @@ _FORMAT = "1.0"
 
 def load_probes(data_dir: Path) -> dict[str, ProbeReport]:
     """Load the probes by LLM id; entries that cannot be read count as missing."""
+    entries = _read_entries(data_dir / PROBES_FILE)
+    if not entries:
+        return {}
     from pydantic import TypeAdapter, ValidationError
 
     reader = TypeAdapter(ProbeReport)
     reports = {}
-    for llm_id, entry in _read_entries(data_dir / PROBES_FILE).items():
+    for llm_id, entry in entries.items():
         try:
             reports[llm_id] = reader.validate_python(entry)
         except ValidationError:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.gates.gate import Gate, GateKind, GateOutcome, GateStatus, has_failed
 from poor_bench.gates.plan import DropPlan
 from poor_bench.messages import write_count, write_share
-from poor_bench.reports.junit import JUnitCase, JUnitProblem, JUnitSuite, write_junit
 from poor_bench.reports.markdown_text import quote_code, write_table
 from poor_bench.statistics.non_inferiority import MOST_TRIALS, VarianceSource
+
+if TYPE_CHECKING:
+    from poor_bench.reports.junit import JUnitCase
 
 _SIGNS = {GateStatus.PASSED: "✅", GateStatus.WARNING: "⚠️", GateStatus.FAILED: "❌"}
 _ORDER = (GateStatus.FAILED, GateStatus.WARNING, GateStatus.PASSED)
@@ -117,6 +119,8 @@ def gates_to_junit(outcomes: Sequence[GateOutcome], names: Mapping[str, str]) ->
         outcomes: In any order.
         names: LLM id to what screens call it.
     """
+    from poor_bench.reports.junit import JUnitSuite, write_junit
+
     cases = [_build_case(outcome, names) for outcome in outcomes]
     return write_junit("gates", [JUnitSuite(name="gates", cases=cases)])
 
@@ -125,6 +129,8 @@ _TAGS = {GateStatus.FAILED: ("failure", "gate"), GateStatus.WARNING: ("skipped",
 
 
 def _build_case(outcome: GateOutcome, names: Mapping[str, str]) -> JUnitCase:
+    from poor_bench.reports.junit import JUnitCase, JUnitProblem
+
     title = gate_title(outcome.gate)
     tag, kind = _TAGS.get(outcome.status, ("", ""))
     return JUnitCase(

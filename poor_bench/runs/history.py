@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -278,6 +277,8 @@ def make_run_id(now_iso: str, newest: str = "") -> str:
     with suppress(ValueError):  # there is none, or an older tool named it
         after = datetime.fromisoformat(newest.partition("-")[0]) + timedelta(seconds=1)
         moment = max(moment, after)
+    import secrets
+
     return f"{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 

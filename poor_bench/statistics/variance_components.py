@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from poor_bench.models.result import Result
-from poor_bench.scoring.judging import LARGEST_SCORE
 from poor_bench.statistics.groups import number_groups
 
 if TYPE_CHECKING:
@@ -60,9 +59,13 @@ def observe(results: Iterable[Result]) -> dict[str, Observations]:
 def _read_judgements(result: Result) -> list[float]:
     """Read the judge's scores of a trial, 0.0 to 1.0; empty if they do not make up its score."""
     samples = (result.judgement or {}).get("samples")
+    if not isinstance(samples, list):
+        return []
+    from poor_bench.scoring.judging import LARGEST_SCORE  # with models that take time to build
+
     scores = [
         float(sample["overall_score"]) / LARGEST_SCORE
-        for sample in (samples if isinstance(samples, list) else [])
+        for sample in samples
         if isinstance(sample, dict)
         and isinstance(sample.get("overall_score"), int | float)
         and not sample.get("is_fallback")

@@ -45,6 +45,7 @@ def _list_imported(folder: Path, words: str) -> set[str]:
     [
         *("status", "report", "report --by class", "report --format times", "issues"),
         "compare scripted:a scripted:b",
+        "gate --min-score 0.1",
     ],
 )
 def test_who_only_looks_imports_nothing_that_asks_or_runs(folder: Path, words: str) -> None:

@@ -8,15 +8,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from poor_bench.lint.cheats import build_floor
 from poor_bench.models.result import Result
-from poor_bench.probe.report import list_notes
-from poor_bench.reports.exports import render_report
-from poor_bench.resolver import NOW, ResultSetResolver
 from poor_bench.runner.selection import Selection, select
-from poor_bench.runner.stale import StaleCheck, TrialKey
 from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
 
 if TYPE_CHECKING:
@@ -27,9 +22,11 @@ if TYPE_CHECKING:
     from poor_bench.issues.detector import IssueContext, IssueGroup
     from poor_bench.issues.form import FormatTax
     from poor_bench.reports.report_data import BaseComparison, ReportData
+    from poor_bench.resolver import ResultSetResolver
     from poor_bench.results.kept_figures import KeptFile
     from poor_bench.results.stored_texts import StoredTexts
     from poor_bench.results.table import ResultTable
+    from poor_bench.runner.stale import TrialKey
     from poor_bench.statistics.purchase import PurchaseBudget
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -89,7 +86,6 @@ class ReportGenerator:
         self._llm_ids = {llm.id for llm in chosen.llms} | chosen.removed_llms
         self._tests = {test.test_id: test for test in chosen.tests}
         self._known_llms = config.workspace.llms_by_id
-        self._opener = ResultSetResolver(config)
         self._base = base
         self._allowed = allowed
         self._pass_score = pass_score
@@ -97,6 +93,12 @@ class ReportGenerator:
         self._shows_uncertainty = shows_uncertainty
         self._budget = budget
         self.names = {llm.id: llm.label or llm.id for llm in config.workspace.llms}
+
+    @cached_property
+    def _opener(self) -> ResultSetResolver:
+        from poor_bench.resolver import ResultSetResolver
+
+        return ResultSetResolver(self._config)
 
     def results(self) -> Iterator[Result]:
         """Yield the chosen results, failures included.
@@ -128,6 +130,8 @@ class ReportGenerator:
             ConfigError: If the base refers to nothing.
             StoreError: If results cannot be read.
         """
+        from poor_bench.lint.cheats import build_floor
+        from poor_bench.probe.report import list_notes
         from poor_bench.reports.report_data import ReportData
         from poor_bench.results.kept_figures import TableFigures
 
@@ -173,7 +177,13 @@ class ReportGenerator:
         Raises:
             StoreError: If results cannot be read.
         """
-        return self._causes.read() if self._is_read_as_columns() else None
+        from poor_bench.issues.detector import read_group
+        from poor_bench.issues.form import FormatTax
+
+        kept = self._causes.read() if self._is_read_as_columns() else None
+        if kept is None:
+            return None
+        return [*map(read_group, kept["groups"])], [FormatTax(**row) for row in kept["taxes"]]
 
     def find_causes(self) -> Causes:
         """Work out the same, and keep it.
@@ -182,20 +192,18 @@ class ReportGenerator:
             ConfigError: If the base refers to nothing.
             StoreError: If results cannot be read.
         """
-        found = self.data.issue_groups, self.data.format_taxes
+        groups, taxes = self.data.issue_groups, self.data.format_taxes
         if self._is_read_as_columns():
-            self._causes.write(found)
-        return found
+            self._causes.write({"groups": groups, "taxes": taxes})
+        return groups, taxes
 
     @cached_property
-    def _causes(self) -> KeptFile[Causes]:
-        from poor_bench.issues.detector import IssueGroup
-        from poor_bench.issues.form import FormatTax
+    def _causes(self) -> KeptFile[dict[str, list[Any]]]:
         from poor_bench.results.kept_figures import KeptFile
 
         about = self._identify_causes()
         basis = self._counted.basis if about else None
-        return KeptFile(basis, "causes", about, kind=tuple[list[IssueGroup], list[FormatTax]])
+        return KeptFile(basis, "causes", about)
 
     def _identify_causes(self) -> str:
         """Digest all that causes depend on.
@@ -244,6 +252,8 @@ class ReportGenerator:
             StoreError: If results cannot be read.
             ValueError: If the form is unknown.
         """
+        from poor_bench.reports.exports import render_report
+
         return render_report(form, self.data, GroupBy(by))
 
     def write(self, path: Path, text: str | Iterable[str]) -> None:
@@ -272,6 +282,8 @@ class ReportGenerator:
 
     def _read(self) -> _Read:
         """Read the chosen results, and count those of removed tests, in one pass."""
+        from poor_bench.runner.stale import StaleCheck
+
         results: list[Result] = []
         n_removed = 0
         for result in self._read_with_removed():
@@ -289,6 +301,7 @@ class ReportGenerator:
     def _read_table(self) -> _Read:
         """Read the same from the index."""
         from poor_bench.results.table import StoredRows
+        from poor_bench.runner.stale import StaleCheck
 
         known = self._config.workspace.tests_by_id
         table, counted = self._table, self._counted
@@ -341,6 +354,7 @@ class ReportGenerator:
         from poor_bench.comparison.compare import compare_result_sets
         from poor_bench.comparison.result_set import ResultSet
         from poor_bench.reports.report_data import BaseComparison
+        from poor_bench.resolver import NOW
 
         known = self._config.workspace.tests_by_id
         table, is_whole = read.columns, len(self._tests) == len(known)

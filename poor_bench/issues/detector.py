@@ -65,6 +65,13 @@ class IssueGroup:
     """A few findings, of different LLMs as far as possible."""
 
 
+def read_group(stored: Mapping[str, Any]) -> IssueGroup:
+    """Build a group of the values of its fields, as JSON has them."""
+    examples = tuple(Issue(**each) for each in stored["examples"])
+    severity = IssueSeverity(stored["severity"])
+    return IssueGroup(**{**stored, "severity": severity, "examples": examples})
+
+
 RANKS = {severity: rank for rank, severity in enumerate(IssueSeverity)}
 
 

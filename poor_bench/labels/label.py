@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count
 from poor_bench.models.problem import Problem
 from poor_bench.models.result import ANSWER_ID_PREFIX
 from poor_bench.reports.csv_table import open_csv, write_cell
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 LARGEST_SCORE = 10.0
 OVERALL = "overall"
@@ -113,6 +114,8 @@ def label_from_record(record: Mapping[str, Any]) -> Label:
 
 @cache
 def _build_reader() -> TypeAdapter[Label]:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Label)
 
 

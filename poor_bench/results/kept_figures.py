@@ -12,10 +12,24 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import orjson
 
@@ -30,9 +44,7 @@ from poor_bench.statistics.summarise import find_test_parts, summarise
 from poor_bench.statistics.summary import GroupBy, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from pydantic import TypeAdapter
+    from collections.abc import Collection
 
     from poor_bench.models.test import Test
     from poor_bench.results.settled import SettledBasis
@@ -80,9 +92,10 @@ class KeptFile(Generic[_Kept]):
         values = None if self._path is None else read_kept(self._path, self._about)
         if values is None or self._kind is None:
             return values
+        read = _make_reader(self._kind)
         try:
-            known: _Kept = _adapt(self._kind).validate_python(values)
-        except ValueError:
+            known: _Kept = read(values)
+        except (AttributeError, KeyError, TypeError, ValueError):
             return None
         return known
 
@@ -248,11 +261,54 @@ def _describe_tests(tests: Mapping[str, Test]) -> list[object]:
     return [(name, test.class_id, test.level, test.group) for name, test in tests.items()]
 
 
-@cache
-def _adapt(kind: Any) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
+_Read = Callable[[Any], Any]
 
-    return TypeAdapter(kind)
+
+@cache
+def _make_reader(kind: Any) -> _Read:
+    """Build what makes a value of a type of what JSON holds of it, or raises an error.
+
+    Pydantic does the same, but takes longer to be imported than these values to be read.
+    """
+    origin = get_origin(kind)
+    if is_dataclass(kind):
+        return _make_dataclass_reader(kind)
+    if origin in {Union, UnionType}:
+        (other,) = (_make_reader(each) for each in get_args(kind) if each is not NoneType)
+        return lambda value: None if value is None else other(value)
+    if origin is not None:
+        return _make_collection_reader(origin, get_args(kind))
+    if kind is float:
+        return lambda value: float(_require(value, float, int))
+    if issubclass(kind, Enum):
+        read: _Read = kind
+        return read
+    return lambda value: _require(value, kind)
+
+
+def _make_dataclass_reader(kind: Any) -> _Read:
+    hints = get_type_hints(kind)
+    readers = {each.name: _make_reader(hints[each.name]) for each in fields(kind)}
+    return lambda values: kind(**{name: readers[name](each) for name, each in values.items()})
+
+
+def _make_collection_reader(origin: Any, inner: tuple[Any, ...]) -> _Read:
+    if origin is tuple and inner[-1] is not ...:
+        readers = [_make_reader(each) for each in inner]
+        return lambda values: tuple(
+            read(value) for read, value in zip(readers, _require(values, list), strict=True)
+        )
+    if origin in {list, tuple}:
+        read_item = _make_reader(inner[0])
+        return lambda values: origin(map(read_item, _require(values, list)))
+    read_key, read_value = map(_make_reader, inner)
+    return lambda values: {read_key(key): read_value(each) for key, each in values.items()}
+
+
+def _require(value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:
+        raise ValueError(value)
+    return value
 
 
 @cache

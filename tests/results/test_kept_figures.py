@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from poor_bench import prompts, statistics
 from poor_bench.models.failure import Failure, FailureKind
@@ -30,7 +33,9 @@ from poor_bench.results.kept_figures import (
 from poor_bench.results.paths import StorePaths
 from poor_bench.results.store import ResultStore
 from poor_bench.results.table import ResultTable
+from poor_bench.safe_files import write_kept
 from poor_bench.statistics.comparison import compare_llms, find_standing
+from poor_bench.statistics.intervals import Estimate
 from poor_bench.statistics.ranking import rank_llms
 from poor_bench.statistics.summarise import summarise
 from poor_bench.statistics.summary import GroupBy
@@ -254,6 +259,51 @@ def test_a_figure_that_was_changed_by_hand_is_not_believed(tmp_path: Path) -> No
     [path] = tmp_path.rglob("figures.llm.json")
     path.write_bytes(path.read_bytes().replace(b'"n_scored":6', b'"n_scored":9'))
     assert look(tmp_path) == first
+
+
+@pytest.mark.slow(reason="a store for each form")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"n_scored":6', b'"n_scored":"6"'),
+        (b'"n_scored":6', b'"n_scored":6.0'),
+        (b'"n_scored":6', b'"n_scored":true'),
+        (b'"n_scored":6', b'"n_right":6'),
+        (b'"n_scored":6', b'"n_scored":6,"n_right":6'),
+        (b'"n_scored":6,', b""),
+        (b'"group":{', b'"group":[],"of":{'),
+        (b'"score":{', b'"score":"high","of":{'),
+    ],
+)
+def test_figures_of_another_form_are_made_again(
+    tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    fill(tmp_path)
+    first = look(tmp_path)
+    [path] = tmp_path.rglob("figures.llm.json")
+    whole = path.read_bytes()
+    about, values = orjson.loads(whole.partition(b"\n")[2])
+    changed = orjson.dumps(values)
+    assert before in changed
+    write_kept(path, about, orjson.loads(changed.replace(before, after, 1)))
+    assert look(tmp_path) == first
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (float | None, 2),
+        (dict[str, tuple[str, list[float]]], {"a": ("b", [1.0])}),
+        (tuple[float, ...], (1.0, 2.0)),
+        (GroupBy, GroupBy.LLM_CLASS),
+        (Estimate, Estimate(value=0.5, low=0, high=1, n=3)),
+    ],
+)
+def test_values_are_read_as_pydantic_reads_them(kind: Any, value: object) -> None:
+    written = orjson.loads(orjson.dumps(value))
+    expected = TypeAdapter(kind).validate_python(written)
+    assert repr(kept_figures._make_reader(kind)(written)) == repr(expected)
 
 
 def test_nothing_is_kept_of_a_selection_of_rows(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poor_bench.models.result import Result
 from poor_bench.runner.selection import Selection, select
-from poor_bench.statistics.summary import GroupBy, StaleCounts, StaleReason, Summary
+from poor_bench.statistics.summary import FloorRow, GroupBy, StaleCounts, StaleReason, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,8 +130,6 @@ class ReportGenerator:
             ConfigError: If the base refers to nothing.
             StoreError: If results cannot be read.
         """
-        from poor_bench.lint.cheats import build_floor
-        from poor_bench.probe.report import list_notes
         from poor_bench.reports.report_data import ReportData
         from poor_bench.results.kept_figures import TableFigures
 
@@ -154,22 +152,38 @@ class ReportGenerator:
             llms=self._known_llms,
             base=self._compare(read) if self._base else None,
             columns=read.columns,
-            stored=None if read.columns is None else self._open_texts(read.columns),
+            open_texts=None if read.columns is None else partial(self._open_texts, read.columns),
             figures=None if read.columns is None else TableFigures(read.columns, self._tests),
             n_removed=read.n_removed,
             disabled_llms=() if results or self._filters_llms else self._find_disabled(),
             runs={run.run_id: run.header for run in self._opener.stored_runs},
             machines=machines,
             pass_score=self._pass_score,
-            detectors=self._config.detectors,
+            read_detectors=lambda: self._config.detectors,
             stale=read.stale,
             known_stale_counts=read.stale_counts,
             stale_entries=read.stale_entries,
-            floor=build_floor(self._config.load_cheats(), self._tests),
+            floor=self._read_floor(),
             shows_uncertainty=self._shows_uncertainty,
             budget=self._budget,
-            settings_notes=list_notes(self._config.load_current_probes()),
+            settings_notes=self._read_notes(),
         )
+
+    def _read_floor(self) -> Sequence[FloorRow]:
+        cheats = self._config.load_cheats()
+        if not cheats:
+            return ()
+        from poor_bench.lint.cheats import build_floor
+
+        return build_floor(cheats, self._tests)
+
+    def _read_notes(self) -> Mapping[str, Sequence[str]]:
+        probes = self._config.load_current_probes()
+        if not probes:
+            return {}
+        from poor_bench.probe.report import list_notes
+
+        return list_notes(probes)
 
     def read_causes(self) -> Causes | None:
         """Read issues by cause and format taxes, where they are kept and still hold.

@@ -19,6 +19,7 @@ from poor_bench.config.load import (
 from poor_bench.config.names import find_llm, make_unknown_llm_error
 from poor_bench.errors import ConfigError, PluginError
 from poor_bench.evaluator_answers import ParameterChecks, RegistryFacts
+from poor_bench.lint import CHEATS_FILE
 from poor_bench.models.llm import LLM, resolve_llm_id
 from poor_bench.models.result import Result
 from poor_bench.models.test import EvaluatorSpec, Test, TestClass
@@ -199,12 +200,12 @@ class WorkspaceFolder:
         Raises:
             ConfigError: With every problem of every file.
         """
+        if not (self.data_dir / CHEATS_FILE).exists():
+            return ()
         from poor_bench.lint.cheats import CheatFile, identify_tests
         from poor_bench.lint.subject import list_subjects
 
         file = CheatFile(self.data_dir)
-        if not file.path.exists():
-            return ()
         return file.load(identify_tests(list_subjects(self.workspace), self.evaluator_facts()))
 
     def evaluator_facts(self) -> RegistryFacts:
@@ -338,11 +339,12 @@ class WorkspaceFolder:
             ConfigError: With every problem of every file.
             StoreError: If the results cannot be read.
         """
-        from poor_bench.probe.report import keep_current_probes
         from poor_bench.probe.storage import load_probes
 
         if not (probes := load_probes(self.data_dir)):
             return {}
+        from poor_bench.probe.report import keep_current_probes
+
         table = self.store.table()
         rows = [row for llm_id in probes for row in table.find_rows(llm_id).tolist()]
         results = table.whole(rows, ("timestamp", "model_digest"), ("llm_id", "test_id", "trial"))

@@ -135,10 +135,10 @@ def command(
 
 
 def _read_budget(options: dict[str, Any]) -> PurchaseBudget | None:
-    from poor_bench.statistics.purchase import PurchaseBudget
-
     if options["budget"] is None:
         return None
+    from poor_bench.statistics.purchase import PurchaseBudget
+
     amount, unit = read_amount(options["budget"], "--budget")
     return PurchaseBudget(amount, unit, options["test_cost"])
 
@@ -170,7 +170,6 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
         stratify: What weighs alike in a score with test classes as strata, `tests` or `classes`;
             None for no such score.
     """
-    from poor_bench.cli.compare import print_comparison
     from poor_bench.reports.findings import list_findings
 
     if not data.results:
@@ -182,6 +181,8 @@ def print_report(data: ReportData, grouping: str, stratify: str | None) -> None:
         say(sentence)
     base = data.base
     if base is not None:
+        from poor_bench.cli.compare import print_comparison
+
         click.echo()
         names = {llm_id: data.name(llm_id) for llm_id in (*data.llms, *data.places)}
         print_comparison(base.before, base.after, base.llms, names)
@@ -206,11 +207,11 @@ def print_no_results(data: ReportData, words: str) -> None:
 
 def print_times(data: ReportData) -> None:
     """Print where the time of each LLM goes, its tokens, memory and cost."""
-    from poor_bench.comparison.side_rows import describe_machine, find_machine_problem
-
     if not data.results:
         print_no_results(data, "report")
         return
+    from poor_bench.comparison.side_rows import describe_machine, find_machine_problem
+
     names = {llm_id: data.name(llm_id) for llm_id in data.places}
     summaries = data.summaries()
     figures = [metric for metric in metrics.USAGE if metric.is_shown(summaries)]

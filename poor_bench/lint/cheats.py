@@ -21,6 +21,7 @@ from statistics import fmean, stdev
 
 from poor_bench.config.document import write_atomically
 from poor_bench.errors import PoorBenchError
+from poor_bench.lint import CHEATS_FILE
 from poor_bench.lint.subject import EvaluatorFacts, LintSubject, find_right_answer
 from poor_bench.messages import write_count
 from poor_bench.safe_files import load_json_text
@@ -301,14 +302,14 @@ def read_measuring_time(data_dir: Path) -> int | None:
 
 
 class CheatFile:
-    """The file `index/cheats.json` of a workspace.
+    """The file `CHEATS_FILE` of a workspace.
 
     Args:
         data_dir: Folder of the workspace.
     """
 
     def __init__(self, data_dir: Path) -> None:
-        self.path = data_dir / "index" / "cheats.json"
+        self.path = data_dir / CHEATS_FILE
 
     def save(self, identity: str, scores: Iterable[CheatScore]) -> None:
         """Replace the file.

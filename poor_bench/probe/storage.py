@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poor_bench.config.document import (
     UnreadableError,
@@ -12,8 +12,10 @@ from poor_bench.config.document import (
     read_text,
     write_atomically,
 )
-from poor_bench.probe.report import ProbeReport
 from poor_bench.safe_files import load_json_text
+
+if TYPE_CHECKING:
+    from poor_bench.probe.report import ProbeReport
 
 PROBES_FILE = "probes.json"
 _FORMAT = "1.0"
@@ -25,6 +27,8 @@ def load_probes(data_dir: Path) -> dict[str, ProbeReport]:
     if not entries:
         return {}
     from pydantic import TypeAdapter, ValidationError
+
+    from poor_bench.probe.report import ProbeReport
 
     reader = TypeAdapter(ProbeReport)
     reports = {}

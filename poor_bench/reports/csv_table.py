@@ -147,4 +147,18 @@ def _build_row(result: Result, test: Test) -> dict[str, Any]:
 
 def report_to_csv(data: ReportData, _by: object = None) -> Iterator[str]:
     """Write a row for every result of a report, in pieces."""
-    return results_to_csv(data.rows(), data.tests)
+    return results_to_csv(_list_rows(data), data.tests)
+
+
+def _list_rows(data: ReportData) -> Iterator[tuple[Result, bool]]:
+    """Yield every result, and True if it is a stale score."""
+    if data.stale_entries is not None:
+        stale = iter([*data.stale_entries.tolist(), -1])
+        following = next(stale)
+        for entry, result in enumerate(data.results):
+            is_stale = entry == following
+            following = next(stale) if is_stale else following
+            yield result, is_stale
+        return
+    for result in data.results:
+        yield result, result.score is not None and result.key in (data.stale or ())

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from poor_bench.comparison.messages import (
-    describe_mismatches,
-    list_unpaired_lines,
-    verdict,
-    write_difference,
-)
-from poor_bench.issues.wrong_answers import PLAIN
 from poor_bench.messages import stale_text, write_count, write_removed_tests, write_share
 from poor_bench.metrics import interval_text, score_text
 from poor_bench.reports.report_data import ReportData
-from poor_bench.reports.uncertainty import describe_uncertainty
 from poor_bench.statistics.comparison import name_tie_groups
 
 Quote = Callable[[str], str]
@@ -113,6 +105,8 @@ def _describe_predicted(data: ReportData, quote: Quote) -> Iterator[str]:
 
 def _tell_uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.shows_uncertainty:
+        from poor_bench.reports.uncertainty import describe_uncertainty
+
         yield from describe_uncertainty(
             data.uncertainties, data.budget, lambda llm_id: quote(data.name(llm_id))
         )
@@ -121,6 +115,13 @@ def _tell_uncertainty(data: ReportData, quote: Quote) -> Iterator[str]:
 def _tell_changes(data: ReportData, quote: Quote) -> Iterator[str]:
     if data.base is None:
         return
+    from poor_bench.comparison.messages import (
+        describe_mismatches,
+        list_unpaired_lines,
+        verdict,
+        write_difference,
+    )
+
     n_told = 0
     for item in data.base.llms:
         groups = [*([item.overall] if item.overall else []), *item.by_change]
@@ -139,6 +140,8 @@ def _tell_changes(data: ReportData, quote: Quote) -> Iterator[str]:
 
 
 def _tell_main_cause(data: ReportData) -> Iterator[str]:
+    from poor_bench.issues.wrong_answers import PLAIN
+
     named = [group for group in data.issue_groups if group.detector_id not in PLAIN]
     if named and named[0].lost_share > 0:
         first = named[0]
@@ -150,8 +153,8 @@ def _tell_missing(data: ReportData) -> Iterator[str]:
     if n_failed := data.n_failed - sum(row.n_unjudged for row in data.summaries()):
         trials = write_count(data.n_failed + data.n_scored, "trial")
         yield f"{n_failed} of {trials} failed to run and count in no score."
-    if data.n_newer_failed:
-        trials = write_count(data.n_newer_failed, "scored trial")
+    if n_newer_failed := sum(row.n_newer_failed for row in data.summaries()):
+        trials = write_count(n_newer_failed, "scored trial")
         yield f"A newer attempt failed on {trials}; the stored scores count."
     if data.n_stale:
         yield f"{stale_text(data.n_stale, data.n_scored)}."

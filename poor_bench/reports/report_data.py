@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from poor_bench.comparison.compare import LLMComparison
-from poor_bench.comparison.result_set import ResultSet
-from poor_bench.issues.detect import DETECTORS, collect_trials, find_issues, group_issues
-from poor_bench.issues.detector import Detector, IssueContext, IssueGroup, TrialTable
-from poor_bench.issues.form import FormatTax, compute_format_taxes
-from poor_bench.issues.found_issues import FoundIssues
 from poor_bench.metrics.trust import write_missing
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import WEAK_SANDBOXES, Result, keep_one_per_trial
 from poor_bench.models.test import Test
-from poor_bench.reports.uncertainty import Uncertainty, list_uncertainties
 from poor_bench.statistics.comparison import Comparison, Standing, compare_llms, find_standing
 from poor_bench.statistics.intervals import Estimate
-from poor_bench.statistics.items import analyse_items
 from poor_bench.statistics.outcomes import identify_model
-from poor_bench.statistics.purchase import PurchaseBudget
 from poor_bench.statistics.ranking import Coverage, Ranking, rank_llms
 from poor_bench.statistics.repeats import Reliability, estimate_reliability, find_usual_trials
 from poor_bench.statistics.scores import build_score_table, compute_stratified_scores
@@ -47,6 +38,14 @@ from poor_bench.statistics.trials import TrialColumns, collect_columns
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from poor_bench.comparison.compare import LLMComparison
+    from poor_bench.comparison.result_set import ResultSet
+    from poor_bench.issues.detector import Detector, IssueContext, IssueGroup, TrialTable
+    from poor_bench.issues.form import FormatTax
+    from poor_bench.issues.found_issues import FoundIssues
+    from poor_bench.reports.uncertainty import Uncertainty
+    from poor_bench.statistics.purchase import PurchaseBudget
 
 
 class BaseComparison(NamedTuple):
@@ -116,14 +115,14 @@ class ReportData:
     """Results of tests that are not in the workspace any more; they are not among `results`."""
     disabled_llms: Sequence[str] = ()
     """Without results: ids of the disabled LLMs that have some of these tests."""
-    read_context: Callable[[], IssueContext] = IssueContext
+    read_context: Callable[[], IssueContext] | None = None
     """Gives facts about tests and models that detectors need; most reports do not."""
-    detectors: Sequence[Detector] = DETECTORS
-    """Built-in detectors of issues, and those of the workspace."""
+    read_detectors: Callable[[], Sequence[Detector]] | None = None
+    """Gives the detectors of the workspace; None for the built-in ones."""
     columns: TrialColumns | None = None
     """The same results, where they were read as columns: `results` are read when first needed."""
-    stored: TextFindings | None = None
-    """What was worked out from their texts before, where they were read as columns."""
+    open_texts: Callable[[], TextFindings] | None = None
+    """Opens what was worked out from their texts before, where they were read as columns."""
     figures: StoredFigures | None = None
     """Their figures, where they were read as columns."""
     stale: Mapping[tuple[str, str, int], StaleReason] | None = None
@@ -255,8 +254,15 @@ class ReportData:
         return find_standing(self._trials.pick(comparable), groups=self._groups)
 
     @cached_property
+    def stored(self) -> TextFindings | None:
+        """What was worked out from their texts before, where they were read as columns."""
+        return self.open_texts and self.open_texts()
+
+    @cached_property
     def uncertainties(self) -> list[Uncertainty]:
         """Sources of the intervals of scores, and of the difference where there are two LLMs."""
+        from poor_bench.reports.uncertainty import list_uncertainties
+
         estimates: dict[tuple[str, ...], Estimate] = {
             (row.group.llm_id,): row.score for row in self.summaries() if row.score is not None
         }
@@ -287,10 +293,25 @@ class ReportData:
         return list(dict.fromkeys(t.class_id for t in self.tests.values() if t.test_id in used))
 
     @cached_property
+    def detectors(self) -> Sequence[Detector]:
+        """Built-in detectors of issues, and those of the workspace."""
+        from poor_bench.issues.detect import DETECTORS
+
+        return self.read_detectors() if self.read_detectors else DETECTORS
+
+    @cached_property
+    def _context(self) -> IssueContext:
+        from poor_bench.issues.detector import IssueContext
+
+        return self.read_context() if self.read_context else IssueContext()
+
+    @cached_property
     def issues(self) -> FoundIssues:
         """Issues by trial."""
+        from poor_bench.issues.detect import find_issues
+
         context = replace(
-            self.read_context(),
+            self._context,
             suspicious_tests=self._find_suspicious_tests(),
             previous_scores=self._previous_scores,
             pass_score=self.pass_score,
@@ -299,24 +320,32 @@ class ReportData:
 
     @cached_property
     def _looked(self) -> TrialTable:
+        from poor_bench.issues.detect import collect_trials
+
         if self.stored is not None:
             return self.stored.look()
-        return collect_trials(self.results, self.read_context().facts, self.detectors)
+        return collect_trials(self.results, self._context.facts, self.detectors)
 
     def _find_suspicious_tests(self) -> Mapping[str, str]:
         if self.stored is not None:
             return self.stored.find_suspicious_tests(self.tests, self.pass_score)
+        from poor_bench.statistics.items import analyse_items
+
         items = analyse_items(self.results, self.tests, pass_score=self.pass_score)
         return {item.test_id: item.suspicion for item in items if item.suspicion}
 
     @cached_property
     def issue_groups(self) -> list[IssueGroup]:
         """Issues by cause, the most costly first."""
+        from poor_bench.issues.detect import group_issues
+
         return group_issues(self.issues, detectors=self.detectors)
 
     @cached_property
     def format_taxes(self) -> list[FormatTax]:
         """Score lost to format alone, by LLM and class; only where it is above 0."""
+        from poor_bench.issues.form import compute_format_taxes
+
         return [row for row in compute_format_taxes(self._looked) if row.tax > 1e-9]
 
     @cached_property
@@ -332,19 +361,6 @@ class ReportData:
         return compute_stratified_scores(
             self._trials, self.tests, classes_weigh_alike=classes_weigh_alike
         )
-
-    def rows(self) -> Iterator[tuple[Result, bool]]:
-        """Yield every result, and True if it is a stale score."""
-        if self.stale_entries is not None:
-            stale = iter([*self.stale_entries.tolist(), -1])
-            following = next(stale)
-            for entry, result in enumerate(self.results):
-                is_stale = entry == following
-                following = next(stale) if is_stale else following
-                yield result, is_stale
-            return
-        for result in self.results:
-            yield result, result.score is not None and result.key in (self.stale or ())
 
     @cached_property
     def trials(self) -> list[Result]:
@@ -365,11 +381,6 @@ class ReportData:
     def n_failed(self) -> int:
         """Trials without a score that failed to run: the length of `failures`."""
         return sum(row.n_failed for row in self.summaries())
-
-    @property
-    def n_newer_failed(self) -> int:
-        """Scored trials whose newer attempt failed."""
-        return sum(row.n_newer_failed for row in self.summaries())
 
     @cached_property
     def weak_sandboxes(self) -> Mapping[str, int]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 
 from poor_bench.cli.main import main
 from poor_bench.gates import check
+from poor_bench.issues import detect
 from poor_bench.issues.detect import group_issues
 from poor_bench.issues.detector import Issue, IssueGroup
 from poor_bench.labels.ratings import rate_answer
@@ -22,7 +26,6 @@ from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
-from poor_bench.reports import report_data
 from poor_bench.results import index, kept_figures, settled, table
 from poor_bench.results import store as result_store
 from poor_bench.results.figures import without_removed
@@ -281,7 +284,7 @@ def test_kept_causes_hold_until_something_changes(
         grouped.append(len(issues))
         return group_issues(issues, **how)
 
-    monkeypatch.setattr(report_data, "group_issues", note)
+    monkeypatch.setattr(detect, "group_issues", note)
     assert {read()} == kept
     assert not grouped
     change(folder)
@@ -560,3 +563,35 @@ def test_fingerprints_of_many_models_are_those_of_each(folder: Path) -> None:
             ]
             assert [now.of_request(llm, test) for llm in asked] == alone
             assert now.digest_requests(asked, test) == [bytes.fromhex(each) for each in alone]
+
+
+UNUSED = {
+    "duckdb",
+    "numpy.ma",
+    "poor_bench.comparison.compare",
+    "poor_bench.extraction.refusal",
+    "poor_bench.issues.detect",
+    "poor_bench.lint.cheats",
+    "poor_bench.probe.report",
+    "poor_bench.scoring.judging",
+    "poor_bench.statistics.items",
+}
+
+
+@pytest.mark.slow(reason="starts another process")
+def test_a_report_of_kept_figures_imports_what_it_shows_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_all(monkeypatch)
+    for _ in range(2):
+        main(["report", "--data", str(folder)])
+    code = (
+        "import sys; from poor_bench.results import store; store.FEW_RESULTS = 0\n"
+        "from poor_bench.cli import report; report._QUICKLY_READ = 0\n"
+        "from poor_bench.cli.main import main\n"
+        f"main(['report', '--stratify', 'tests', '--data', {str(folder)!r}])\n"
+        "print(*sys.modules, sep='\\n')"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not UNUSED.intersection(shown.stdout.splitlines())
+    assert all(map(find_spec, UNUSED)), "the names are those of real modules"

@@ -62,7 +62,9 @@ def submit(runner: WorkspaceRunner, plan: Plan, max_cost: float | None) -> Submi
 
 
 def wait(runner: WorkspaceRunner, first: Collected, *, quiet: bool) -> Collected:
-    """Look again and again until all batches are collected, or none can be asked about.
+    """Look again and again until all batches are collected, or nothing more can be hoped for.
+
+    A server that cannot be reached for a while ends nothing: answers come within a day.
 
     Args:
         runner: Of the workspace.
@@ -80,15 +82,18 @@ def wait(runner: WorkspaceRunner, first: Collected, *, quiet: bool) -> Collected
         if progress != said and not quiet and collected.waiting:
             say(progress, err=True)
             said = progress
-        if not any(view.progress for view in collected.waiting):
+        if not any(view.is_worth_waiting for view in collected.waiting):
             break
         with stop_on_signal(control):
             runner.manager.clock.wait(POLL_S, control.cancelled)
+        runner.manager.close()  # so that an endpoint that was given up is asked again
     return collected
 
 
 def _join(before: Collected, now: Collected) -> Collected:
-    now.problems = list(dict.fromkeys([*before.problems, *now.problems]))
+    passing = {view.complaint for view in before.waiting}
+    lasting = [problem for problem in before.problems if problem not in passing]
+    now.problems = list(dict.fromkeys([*lasting, *now.problems]))
     now.n_batches += before.n_batches
     now.n_scored += before.n_scored
     now.n_failed += before.n_failed

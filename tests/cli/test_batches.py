@@ -18,7 +18,7 @@ from poor_bench.models.result import Result
 from poor_bench.workspace_folder import WorkspaceFolder
 from tests.conftest import WorkspaceFiles
 from tests.providers.servers.batch_format import BatchServer
-from tests.providers.servers.fake_server import Request, serving
+from tests.providers.servers.fake_server import Answer, Request, serving
 
 PROVIDERS = ("openai", "anthropic")
 ROOT = Path(__file__).parents[2]
@@ -165,6 +165,59 @@ def test_waiting_shows_progress_and_ends_with_the_answers(
     assert "1 batch running: 0 of 4 requests answered" in shown.err
     assert "Collected 1 batch: 4 trials scored, 0 failed." in shown.out
     assert len(looked) == 3
+
+
+def test_waiting_outlasts_a_provider_that_is_away_for_a_while(
+    folder: Path,
+    batch_server: BatchServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
+    looked: list[Request] = []
+
+    def be_away_at_the_second_look(request: Request) -> Answer | None:
+        if not (batch_server.batches and request.path.endswith(batch_server.batches[0].id)):
+            return None
+        looked.append(request)
+        if len(looked) == 2:
+            return Answer(status=503, headers={"Retry-After": "86400"}, body=b"{}")
+        if len(looked) == 3:
+            batch_server.finish()
+        return None
+
+    batch_server.before = be_away_at_the_second_look
+    assert call(folder, "run", "--batch", "--wait") == 0
+    shown = capsys.readouterr()
+    assert "HTTP 503" in shown.err
+    assert "1 batch open, progress unknown" in shown.err
+    assert "Collected 1 batch: 4 trials scored, 0 failed." in shown.out
+
+
+def test_waiting_finds_a_submission_that_broke_off(
+    workspace_files: WorkspaceFiles,
+    batch_server: BatchServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
+    folder = build(workspace_files, "anthropic")
+    submit(folder)
+    [note] = [path for path in (folder / "batches").glob("*.jsonl") if "." not in path.stem]
+    note.write_bytes(note.read_bytes().splitlines(keepends=True)[0])
+    listed: list[Request] = []
+
+    def end_at_the_third_look(request: Request) -> None:
+        listed.append(request)
+        if len(listed) == 3:
+            batch_server.finish()
+
+    batch_server.after = end_at_the_third_look
+    assert call(folder, "run", "--batch", "--wait") == 0
+    shown = capsys.readouterr()
+    assert shown.err.count("the submission broke off") == 1
+    assert "Collected 1 batch: 4 trials scored, 0 failed." in shown.out
+    assert len(batch_server.batches) == 1
 
 
 @pytest.mark.parametrize(

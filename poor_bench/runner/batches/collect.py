@@ -72,31 +72,30 @@ class BatchCollector:
             if view.note.outcome:
                 collected.problems.append(f"batch {view.note.key}: {view.note.outcome}")
                 continue
-            answers = self._fetch(view, collected, cancelled) if view.is_ready else None
-            if answers is None:
-                collected.waiting.append(view)
-            else:
-                fetched.append(answers)
-            if view.problem:
-                collected.problems.append(f"batch {view.note.key}: {view.problem}")
+            found = self._fetch(view, collected, cancelled) if view.is_ready else view
+            if isinstance(found, BatchAnswers):
+                fetched.append(found)
+                continue
+            collected.waiting.append(found)
+            if found.problem:
+                collected.problems.append(found.complaint)
         return fetched
 
     def _fetch(
         self, view: BatchView, collected: Collected, cancelled: Callable[[], bool]
-    ) -> BatchAnswers | None:
+    ) -> BatchAnswers | BatchView:
         try:
             answers = self._download(view, cancelled)
         except ProviderError as error:
-            collected.problems.append(f"batch {view.note.key}: {error}")
-            return None
+            return replace(view, problem=str(error))
         if answers.is_cut and view.note.cut_at != answers.index.n_bytes:
             self._notes.add(view.note, "cut", n_bytes=answers.index.n_bytes)
             place = f" at line {answers.index.bad_line}" if answers.index.bad_line else ""
-            collected.problems.append(
-                f"the result file of batch {view.note.batch_id} is cut off{place}; nothing of it "
-                "was stored. The next run downloads it again"
+            return replace(
+                view,
+                problem=f"its result file is cut off{place}; nothing of it was stored. The next "
+                "run downloads it again",
             )
-            return None
         collected.problems += answers.describe_faults()
         return answers
 

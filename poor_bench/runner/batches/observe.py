@@ -26,7 +26,19 @@ class BatchView:
     """None if it is not in llms.json any more."""
     progress: BatchProgress | None = None
     problem: str = ""
-    """Why its provider says nothing."""
+    """Why its provider says nothing, or its answers cannot be fetched."""
+    may_pass: bool = False
+    """True if the problem may be gone when its provider is asked again."""
+
+    @property
+    def complaint(self) -> str:
+        """The problem, with the batch that has it; empty without one."""
+        return f"batch {self.note.key}: {self.problem}" if self.problem else ""
+
+    @property
+    def is_worth_waiting(self) -> bool:
+        """True if its provider may say more later."""
+        return self.progress is not None or self.may_pass
 
     @property
     def is_ready(self) -> bool:
@@ -79,7 +91,8 @@ class BatchObserver:
         try:
             return self._look(note, llm, cancelled)
         except ProviderError as error:
-            return BatchView(note=note, llm=llm, problem=_explain(note, error))
+            may_pass = error.kind.is_retryable
+            return BatchView(note=note, llm=llm, problem=_explain(note, error), may_pass=may_pass)
 
     def cancel(self, view: BatchView, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Ask the provider to stop a batch; what it answered by then is collected later.
@@ -105,7 +118,8 @@ class BatchObserver:
         if not note.batch_id:
             found = self._find(note, llm, cancelled)
             if found.unclear:
-                return BatchView(note=note, llm=llm, problem=_explain_unclear(note, found))
+                problem = _explain_unclear(note, found)
+                return BatchView(note=note, llm=llm, problem=problem, may_pass=True)
             if not found.batch_id:
                 self._notes.close(note, NOT_SUBMITTED)
                 return BatchView(note=replace(note, outcome=NOT_SUBMITTED), llm=llm)

@@ -120,6 +120,8 @@ def open_cluster(
     try:
         session = ClusterSession(client, definitions, lowest, tell=tell, patience_s=patience_s)
         try:
+            if not session.table.members:
+                tell(f"The cluster has no workers yet; waiting up to {patience_s:g} s for one.")
             _require_worker(session, address)
             yield Cluster(session)
         finally:

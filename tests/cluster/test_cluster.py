@@ -214,6 +214,21 @@ def test_missing_key_names_variable_and_worker(
     assert "127.0.0.1" in event.failure.message
 
 
+def test_a_cluster_without_workers_is_told_before_it_is_waited_for(
+    workspace_files: WorkspaceFiles,
+) -> None:
+    workspace_files.add_tests(1)
+    workspace = WorkspaceFolder(workspace_files.write()).workspace
+    told: list[str] = []
+    with start_cluster(0) as empty:
+        opened = open_cluster(
+            empty.scheduler_address, workspace, Level.NONE, tell=told.append, patience_s=0.0
+        )
+        with pytest.raises(ConfigError, match="has no workers"), opened:
+            pass
+    assert told == ["The cluster has no workers yet; waiting up to 0 s for one."]
+
+
 def test_workers_of_another_version_are_refused_by_name(
     cluster: Any, workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:

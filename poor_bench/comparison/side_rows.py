@@ -295,10 +295,15 @@ def _find_gpu_problem(before: SideRows, after: SideRows) -> str:
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
-    """Name a machine, such as `Some CPU, 8 cores, 16 GB`."""
+    """Name a machine, such as `Some CPU, 8 cores, 16 GB`.
+
+    Example:
+        >>> describe_machine({"cpu": "A", "cores": 1, "gpu": "B"})
+        'A, 1 core, B'
+    """
     parts = [str(machine.get("cpu") or machine.get("machine") or "unknown processor")]
     if machine.get("cores"):
-        parts.append(f"{machine['cores']} cores")
+        parts.append("1 core" if machine["cores"] == 1 else f"{machine['cores']} cores")
     if machine.get("memory_gb"):
         parts.append(f"{machine['memory_gb']} GB")
     if machine.get("gpu"):

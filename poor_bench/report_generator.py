@@ -235,7 +235,7 @@ class ReportGenerator:
         evaluators = known.identify_evaluators()
         labels = folder / LABELS_FILE
         ratings = labels.read_bytes() if labels.exists() else b""
-        rows = [(llm_id, table.basis.name_rows(llm_id)) for llm_id in table.find_values("llm_id")]
+        rows = table.name_rows()
         about = repr((rows, [*self._tests], self._pass_score, evaluators, digest_code(), ratings))
         digest = blake2b(about.encode("utf-8", "surrogatepass"))
         return digest.hexdigest() if evaluators else ""

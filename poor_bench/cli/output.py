@@ -73,6 +73,19 @@ def print_table(
     console().print(build_table(rows, hides_empty=hides_empty, n_dim=n_dim))
 
 
+Block = str | list[dict[str, str]]
+"""A line, or the rows of a table, see `build_table`."""
+
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print lines and tables."""
+    for block in blocks:
+        if isinstance(block, str):
+            click.echo(block)
+        else:
+            print_table(block)
+
+
 def print_columns(rows: Iterable[Mapping[str, Any]], fields: Mapping[str, str]) -> None:
     """Print fields of JSON rows as a table; lists are joined, and what is missing is empty.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poor_bench import metrics
 from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.output import json_option, print_json
 from poor_bench.command_line import write_examples
@@ -100,6 +99,8 @@ def _to_json(short: ShortForm, *, is_tagged: bool) -> dict[str, Any]:
 
 
 def _describe_margin(short: ShortForm, models: str) -> str:
+    from poor_bench import metrics
+
     text = f"{metrics.margin_text(short.margin or 0.0)} (95 %)"
     if not short.is_learnt or short.random_margin is None:
         return text

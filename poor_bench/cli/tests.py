@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from poor_bench import messages as wording
 from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.new_tests import generate, import_tests
 from poor_bench.cli.options import all_problems_option, read_selection, selection_options
 from poor_bench.cli.output import (
+    Block,
     count_problems,
     has_errors,
     json_option,
+    print_blocks,
     print_columns,
     print_json,
     print_problems,
-    print_table,
     say,
 )
 from poor_bench.cli.short_form import select
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from poor_bench.config.load import Workspace
     from poor_bench.lint.subject import Finding
     from poor_bench.models.completion import Message
+    from poor_bench.results.kept_figures import KeptFile
+    from poor_bench.results.table import ResultTable
     from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, ItemAnalysis, LevelOrder
 
@@ -86,7 +92,6 @@ def list_tests(app: AppContext, /, as_json: bool = False, **filters: Any) -> int
 
 
 def _build_row(test: Test, workspace: Workspace) -> dict[str, Any]:
-
     test_class = workspace.test_classes[test.class_id]
     return {
         "test_id": test.test_id,
@@ -119,7 +124,8 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
         return 0
     for name, value in facts.items():
         if value not in ("", None, []):
-            click.echo(f"{click.style(name, bold=True)}: {harmless(_to_text(value))}")
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            click.echo(f"{click.style(name, bold=True)}: {harmless(text)}")
     for messages, llm_ids in prompts:
         click.echo(click.style(f"\nPrompt for {', '.join(llm_ids)}", bold=True))
         for message in messages:
@@ -129,7 +135,6 @@ def show(app: AppContext, /, test_id: str, llms: tuple[str, ...], as_json: bool)
 
 
 def _collect_facts(test: Test, workspace: Workspace) -> dict[str, Any]:
-
     test_class = workspace.test_classes[test.class_id]
     spec = merge_specs(test_class.evaluator, test.evaluator)
     return {
@@ -162,10 +167,6 @@ def _build_prompts(
 def _to_json(messages: tuple[Message, ...], llm_ids: list[str]) -> dict[str, Any]:
     sent = [{"role": message.role, "content": message.content} for message in messages]
     return {"llm_ids": llm_ids, "messages": sent}
-
-
-def _to_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @command.command()
@@ -232,52 +233,67 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
     """
     if mutates:
         return run_mutations(app, as_json=as_json)
-    from poor_bench.statistics.item_response import LEAST_MODELS
+    from poor_bench.results.figures import without_removed
 
-    analysis = _read_analysis(app, quiet=as_json)
-    items, orders, response = analysis.items, analysis.orders, analysis.response
+    table = without_removed(app.store.table(), app.workspace.tests_by_id, generation=0)
     if as_json:
-        shown = [_item_to_json(item) for item in items]
-        levels = [_order_to_json(order) for order in orders]
-        fitted = None if response is None else _response_to_json(response)
-        print_json({"tests": shown, "levels": levels, "item_response": fitted})
+        print_json(_analysis_to_json(_read_analysis(app, table, quiet=True)))
         return 0
-    if not items:
-        click.echo(f"No results yet. Next: {write_next_step('run')}")
-        return 0
-    _print_items(items, shows_all=shows_all)
-    if response is None:
-        n_models = max(item.n_models for item in items)
-        click.echo(_TOO_FEW.format(needed=LEAST_MODELS, n_models=n_models))
-    else:
-        _print_weakest(response)
-    _print_orders(orders)
+    file = _open_kept(app, table, shows_all=shows_all)
+    blocks = file.read()
+    if blocks is None:
+        analysis = _read_analysis(app, table, quiet=False)
+        if not analysis.items:
+            click.echo(f"No results yet. Next: {write_next_step('run')}")
+            return 0
+        blocks = [*_describe_analysis(analysis, shows_all=shows_all)]
+        file.write(blocks)
+    print_blocks(blocks)
     return 0
 
 
-def _read_analysis(app: AppContext, *, quiet: bool) -> ItemAnalysis:
+def _open_kept(app: AppContext, table: ResultTable, *, shows_all: bool) -> KeptFile[list[Block]]:
+    """Open what was printed of the same results of the same tests by the same code."""
+    from poor_bench.results.kept_figures import KeptFile
+    from poor_bench.results.text_columns import digest_code
+    from poor_bench.runner.scorer import WorkspaceFingerprints
+
+    tests = WorkspaceFingerprints(app.workspace, app.config.evaluators).identify_requests()
+    code = [Path(file).read_bytes() for file in (__file__, wording.__file__)]
+    about = blake2b(repr((table.name_rows(), tests, shows_all, digest_code(), code)).encode())
+    return KeptFile(table.basis if tests else None, "analysis", about.hexdigest())
+
+
+def _read_analysis(app: AppContext, table: ResultTable, *, quiet: bool) -> ItemAnalysis:
     """Analyse the results of present tests, with progress."""
     from poor_bench.cli.screen import open_job_view
-    from poor_bench.results.figures import without_removed
     from poor_bench.results.stored_texts import read_item_analysis
 
-    tests = app.workspace.tests_by_id
-    table = without_removed(app.store.table(), tests, generation=0)
     with open_job_view("Reading results", len(table), quiet=quiet) as view:
 
         def show(n_read: int) -> None:
             view.move("analysing tests" if n_read == len(table) else "", completed=n_read)
 
-        return read_item_analysis(app.store.paths, table, tests, on_read=show)
+        return read_item_analysis(app.store.paths, table, app.workspace.tests_by_id, on_read=show)
 
 
-def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
+def _describe_analysis(analysis: ItemAnalysis, *, shows_all: bool) -> Iterator[Block]:
+    from poor_bench.statistics.item_response import LEAST_MODELS
+
+    yield from _describe_items(analysis.items, shows_all=shows_all)
+    n_models = max(item.n_models for item in analysis.items)
+    few = f"Item response theory needs {LEAST_MODELS} different models; these results cover"
+    yield _list_weakest(analysis.response) if analysis.response else f"{few} {n_models}."
+    yield _list_orders(analysis.orders)
+
+
+def _describe_items(items: Sequence[Item], *, shows_all: bool) -> Iterator[Block]:
     from poor_bench.statistics.votes import LEAST_MODELS
 
     suspicious = [item for item in items if item.is_suspicious]
     chosen = items if shows_all else suspicious
     if chosen:
-        print_table(
+        yield [
             {
                 "Test": item.test_id,
                 ">Level": str(item.level or ""),
@@ -287,40 +303,37 @@ def _print_items(items: Sequence[Item], *, shows_all: bool) -> None:
                 "Suspicion": item.suspicion,
             }
             for item in chosen[:_SHOWN]
-        )
+        ]
         if len(chosen) > _SHOWN:
-            click.echo(f"{len(chosen) - _SHOWN:,} more: --json shows them.")
+            yield f"{len(chosen) - _SHOWN:,} more: --json shows them."
     n_useless = sum(item.pass_rate == 1.0 for item in items)
-    click.echo(
+    yield (
         f"Suspicious: {len(suspicious)} of {write_count(len(items), 'test')}. "
         f"Passed by every model: {n_useless}."
     )
     n_models = max(item.n_models for item in items)
     if n_models < LEAST_MODELS:
-        click.echo(
-            f"Verdicts need {LEAST_MODELS} different models; these results cover {n_models}."
-        )
+        yield f"Verdicts need {LEAST_MODELS} different models; these results cover {n_models}."
 
 
-_TOO_FEW = "Item response theory needs {needed} different models; these results cover {n_models}."
 _SHOWN_WEAKEST = 5
 
 
-def _print_weakest(response: ItemResponse) -> None:
-    """Print the tests that tell models apart least, by item response theory."""
+def _list_weakest(response: ItemResponse) -> list[dict[str, str]]:
+    """List the tests that tell models apart least, by item response theory."""
     weakest = sorted(response.items, key=lambda item: item.discrimination)[:_SHOWN_WEAKEST]
-    print_table(
+    return [
         {
             "Least informative test": item.test_id,
             ">Difficulty": f"{item.difficulty:+.2f}",
             ">Discrimination (2PL)": f"{item.discrimination:.2f}",
         }
         for item in weakest
-    )
+    ]
 
 
-def _print_orders(orders: Sequence[LevelOrder]) -> None:
-    print_table(
+def _list_orders(orders: Sequence[LevelOrder]) -> list[dict[str, str]]:
+    return [
         {
             "Class": order.class_id,
             "Difficulty by level": ", ".join(
@@ -330,11 +343,19 @@ def _print_orders(orders: Sequence[LevelOrder]) -> None:
             "Trend": _TRENDS.get(order.verdict.value, "no clear trend"),
         }
         for order in orders
-    )
+    ]
 
 
 def _format_estimate(estimate: Estimate | None) -> str:
     return "" if estimate is None else f"{estimate.value:.2f}"
+
+
+def _analysis_to_json(analysis: ItemAnalysis) -> dict[str, Any]:
+    return {
+        "tests": [_item_to_json(item) for item in analysis.items],
+        "levels": [_order_to_json(order) for order in analysis.orders],
+        "item_response": analysis.response and _response_to_json(analysis.response),
+    }
 
 
 def _item_to_json(item: Item) -> dict[str, Any]:

@@ -217,9 +217,7 @@ def _of_all_models(
 ) -> _Kept:
     """Read or compute what depends on the rows of all models."""
     basis = table.basis
-    llm_ids = table.find_values("llm_id")
-    names = [(llm_id, basis.name_rows(llm_id)) for llm_id in llm_ids] if basis else ()
-    about = [names, _describe_tests(tests)] if basis else None
+    about = [table.name_rows(), _describe_tests(tests)] if basis else None
     file: KeptFile[_Kept] = KeptFile(basis, name, about, kind=kind, module=module)
     known = file.read()
     if known is None:

@@ -89,6 +89,11 @@ class ResultTable(TrialColumns):
         """The LLMs that have results, in the order of the file."""
         return tuple(str(value) for value in self.values["llm_id"])
 
+    def name_rows(self) -> list[tuple[str, str]]:
+        """List the models with what names their rows; none without a basis."""
+        basis, llm_ids = self.basis, self.find_values("llm_id")
+        return [(llm_id, basis.name_rows(llm_id)) for llm_id in llm_ids] if basis else []
+
     def value(self, field: str, row: int) -> Any:
         """Look up a coded field of a row."""
         return self.values[field][self.columns[field][row]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poor_bench.cli.tests import _print_items
+from poor_bench.cli.tests import _describe_items
 from poor_bench.statistics.items import Item
 
 
@@ -16,11 +16,8 @@ def item(number: int) -> Item:
 
 
 @pytest.mark.parametrize(("n_items", "last"), [(100, "test_099"), (250, "150 more: --json")])
-def test_a_hundred_tests_are_shown_and_the_others_counted(
-    capsys: pytest.CaptureFixture[str], n_items: int, last: str
-) -> None:
-    _print_items([item(number) for number in range(n_items)], shows_all=True)
-    shown = capsys.readouterr().out
+def test_a_hundred_tests_are_shown_and_the_others_counted(n_items: int, last: str) -> None:
+    shown = str([*_describe_items([item(number) for number in range(n_items)], shows_all=True)])
     assert last in shown
     assert "test_100" not in shown
     assert f"Suspicious: 0 of {n_items} tests" in shown

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -15,18 +16,17 @@ from typing import Any
 
 import pytest
 
+from poor_bench import messages
 from poor_bench.cli.main import main
 from poor_bench.gates import check
 from poor_bench.issues import detect
-from poor_bench.issues.detect import group_issues
-from poor_bench.issues.detector import Issue, IssueGroup
 from poor_bench.labels.ratings import rate_answer
 from poor_bench.labels.storage import add_labels
 from poor_bench.models.llm import LLM
 from poor_bench.models.result import Result
 from poor_bench.models.test import Test
 from poor_bench.prompts import build_request, request_fingerprint
-from poor_bench.results import index, kept_figures, settled, table
+from poor_bench.results import index, kept_figures, settled, stored_texts, table, text_columns
 from poor_bench.results import store as result_store
 from poor_bench.results.figures import without_removed
 from poor_bench.results.kept_figures import KeptFile
@@ -99,6 +99,9 @@ REST = [
     ["report", "--llm", "*:silent"],
     ["issues", "--json"],
     ["issues", "wrong_answer"],
+    ["tests", "analyse"],
+    ["tests", "analyse", "--all"],
+    ["tests", "analyse", "--json"],
     ["issues", "score_zero", "--llm", "*:kept"],
     ["gate", "--min-scored-share", "0.9", "--up-to-date", "--pass-mark", "0.5"],
     ["gate", "--min-pass-rate", "0.1", "--json"],
@@ -223,7 +226,7 @@ def _change_model(folder: Path) -> None:
     (folder / "llms.json").write_text(json.dumps(llms))
 
 
-def _add_result(folder: Path) -> None:
+def _add_wrong_answer(folder: Path) -> None:
     result = Result(llm_id="scripted:kept", test_id="four", score=0.0, got="5", expected="4")
     WorkspaceFolder(folder).store.add([result], "20260104T000000-d", {})
 
@@ -241,14 +244,26 @@ def _add_detector(folder: Path) -> None:
     (folder / "issues" / "own.py").write_text(code)
 
 
-def _damage(folder: Path) -> None:
-    [path] = folder.rglob("figures.causes.json")
-    path.write_bytes(path.read_bytes().replace(b'"lost_score":', b'"lost_score":1', 1))
+def _change_kept(folder: Path) -> None:
+    for path in folder.rglob("figures.*.json"):
+        path.write_bytes(path.read_bytes().replace(b"one", b"two"))
+
+
+def _cut_off(folder: Path) -> None:
+    for path in folder.rglob("figures.*.json"):
+        path.write_bytes(path.read_bytes()[:-2])
 
 
 def _forget(folder: Path) -> None:
-    [path] = folder.rglob("figures.causes.json")
-    path.unlink()
+    for path in folder.rglob("figures.*.json"):
+        path.unlink()
+
+
+def _change_our_code(_: Path) -> None:
+    """Stands for a change that the test makes."""
+
+
+_change_wording = partial(_change_our_code)
 
 
 @pytest.mark.slow(reason="takes over a quarter of a second")
@@ -258,11 +273,13 @@ def _forget(folder: Path) -> None:
         (_change_parameters, False),
         (_change_code, False),
         (_change_model, False),
-        (_add_result, True),
+        (_add_wrong_answer, True),
         (_rate, True),
         (_add_detector, True),
-        (_damage, False),
+        (_change_kept, False),
+        (_cut_off, False),
         (_forget, False),
+        (_change_our_code, False),
     ],
 )
 def test_kept_causes_hold_until_something_changes(
@@ -278,21 +295,59 @@ def test_kept_causes_hold_until_something_changes(
 
     keep_all(monkeypatch)
     kept = {read() for _ in range(3)}
-    grouped: list[int] = []
-
-    def note(issues: Sequence[Issue], **how: Any) -> list[IssueGroup]:
-        grouped.append(len(issues))
-        return group_issues(issues, **how)
-
-    monkeypatch.setattr(detect, "group_issues", note)
+    grouped = note_calls(monkeypatch, detect, "group_issues")
     assert {read()} == kept
     assert not grouped
     change(folder)
+    if change is _change_our_code:
+        monkeypatch.setattr(text_columns, "digest_code", lambda: "of other code")
     changed = read()
     assert len(grouped) == 1
     monkeypatch.setattr(result_store, "FEW_RESULTS", 20_000)
     assert changed == read()
     assert (changed not in kept) is is_seen
+
+
+@pytest.mark.slow(reason="takes over a quarter of a second")
+@pytest.mark.parametrize(
+    "change",
+    [
+        _change_parameters,
+        _add_wrong_answer,
+        _change_kept,
+        _cut_off,
+        _forget,
+        _change_our_code,
+        _change_wording,
+    ],
+)
+def test_a_kept_analysis_of_tests_holds_until_something_changes(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+) -> None:
+    def read(*options: str) -> str:
+        assert main(["tests", "analyse", *options, "--data", str(folder)]) == 0
+        return capsys.readouterr().out
+
+    keep_all(monkeypatch)
+    kept = {read("--all") for _ in range(3)}
+    analysed = note_calls(monkeypatch, stored_texts, "read_item_analysis")
+    assert {read("--all")} == kept
+    assert not analysed
+    change(folder)
+    if change is _change_our_code:
+        monkeypatch.setattr(text_columns, "digest_code", lambda: "of other code")
+    if change is _change_wording:
+        monkeypatch.setattr(messages, "__file__", str(folder / "tests.json"))
+    changed = read("--all")
+    assert len(analysed) == 1
+    assert (changed not in kept) is (change is _add_wrong_answer)
+    assert read() != changed
+    assert len(analysed) == 2
+    _forget(folder)
+    assert read("--all") == changed
 
 
 def test_causes_are_kept_for_a_choice_and_without_a_base_only(
@@ -429,9 +484,9 @@ def note_calls(patch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list
     calls: list[object] = []
     function = getattr(module, name)
 
-    def note(*values: object) -> object:
+    def note(*values: object, **named: object) -> object:
         calls.append(values)
-        return function(*values)
+        return function(*values, **named)
 
     patch.setattr(module, name, note)
     return calls

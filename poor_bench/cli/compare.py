@@ -19,7 +19,7 @@ from poor_bench.cli.options import (
     read_selection,
     selection_options,
 )
-from poor_bench.cli.output import console, json_option, print_json, print_table, say
+from poor_bench.cli.output import console, json_option, needs_rich, print_json, print_table, say
 from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import write_examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison, compare_result_sets
@@ -277,7 +277,8 @@ def _print_llm(comparison: LLMComparison, names: Mapping[str, str]) -> None:
 
 def _print_groups(groups: Sequence[ComparedGroup]) -> None:
     """Print a line per group."""
-    n_columns = None if console().width >= _NARROW else _NARROW_COLUMNS
+    is_narrow = needs_rich() and console().width < _NARROW
+    n_columns = _NARROW_COLUMNS if is_narrow else None
     rows = [dict(islice(_build_row(group).items(), n_columns)) for group in groups]
     print_table(rows, hides_empty=True)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -68,6 +69,11 @@ def print_table(
     rows: Iterable[Mapping[str, str]], *, hides_empty: bool = False, n_dim: int = 0
 ) -> None:
     """Print a table of harmless cells, whose figures are never cut; see `build_table`."""
+    rows = list(rows)
+    plain = None if needs_rich() else write_plain_table(rows, hides_empty=hides_empty)
+    if plain is not None:
+        click.echo(plain, nl=False)
+        return
     from poor_bench.cli.screen import build_table
 
     console().print(build_table(rows, hides_empty=hides_empty, n_dim=n_dim))
@@ -84,6 +90,64 @@ def print_blocks(blocks: Iterable[Block]) -> None:
             click.echo(block)
         else:
             print_table(block)
+
+
+_STYLED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Environment variables that let rich write colours to a pipe."""
+PIPED_WIDTH = 200
+"""Characters of a line that is not for a terminal, where a table needs no more."""
+
+
+def needs_rich() -> bool:
+    """True if standard output may show colours, be narrow or lack letters."""
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return (
+        sys.stdout.isatty()
+        or not encoding.lower().startswith("utf")
+        or not _STYLED.isdisjoint(os.environ)
+    )
+
+
+def write_plain_table(rows: Sequence[Mapping[str, str]], *, hides_empty: bool) -> str | None:
+    """Write a table as rich writes that of `build_table` to a pipe, in a tenth of the time.
+
+    Returns:
+        None where a line breaks or holds more than text: that is left to rich.
+    """
+    headings = list(rows[0]) if rows else []
+    shown = [name for name in headings if not hides_empty or any(row[name] for row in rows)]
+    titles = [name.removeprefix(">") for name in shown]
+    cells = [titles, *([harmless(row[name]) for name in shown] for row in rows)]
+    text = "".join(map("".join, cells))
+    if not shown or not text.isprintable() or any("[" in title for title in titles):
+        return None
+    if any(cell != cell.strip() for row in cells for cell in row):
+        return None
+    measure = len if text.isascii() else _import_measure()
+    sizes = [[measure(cell) for cell in row] for row in cells]
+    widths = [max(column) for column in zip(*sizes, strict=True)]
+    n_total = sum(widths) + 3 * len(widths) - 1
+    if n_total > PIPED_WIDTH:
+        return None
+    places = [(width, name.startswith(">")) for width, name in zip(widths, shown, strict=True)]
+    lines = [_align(row, own, places) for row, own in zip(cells, sizes, strict=True)]
+    blank = " " * n_total
+    lines.insert(1, f" {'─' * (n_total - 2)} ")
+    return "\n".join([blank, *lines, blank, ""])
+
+
+def _import_measure() -> Callable[[str], int]:
+    from rich.cells import cell_len
+
+    return cell_len
+
+
+def _align(cells: Sequence[str], sizes: Sequence[int], places: Sequence[tuple[int, bool]]) -> str:
+    padded = (
+        " " * (width - size) + cell if is_right else cell + " " * (width - size)
+        for cell, size, (width, is_right) in zip(cells, sizes, places, strict=True)
+    )
+    return f" {'   '.join(padded)} "
 
 
 def print_columns(rows: Iterable[Mapping[str, Any]], fields: Mapping[str, str]) -> None:

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from poor_bench.cli.output import PIPED_WIDTH
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PIPED_WIDTH = 200
 _WIDEST = 10_000
 _NARROWEST_TEXT = 12
 
@@ -29,7 +29,7 @@ class Screen(Console):
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         """Open standard output or error; a pipe has no colours and room for long lines."""
         is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
-        options = {"width": None if is_terminal else _PIPED_WIDTH, **options}
+        options = {"width": None if is_terminal else PIPED_WIDTH, **options}
         super().__init__(stderr=stderr, highlight=False, emoji=False, **options)
 
     def print(self, *objects: Any, **options: Any) -> None:

@@ -129,10 +129,11 @@ def summarise_models(
     kept = file.read() or {}
     names = {llm_id: basis.name_rows(llm_id) if basis else "" for llm_id in llm_ids}
     known = {name: kept[name][1] for name in names if name in kept and kept[name][0] == names[name]}
-    new = _compute(table, names.keys() - known.keys(), tests, by, pass_score)
-    if new:
+    if missing := names.keys() - known.keys():
+        new = _compute(table, missing, tests, by, pass_score)
+        known |= new
         file.write(kept | {llm_id: (names[llm_id], rows) for llm_id, rows in new.items()})
-    return known | new
+    return known
 
 
 def _compute(
@@ -143,7 +144,7 @@ def _compute(
     pass_score: float,
 ) -> Figures:
     """Summarise models, some at once: what is worked out on the way takes more than the rows."""
-    counts = table.count_values("llm_id") if llm_ids else {}
+    counts = table.count_values("llm_id")
     wanted = {*llm_ids}
     in_order = [llm_id for llm_id in counts if llm_id in wanted]  # their rows are often neighbours
     found: Figures = {llm_id: [] for llm_id in (*in_order, *wanted.difference(in_order))}

@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from poor_bench.cli import screen
 from poor_bench.cli.main import main
+from poor_bench.cli.output import print_table, write_plain_table
 from poor_bench.cli.screen import Screen, build_table
 from poor_bench.messages import harmless
 from tests.conftest import WorkspaceFiles
@@ -32,6 +36,48 @@ def test_figures_and_names_are_never_cut(width: int) -> None:
     assert "0.123" in text
     assert "0.57-1.00" in text
     assert "scripted:a-r" in text
+
+
+CELLS = (
+    st.text(st.sampled_from("ab 1.\u00e9\u4e2d\u1100\U0001f600\u0301\u200d\ufe0f\n\t[]/\\"))
+    | st.text()
+)
+
+
+@given(
+    headings=st.lists(
+        st.sampled_from(["LLM", ">Score", "\u4e2d", ">n [1]"]), min_size=1, unique=True
+    ),
+    rows=st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=4),
+    hides_empty=st.booleans(),
+)
+def test_a_table_in_a_pipe_is_what_rich_would_write(
+    headings: list[str], rows: list[list[str]], hides_empty: bool
+) -> None:
+    cells = [dict(zip(headings, row, strict=False)) for row in rows]
+    plain = write_plain_table(cells, hides_empty=hides_empty)
+    output = io.StringIO()
+    Screen(file=output).print(build_table(cells, hides_empty=hides_empty))
+    assert plain in {output.getvalue(), None}
+
+
+def test_a_table_that_is_wide_or_has_broken_lines_is_left_to_rich() -> None:
+    assert write_plain_table([{"a": "b", ">c": "1"}], hides_empty=False) is not None
+    for text in ("two\nlines", "x" * 300, " blank"):
+        assert write_plain_table([{"a": text}], hides_empty=False) is None
+    assert write_plain_table([], hides_empty=False) is None
+
+
+def test_colours_that_are_asked_for_reach_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(screen, "build_table", None)
+        print_table([{"a": "b"}])
+    assert "\x1b[" not in capsys.readouterr().out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    print_table([{"a": "b"}])
+    assert "\x1b[" in capsys.readouterr().out
 
 
 def test_control_characters_become_visible() -> None:

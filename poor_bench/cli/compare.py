@@ -20,6 +20,7 @@ from poor_bench.cli.options import (
     selection_options,
 )
 from poor_bench.cli.output import console, json_option, needs_rich, print_json, print_table, say
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import write_examples
 from poor_bench.comparison.compare import ComparedGroup, LLMComparison, compare_result_sets
@@ -107,6 +108,8 @@ def command(
     limits = {name: filters.pop(name) for name in ("max_calls", "max_cost", "dry_run")}
     if not why and any(limits.values()):
         raise click.UsageError("--max-calls, --max-cost and --dry-run need --why")
+    if not (why or rescore):
+        prepare_to_look()
     resolver = ResultSetResolver(app.config, filters["llms"])
     names = before or f"{BEFORE}{LAST}", after or (NOW if before else LAST)
     # A model counts as one that a side lacks only by what is chosen.

@@ -23,6 +23,7 @@ from poor_bench.cli.options import (
     selection_options,
 )
 from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.cli.sandbox import sandbox_option
 from poor_bench.command_line import write_examples
 from poor_bench.errors import ConfigError
@@ -148,6 +149,8 @@ def command(
     if options["plan"]:
         return _plan(app, selection, options, gates_file, baseline, as_json=as_json)
     _require_sequential(options, is_given=sequential)
+    if not sequential:
+        prepare_to_look()
     gates = read_gates(app.workspace, options, gates_file, baseline)
     ended = None
     if sequential:

@@ -10,6 +10,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app
 from poor_bench.cli.options import baseline_option, read_selection, selection_options
 from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count, write_share
@@ -63,6 +64,7 @@ def command(
         raise click.UsageError(f"unexpected argument {name!r}: give one cause")
     from poor_bench.report_generator import ReportGenerator
 
+    prepare_to_look()
     chosen = read_selection(filters)
     report = ReportGenerator(app.config, chosen, base=base or "", reads_columns=True)
     causes = report.read_causes() if cause is None else None

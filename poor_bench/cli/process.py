@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,24 @@ def leave(code: int) -> NoReturn:
         except (OSError, ValueError):  # nobody reads any more
             continue
     os._exit(code)
+
+
+_THREADS = "OPENBLAS_NUM_THREADS"
+_OBJECTS = 100_000
+
+
+def prepare_to_look() -> None:
+    """Spare a command that only reads and shows what would take longer than it saves.
+
+    That are threads of numpy, where it is not there yet, and most searches for unused objects.
+    """
+    undo_at_end = click.get_current_context().call_on_close
+    usual = gc.get_threshold()
+    gc.set_threshold(_OBJECTS, *usual[1:])
+    undo_at_end(lambda: gc.set_threshold(*usual))
+    if "numpy" not in sys.modules and _THREADS not in os.environ:
+        os.environ[_THREADS] = "1"
+        undo_at_end(lambda: os.environ.pop(_THREADS, None))
 
 
 def open_missing_streams() -> None:

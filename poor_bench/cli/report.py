@@ -21,6 +21,7 @@ from poor_bench.cli.options import (
     selection_options,
 )
 from poor_bench.cli.output import print_table, say
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.command_line import quote_word, write_examples
 from poor_bench.metrics.trust import write_missing
 from poor_bench.reports.exports import EXPORTS, format_of_ending
@@ -107,6 +108,7 @@ def command(
     """
     from poor_bench.report_generator import ReportGenerator
 
+    prepare_to_look()
     form = form or _choose_form(output)
     generator = ReportGenerator(
         app.config,

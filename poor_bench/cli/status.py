@@ -9,6 +9,7 @@ import click
 from poor_bench.cli.context import AppContext, pass_app, write_next_step
 from poor_bench.cli.options import read_selection, selection_options, trials_option
 from poor_bench.cli.output import json_option, print_json, print_table, say
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.command_line import next_command, write_examples
 from poor_bench.errors import ConfigError
 from poor_bench.messages import write_count, write_disabled_tests, write_removed_tests
@@ -43,6 +44,7 @@ def command(app: AppContext, /, trials: int, as_json: bool, **filters: Any) -> i
     """
     from poor_bench.workspace_runner import WorkspaceRunner
 
+    prepare_to_look()
     selection = read_selection(filters, trials=trials)
     removed = _count_removed_llms(app, selection)
     runner = WorkspaceRunner(app.config)

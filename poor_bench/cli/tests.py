@@ -25,6 +25,7 @@ from poor_bench.cli.output import (
     print_problems,
     say,
 )
+from poor_bench.cli.process import prepare_to_look
 from poor_bench.cli.short_form import select
 from poor_bench.cli.wrong_answers import cheat, run_mutations
 from poor_bench.command_line import next_command, write_examples
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from poor_bench.results.table import ResultTable
     from poor_bench.statistics.item_response import ItemResponse
     from poor_bench.statistics.items import Item, ItemAnalysis, LevelOrder
-
 
 _EPILOG = write_examples(
     """
@@ -235,6 +235,7 @@ def analyse(app: AppContext, /, shows_all: bool, mutates: bool, as_json: bool) -
         return run_mutations(app, as_json=as_json)
     from poor_bench.results.figures import without_removed
 
+    prepare_to_look()
     table = without_removed(app.store.table(), app.workspace.tests_by_id, generation=0)
     if as_json:
         print_json(_analysis_to_json(_read_analysis(app, table, quiet=True)))

@@ -57,6 +57,8 @@ class ResultStore:
         """
         self.paths = paths
         self._resolve = resolve
+        self._counted: tuple[tuple[object, ...], bool] = (), False
+        """Files that were looked at, and whether they hold many results."""
 
     def open_run(self, run_id: str, header: Mapping[str, Any]) -> JournalWriter:
         """Start the journal of a run.
@@ -136,7 +138,13 @@ class ResultStore:
 
     def is_large(self) -> bool:
         """True if the index reads the results sooner than the files do, once it is there."""
-        return self.has_more_than(FEW_RESULTS)
+        paths = (self.paths.snapshot, *self.paths.list_unmerged())
+        about = FEW_RESULTS, *map(_sign, paths)
+        known, is_large = self._counted
+        if known != about:  # commands ask several times
+            is_large = _count_rows(paths, FEW_RESULTS) > FEW_RESULTS
+            self._counted = about, is_large
+        return is_large
 
     def columns(self) -> TrialColumns:
         """Read what figures are computed from: many results from the index, few from the files.
@@ -316,6 +324,15 @@ def _count_rows(paths: Iterable[Path], most: int) -> int:
                 n_rows += piece.count(_IN_EACH_ROW)
                 rest = piece[1 - len(_IN_EACH_ROW) :]
     return n_rows
+
+
+def _sign(path: Path) -> object:
+    """Tell what changes with the content of a file; None without it."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return path, found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _open_again(paths: StorePaths, oldest: str) -> None:

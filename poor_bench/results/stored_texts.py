@@ -254,7 +254,10 @@ def _identify(outcomes: Outcomes, tests: Mapping[str, Test]) -> str:
 
 def _add_tests(digest: blake2b, tests: Mapping[str, Test], test_ids: Sequence[str]) -> None:
     of_tests = [(test_id, tests.get(test_id)) for test_id in test_ids]
-    digest.update(repr(of_tests).encode("utf-8", "surrogatepass"))
+    try:
+        digest.update(orjson.dumps(of_tests, default=dict))
+    except TypeError:  # such as half a surrogate pair, or a number beyond 64 bits
+        digest.update(repr(of_tests).encode("utf-8", "surrogatepass"))
 
 
 _ITEMS_AT_ONCE = 500

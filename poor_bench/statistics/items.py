@@ -375,7 +375,7 @@ class ItemAnalysis:
     @property
     def suspicions(self) -> dict[str, str]:
         """Test id to the reasons against the test, where there are any."""
-        return {item.test_id: item.suspicion for item in self.items if item.suspicion}
+        return {item.test_id: told for item in self.items if (told := item.suspicion)}
 
 
 def analyse_tests(

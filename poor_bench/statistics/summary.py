@@ -284,8 +284,9 @@ def count_tests(tests: Mapping[str, Test], scored: Iterable[str]) -> TestCounts:
         tests: All tests of the workspace, or those that a report is about, by id.
         scored: Ids of the tests that any model was scored on.
     """
-    known = (tests[test_id] for test_id in scored if test_id in tests)
-    return TestCounts(_count_parts(tests.values()), _count_parts(known))
+    known = [tests[test_id] for test_id in dict.fromkeys(scored) if test_id in tests]
+    present = _count_parts(tests.values())
+    return TestCounts(present, present if len(known) == len(tests) else _count_parts(known))
 
 
 def add_coverage(

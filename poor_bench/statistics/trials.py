@@ -108,6 +108,8 @@ class TrialColumns:
         import numpy as np
 
         wanted = np.array([is_wanted(value) for value in self.values[field]], dtype=np.bool_)
+        if wanted.all() or not wanted.any():  # as a rule; it takes a look at no row
+            return np.full(len(self.columns[field]), bool(wanted.any()))
         found: NDArray[np.bool_] = wanted[self.columns[field]]
         return found
 

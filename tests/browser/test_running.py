@@ -13,6 +13,8 @@ from tests.browser.watched import heading, holding
 from tests.browser.workspaces import to_run_until_cancelled
 from tests.conftest import WorkspaceFiles
 from tests.forked import PROJECT
+from tests.providers.servers.batch_format import BatchServer
+from tests.providers.servers.fake_server import serving
 from tests.tuning.prompt_searches import BETTER, write_workspace
 
 if TYPE_CHECKING:
@@ -48,6 +50,31 @@ def start_with_consent(page: Page) -> None:
 
 def phase(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name, level=2)).to_be_visible()
+
+
+def test_a_batch_is_submitted_and_collected_and_asked_about_by_its_name(
+    workspace_files: WorkspaceFiles,
+    serve: Serve,
+    new_visitor: NewVisitor,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workspace_files.add_tests(4)
+    prices = {"input": 1000, "output": 1000}
+    workspace_files.llms.append({"provider": "openai", "name": "m", "prices": prices})
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    batches = BatchServer()
+    with serving(batches) as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
+        page = new_visitor(serve(workspace_files.write())).new_page()
+        page.goto("/run")
+        page.get_by_role("button", name="Submit batch").click()
+        question = page.get_by_role("dialog", name="Submit batch?")
+        question.get_by_role("button", name="Submit batch").click()
+        expect(page.get_by_text("4 trials in a batch")).to_be_visible()
+        assert [len(batch.requests) for batch in batches.batches] == [4]
+        batches.finish()
+        page.get_by_role("button", name="Collect answers").click()
+        expect(page.get_by_text("4 of 4 trials")).to_be_visible()
 
 
 def test_a_run_is_found_again_paused_and_cancelled_and_what_is_finished_is_kept(

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from poor_bench.cli.process import prepare_to_look
 
 _LEAVE = """
 import atexit, threading
@@ -85,3 +90,17 @@ print(control.cancelled(), "Stopping" in sys.stderr.getvalue())
 def test_a_signal_stops_a_run_also_while_it_writes() -> None:
     process = run_source(_STOP_WHILE_WRITING)
     assert process.stdout == "True True\n", process.stderr
+
+
+def test_a_command_that_looks_spares_threads_and_searches_until_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = gc.get_threshold()
+    monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with click.Context(click.Command("look")):
+        prepare_to_look()
+        assert gc.get_threshold()[0] > usual[0]
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    assert gc.get_threshold() == usual
+    assert "OPENBLAS_NUM_THREADS" not in os.environ

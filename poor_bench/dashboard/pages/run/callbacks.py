@@ -25,6 +25,7 @@ from poor_bench.dashboard.pages.run.layout import (
     RunIds,
     chosen,
     controls,
+    name_consent,
     read_controls,
     select_failed,
 )
@@ -39,12 +40,7 @@ from poor_bench.dashboard.pages.run.plan import (
     run_is_under_way,
     sandbox_warning,
 )
-from poor_bench.dashboard.pages.run.progress import (
-    others_head,
-    run_body,
-    run_class,
-    run_head,
-)
+from poor_bench.dashboard.pages.run.progress import others_head, run_body, run_class, run_head
 from poor_bench.dashboard.pages.run.tuning import TuneIds, register_tuning, searches_csv
 from poor_bench.dashboard.services.run_state import RunPhase, RunWay
 from poor_bench.dashboard.services.services import Services
@@ -368,19 +364,22 @@ def _register_starts(app: Dash, services: Services, outputs: list[Output]) -> No
         *outputs,
         opened,
         Output(RunIds.CONSENT_PLAN, "children"),
+        Output(RunIds.CONSENT, "title"),
+        Output(RunIds.CONSENT_START, "children"),
         Output(RunIds.ORDER, "data"),
         *controls(State),
         running=[(Output(button, "loading"), True, False) for button in buttons],
     )
     def _start(*values: Any) -> Any:
         order = ctx.triggered_id
+        names = name_consent(order)
         if order == RunIds.RESUME and services.runs.state().phase is RunPhase.PAUSED:
-            return *resume(services), False, None, None
+            return *resume(services), False, None, *names, None
         selection = select_order(services, order, values)
         question = find_consent(services, selection, order)
         if question is not None:
-            return *leave_unchanged(outputs), True, question, [order, values]
-        return *start(services, selection, order), False, None, None
+            return *leave_unchanged(outputs), True, question, *names, [order, values]
+        return *start(services, selection, order), False, None, *names, None
 
     @on_click(
         app,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -79,6 +79,11 @@ class RunIds(StrEnum):
     """Id of the button whose run waits for consent, and the values of `controls` at its click."""
 
 
+_LIVE = "Start run"
+_BATCHES: Mapping[object, str] = {
+    RunIds.BATCH: "Submit batch",
+    RunIds.COLLECT: "Collect answers",
+}
 MOST_TRIALS = 100
 LINKS = StayLinks(RunIds.SEARCH)
 
@@ -202,14 +207,14 @@ def layout(url: RunUrl, *, may_run: bool = True) -> Component:
                 ),
                 tools=[
                     start_button(RunIds.START),
-                    _batch_button("Submit batch", RunIds.BATCH),
-                    _batch_button("Collect answers", RunIds.COLLECT),
+                    _batch_button(RunIds.BATCH),
+                    _batch_button(RunIds.COLLECT),
                     file_buttons(RunIds.PREVIEW_CSV),
                 ],
             ),
             *build_tuning(),
             _failures_frame(),
-            consent_dialog("run", "Start run"),
+            consent_dialog("run", _LIVE),
             dcc.Store(id=RunIds.SEARCH, data=url.search),
             dcc.Store(id=RunIds.ORDER),
             dcc.Download(id=RunIds.DOWNLOAD),
@@ -219,12 +224,23 @@ def layout(url: RunUrl, *, may_run: bool = True) -> Component:
     )
 
 
-def _batch_button(label: str, button_id: RunIds) -> Component:
+def _batch_button(button_id: RunIds) -> Component:
     """Build a button that is there only where it makes sense."""
     button: Component = dmc.Button(
-        label, id=button_id, variant="default", size="compact-sm", n_clicks=0, display="none"
+        _BATCHES[button_id],
+        id=button_id,
+        variant="default",
+        size="compact-sm",
+        n_clicks=0,
+        display="none",
     )
     return button
+
+
+def name_consent(order: object) -> tuple[str, str]:
+    """Name the question before what a button starts, and the button that agrees."""
+    action = _BATCHES.get(order, _LIVE)
+    return f"{action}?", action
 
 
 def _choice(url: RunUrl) -> Component:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from poor_bench.cli.process import PIPED_WIDTH
 from poor_bench.errors import ConfigError, PoorBenchError
 from poor_bench.messages import harmless, write_count
 from poor_bench.models.problem import Problem, Severity
@@ -94,8 +95,6 @@ def print_blocks(blocks: Iterable[Block]) -> None:
 
 _STYLED = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """Environment variables that let rich write colours to a pipe."""
-PIPED_WIDTH = 200
-"""Characters of a line that is not for a terminal, where a table needs no more."""
 
 
 def needs_rich() -> bool:

@@ -37,8 +37,11 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
+PIPED_WIDTH = 200
+"""Characters of a line that is not for a terminal, where a table needs no more."""
 _THREADS = "OPENBLAS_NUM_THREADS"
 _OBJECTS = 100_000
+"""New objects after which unused ones are searched for; Python's own number is 700."""
 
 
 def prepare_to_look() -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from poor_bench.cli.output import PIPED_WIDTH
+from poor_bench.cli.process import PIPED_WIDTH
 from poor_bench.messages import harmless
 
 if TYPE_CHECKING:

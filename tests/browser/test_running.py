@@ -70,7 +70,8 @@ def test_a_batch_is_submitted_and_collected_and_asked_about_by_its_name(
         page.get_by_role("button", name="Submit batch").click()
         question = page.get_by_role("dialog", name="Submit batch?")
         question.get_by_role("button", name="Submit batch").click()
-        expect(page.get_by_text("4 trials in a batch")).to_be_visible()
+        plan = page.get_by_role("region", name="Plan")
+        expect(plan.get_by_text("4 trials in a batch")).to_be_visible()
         assert [len(batch.requests) for batch in batches.batches] == [4]
         batches.finish()
         page.get_by_role("button", name="Collect answers").click()

@@ -109,8 +109,7 @@ class StaleCheck:
         Raises:
             StoreError: If the index is damaged.
         """
-        places = table.columns["place"].tobytes() if table.basis else b""
-        facts = [sha256(places).hexdigest(), llm_ids and sorted(llm_ids)]
+        facts = [_name_places(table) if table.basis else "", llm_ids and sorted(llm_ids)]
         file = _open_kept("stale", table.basis, self._fingerprints, facts)
         known = file.read()
         if known is not None:
@@ -175,6 +174,15 @@ class StaleCheck:
             return self._fingerprints.of_evaluator(test)
         except PoorBenchError:  # such as a judge that is gone: a run will tell
             return None
+
+
+def _name_places(table: ResultTable) -> str:
+    """Name the rows of a table; of very many, a block at a time takes memory."""
+    digest = sha256()
+    for _, block in table.split():
+        digest.update(block.columns["place"].tobytes())
+        block.release()
+    return digest.hexdigest()
 
 
 def _dump_stale_rows(found: StaleRows, n_rows: int) -> dict[str, Any]:

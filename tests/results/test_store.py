@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from poor_bench.errors import StoreError
 from poor_bench.models.result import Result
+from poor_bench.results import store as store_module
 from poor_bench.results.store import ResultStore
 from tests.results.builders import make_failure, make_result, open_test_store, scores
 
@@ -30,6 +32,32 @@ def test_merge_moves_finished_journals_into_the_snapshot_and_keeps_the_run(tmp_p
     document = json.loads(store.paths.snapshot.read_text())
     assert document["version"] == "1.0"
     assert [row["test_id"] for row in document["results"]["scripted:a"]] == ["sum_001", "sum_002"]
+
+
+def test_rows_are_counted_once_until_there_are_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+
+    def note(paths: Iterable[Path], most: int) -> int:
+        counted.append(most)
+        return count(paths, most)
+
+    count = store_module._count_rows
+    monkeypatch.setattr(store_module, "_count_rows", note)
+    monkeypatch.setattr(store_module, "FEW_RESULTS", 1)
+    store = open_test_store(tmp_path)
+    assert not store.is_large()
+    journal = store.open_run("run1", {})
+    journal.append(make_result())
+    counted.clear()
+    assert [store.is_large() for _ in range(3)] == [False] * 3
+    journal.append(make_result("sum_002"))
+    assert [store.is_large() for _ in range(3)] == [True] * 3
+    assert counted == [1, 1]
+    journal.close()
+    store.merge()
+    assert store.is_large()
 
 
 def test_merge_leaves_a_journal_that_is_still_written(tmp_path: Path) -> None:

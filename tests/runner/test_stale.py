@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from poor_bench.models.result import Result
+from poor_bench.results import table as result_table
 from poor_bench.results.table import ResultTable
 from poor_bench.runner.stale import StaleCheck, note_table
 from poor_bench.runner.trial_states import TrialState, TrialStates
@@ -59,3 +60,20 @@ def test_of_scores_in_columns_only_stale_ones_are_listed_and_all_groups_counted(
         Group(llm_id=llm.id, class_id=test.class_id, level=test.level): found
         for test, found in zip(tests, (Counter[StaleReason](), stale, Counter()), strict=True)
     }
+
+
+def test_a_selection_of_rows_gives_back_each_column_that_it_read(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_files.add_tests(2)
+    workspace_files.add_llm("a", "4")
+    config = WorkspaceFolder(workspace_files.write())
+    tests, [llm] = config.workspace.tests, config.workspace.llms
+    results = [Result(llm_id=llm.id, test_id=test.test_id, score=1.0) for test in tests]
+    config.store.add(results, "20260101T000000-a", {})
+    table = config.store.table()
+    released: list[object] = []
+    monkeypatch.setattr(result_table, "release_pages", released.append)
+    chosen = table.select(table.find_entries("test_id", lambda name: name == tests[0].test_id))
+    assert (len(chosen), chosen.value("test_id", 0)) == (1, tests[0].test_id)
+    assert released == [[column] for column in table.columns.values()]

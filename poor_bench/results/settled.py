@@ -100,11 +100,6 @@ class SettledBasis:
     changed: Mapping[str, str] = field(default_factory=dict)
     """Model with rows that came later to what names all its rows; the others' are in the file."""
 
-    @property
-    def name(self) -> str:
-        """Name all rows that count: other rows have another name."""
-        return repr([self.identity, *sorted(self.changed.items())])
-
     def name_rows(self, llm_id: str) -> str:
         """Name the rows of a model that count: other rows have another name."""
         return self.identity + self.changed.get(llm_id, "")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from poor_bench.models.llm import LLM
     from poor_bench.models.test import Test
-    from poor_bench.results.settled import SettledBasis
     from poor_bench.results.table import ResultTable
     from poor_bench.workspace_folder import WorkspaceFolder
 
@@ -110,7 +109,7 @@ class StaleCheck:
             StoreError: If the index is damaged.
         """
         facts = [_name_places(table) if table.basis else "", llm_ids and sorted(llm_ids)]
-        file = _open_kept("stale", table.basis, self._fingerprints, facts)
+        file = _open_kept("stale", table, self._fingerprints, facts)
         known = file.read()
         if known is not None:
             return _restore_stale_rows(known, len(table))
@@ -333,7 +332,7 @@ def note_table(
     Raises:
         StoreError: If the index is damaged.
     """
-    file = _open_kept("states", table.basis, fingerprints, states.describe())
+    file = _open_kept("states", table, fingerprints, states.describe())
     known = file.read()
     if known is not None:
         states.restore(known)
@@ -343,20 +342,19 @@ def note_table(
 
 
 def _open_kept(
-    name: str, basis: SettledBasis | None, fingerprints: Fingerprints, facts: object
+    name: str, table: ResultTable, fingerprints: Fingerprints, facts: object
 ) -> KeptFile[dict[str, Any]]:
     """Open what was found of all rows, or of nothing where it cannot be told that it holds.
 
     Args:
         name: Of the file.
-        basis: Of the rows.
+        table: The rows.
         fingerprints: Of today's requests and evaluators.
         facts: What it depends on beside; anything that JSON holds.
     """
-    about = fingerprints.identify_evaluators() if basis else ""
+    about = fingerprints.identify_evaluators() if table.basis else ""
     code = [hash_code(Path(file)) for file in (__file__, trial_states.__file__)]
-    basis = basis if about else None
-    return KeptFile(basis, name, [basis and basis.name, about, code, facts])
+    return KeptFile(table.basis if about else None, name, [table.name_rows(), about, code, facts])
 
 
 def _note_rows(

@@ -144,13 +144,21 @@ def test_the_budget_is_checked_before_anything_is_submitted(
     assert len(batch_server.batches) == 1
 
 
+NO_PAUSE = pytest.mark.usefixtures("without_pause")
+
+
+@pytest.fixture
+def without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `--wait` look again at once."""
+    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
+
+
+@NO_PAUSE
 def test_waiting_shows_progress_and_ends_with_the_answers(
     folder: Path,
     batch_server: BatchServer,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
     looked: list[Request] = []
 
     def end_at_the_third_look(request: Request) -> None:
@@ -167,13 +175,12 @@ def test_waiting_shows_progress_and_ends_with_the_answers(
     assert len(looked) == 3
 
 
+@NO_PAUSE
 def test_waiting_outlasts_a_provider_that_is_away_for_a_while(
     folder: Path,
     batch_server: BatchServer,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
     looked: list[Request] = []
 
     def be_away_at_the_second_look(request: Request) -> Answer | None:
@@ -194,13 +201,12 @@ def test_waiting_outlasts_a_provider_that_is_away_for_a_while(
     assert "Collected 1 batch: 4 trials scored, 0 failed." in shown.out
 
 
+@NO_PAUSE
 def test_waiting_finds_a_submission_that_broke_off(
     workspace_files: WorkspaceFiles,
     batch_server: BatchServer,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_runs, "POLL_S", 0.0)
     folder = build(workspace_files, "anthropic")
     submit(folder)
     [note] = [path for path in (folder / "batches").glob("*.jsonl") if "." not in path.stem]

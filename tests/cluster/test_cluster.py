@@ -349,13 +349,16 @@ def desks() -> Iterator[tuple[Any, list[FakeServer]]]:
             yield cluster, [one, other]
 
 
+LOCAL_MODEL = {"provider": "ollama", "name": "qwen3:1.7b", "endpoint": "worker-local"}
+"""Of llms.json: each desk asks its own server."""
+
+
 def test_each_run_asks_anew_what_the_server_of_each_desk_has(
     desks: tuple[Any, list[FakeServer]], workspace_files: WorkspaceFiles
 ) -> None:
     cluster, servers = desks
     workspace_files.add_tests(10)
-    model = {"provider": "ollama", "name": "qwen3:1.7b", "endpoint": "worker-local"}
-    workspace_files.llms.append(model)
+    workspace_files.llms.append(dict(LOCAL_MODEL))
     config = WorkspaceFolder(workspace_files.write())
 
     def digests_of_a_run() -> set[str | None]:
@@ -377,8 +380,7 @@ def test_servers_of_several_versions_stand_in_the_run_with_their_machines(
 ) -> None:
     cluster, servers = desks
     workspace_files.add_tests(1)
-    model = {"provider": "ollama", "name": "qwen3:1.7b", "endpoint": "worker-local"}
-    workspace_files.llms.append(model)
+    workspace_files.llms.append(dict(LOCAL_MODEL))
 
     def describe() -> str:
         with on_cluster(cluster, workspace_files.write()) as (runner, _):

@@ -15,16 +15,23 @@ from poor_bench.workspace_runner import WorkspaceRunner
 from tests.conftest import WorkspaceFiles
 
 
-def test_states_of_trials_give_back_the_columns_of_files_that_they_read(
-    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def store_two_scores(workspace_files: WorkspaceFiles) -> WorkspaceFolder:
+    """Write a workspace with a model and two tests that it has passed."""
     workspace_files.add_tests(2)
     workspace_files.add_llm("a", "4")
     config = WorkspaceFolder(workspace_files.write())
-    runner = WorkspaceRunner(config)
-    [llm], tests = runner.workspace.llms, runner.workspace.tests
+    [llm], tests = config.workspace.llms, config.workspace.tests
     results = [Result(llm_id=llm.id, test_id=test.test_id, score=1.0) for test in tests]
     config.store.add(results, "20260101T000000-a", {})
+    return config
+
+
+def test_states_of_trials_give_back_the_columns_of_files_that_they_read(
+    workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = store_two_scores(workspace_files)
+    runner = WorkspaceRunner(config)
+    [llm], tests = runner.workspace.llms, runner.workspace.tests
     released: list[int] = []
     monkeypatch.setattr(ResultTable, "release", lambda table: released.append(len(table)))
     states = TrialStates([llm], tests, 1)
@@ -65,13 +72,8 @@ def test_of_scores_in_columns_only_stale_ones_are_listed_and_all_groups_counted(
 def test_a_selection_of_rows_gives_back_each_column_that_it_read(
     workspace_files: WorkspaceFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace_files.add_tests(2)
-    workspace_files.add_llm("a", "4")
-    config = WorkspaceFolder(workspace_files.write())
-    tests, [llm] = config.workspace.tests, config.workspace.llms
-    results = [Result(llm_id=llm.id, test_id=test.test_id, score=1.0) for test in tests]
-    config.store.add(results, "20260101T000000-a", {})
-    table = config.store.table()
+    config = store_two_scores(workspace_files)
+    tests, table = config.workspace.tests, config.store.table()
     released: list[object] = []
     monkeypatch.setattr(result_table, "release_pages", released.append)
     chosen = table.select(table.find_entries("test_id", lambda name: name == tests[0].test_id))
